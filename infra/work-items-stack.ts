@@ -158,8 +158,8 @@ export class WorkItemsStack extends Stack {
       const audited = [tables.access, tables.audit, tables.workItems];
       new DataTrail(this, "DataTrail", { tables: audited, days: settings.logDays, key });
     }
-    const { alarmEmail: email, alarmTopic: operatorTopic } = settings;
-    const alarms = new Alarms(this, "Alarms", { metrics, email, operatorTopic, key });
+    const { alarmEmail: email, ticketEmail, alarmTopic: operatorTopic } = settings;
+    const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic, key });
     for (const alarm of rollout?.alarms ?? []) alarms.notify(alarm);
     const queries = new SavedQueries(this, "Queries", { logGroups });
     addDashboard(this, "Dashboard", metrics, alarms.alarms, queries.names);
@@ -177,6 +177,7 @@ export class WorkItemsStack extends Stack {
         }),
       ]),
       AlarmTopic: alarms.topic.topicArn,
+      TicketTopic: alarms.ticketTopic.topicArn,
     };
     for (const [id, value] of Object.entries(outputs)) new CfnOutput(this, id, { value });
   }

@@ -3,7 +3,7 @@ import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-c
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
-import { Topic } from "aws-cdk-lib/aws-sns";
+import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
 import { resources } from "../../lib/resources.ts";
@@ -19,15 +19,17 @@ interface AlarmDefinition {
   readonly comparison?: ComparisonOperator;
   /** How many of the last periods must breach the threshold. @default [1, 1] */
   readonly periods?: readonly [breaching: number, evaluated: number];
+  /** Whether it can wait until the morning: it is then sent to the topic of tickets. @default false */
+  readonly isTicket?: boolean;
   /** Whether data always arrives: the alarm then also fires if it stops. It stays silent until the first data arrives. */
   readonly tellsMissing?: boolean;
 }
 
+const QUARTER_HOUR_SECONDS = 15 * 60;
 const HALF_AN_HOUR_SECONDS = 30 * 60;
 const HOUR_SECONDS = 60 * 60;
 const THREE_HOURS_SECONDS = 3 * HOUR_SECONDS;
 const SIX_HOURS_SECONDS = 6 * HOUR_SECONDS;
-const TWELVE_HOURS_SECONDS = 12 * HOUR_SECONDS;
 
 function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   return [
@@ -61,6 +63,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: "ThrottledReads",
+      isTicket: true,
       metric: metrics.throttledReads,
       impact: "DynamoDB throttles reads: lists, single reads and key checks are slow or return 503.",
       threshold: 100,
@@ -68,6 +71,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: "Unauthorized",
+      isTicket: true,
       metric: metrics.unauthorized,
       impact: "Requests with invalid keys: a caller's key was revoked or has expired, or someone is trying keys.",
       threshold: 300,
@@ -75,6 +79,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: "RateLimited",
+      isTicket: true,
       metric: metrics.rateLimited,
       impact: "Callers have been over a rate limit for 15 minutes: their data arrives late or not at all.",
       threshold: 1000,
@@ -85,6 +90,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       : [
           {
             name: "CertificateExpires",
+            isTicket: true,
             metric: metrics.certificateDays,
             impact: "The domain's certificate expires within 30 days; after that no caller can connect to the domain.",
             threshold: 30,
@@ -94,6 +100,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
         ]),
     {
       name: "JobAge",
+      isTicket: true,
       metric: metrics.jobAgeSeconds,
       impact:
         "An upload job has been open for six hours, longer than the largest file needs to arrive: its rows are applied late or not at all.",
@@ -101,6 +108,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: "FilesWaiting",
+      isTicket: true,
       metric: metrics.fileWaitSeconds,
       impact:
         "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
@@ -121,6 +129,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: "ChangesQueueAge",
+      isTicket: true,
       metric: metrics.messageAgeSeconds.changesQueue,
       impact: "A change has waited for an hour in the queue of the change feed: readers see it late.",
       threshold: HOUR_SECONDS,
@@ -173,14 +182,22 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       tellsMissing: true,
     },
     {
+      name: "ChangesLate",
+      isTicket: true,
+      metric: metrics.changeAgeSeconds,
+      impact: "Changes have waited for 15 minutes to get into the change feed: its readers see them late.",
+      threshold: QUARTER_HOUR_SECONDS,
+    },
+    {
       name: "ChangesWaiting",
       metric: metrics.changeAgeSeconds,
       impact:
-        "Changes have waited for 12 hours to get into the change feed. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
-      threshold: TWELVE_HOURS_SECONDS,
+        "Changes have waited for two hours to get into the change feed. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
+      threshold: 2 * HOUR_SECONDS,
     },
     {
       name: "ChangesHeld",
+      isTicket: true,
       metric: metrics.changesHeld,
       impact:
         "The change feed of an organization has stopped, because one of its records is damaged; no other is affected. The saved query 'held changes' names it.",
@@ -202,45 +219,59 @@ export interface AlarmsProps {
   readonly metrics: ServiceMetrics;
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   readonly email: string | undefined;
+  /** Address that alarms are sent to which can wait until the morning. @default the same */
+  readonly ticketEmail: string | undefined;
   /** ARN of another topic that gets them. @default none */
   readonly operatorTopic: string | undefined;
   /** Key that encrypts the messages. @default one of the topic's own */
   readonly key: Key | undefined;
 }
 
-/** All alarms, and the topic that they are published to. */
+/** All alarms, and the topics that they are published to. */
 export class Alarms extends Construct {
+  /** Alarms for which someone is woken. */
   readonly topic: Topic;
+  /** Alarms that can wait until the morning. */
+  readonly ticketTopic: Topic;
   readonly alarms: readonly Alarm[];
-  private readonly actions: readonly SnsAction[];
+  private readonly others: readonly ITopic[];
 
-  constructor(scope: Construct, id: string, { metrics, email, operatorTopic, key }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { metrics, email, ticketEmail = email, operatorTopic, key }: AlarmsProps) {
     super(scope, id);
-    this.topic = new Topic(this, "Topic", {
-      displayName: `Alarms of ${Stack.of(this).stackName}`,
+    const masterKey = key ?? this.topicKey();
+    this.topic = this.topicOf("Topic", "Alarms", masterKey, email);
+    this.ticketTopic = this.topicOf("TicketTopic", "Tickets", masterKey, ticketEmail);
+    this.others = operatorTopic === undefined ? [] : [Topic.fromTopicArn(this, "OperatorTopic", operatorTopic)];
+    this.alarms = alarmDefinitions(metrics).map((definition) => this.alarm(definition));
+  }
+
+  /** Lets an alarm send its messages where all others of its kind do. */
+  notify(alarm: Alarm, isTicket = false): readonly SnsAction[] {
+    const topics = [isTicket ? this.ticketTopic : this.topic, ...this.others];
+    const actions = topics.map((topic) => new SnsAction(topic));
+    alarm.addAlarmAction(...actions);
+    alarm.addOkAction(...actions);
+    return actions;
+  }
+
+  private topicOf(id: string, name: string, masterKey: Key, email: string | undefined): Topic {
+    const topic = new Topic(this, id, {
+      displayName: `${name} of ${Stack.of(this).stackName}`,
       enforceSSL: true,
-      masterKey: key ?? this.topicKey(),
+      masterKey,
     });
     // `enforceSSL` replaces the topic's default policy, which lets the account's alarms publish.
-    this.topic.addToResourcePolicy(
+    topic.addToResourcePolicy(
       new PolicyStatement({
         sid: "PublishAlarms",
         principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
         actions: ["sns:Publish"],
-        resources: [this.topic.topicArn],
+        resources: [topic.topicArn],
         conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
       }),
     );
-    const others = operatorTopic === undefined ? [] : [Topic.fromTopicArn(this, "OperatorTopic", operatorTopic)];
-    this.actions = [this.topic, ...others].map((topic) => new SnsAction(topic));
-    if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
-    this.alarms = alarmDefinitions(metrics).map((definition) => this.alarm(definition));
-  }
-
-  /** Lets an alarm send its messages where all others do. */
-  notify(alarm: Alarm): void {
-    alarm.addAlarmAction(...this.actions);
-    alarm.addOkAction(...this.actions);
+    if (email !== undefined) topic.addSubscription(new EmailSubscription(email));
+    return topic;
   }
 
   /** CloudWatch can't publish to topics that the account's own key for SNS encrypts. */
@@ -268,11 +299,12 @@ export class Alarms extends Construct {
     threshold,
     comparison,
     periods: [breaching, evaluated] = [1, 1],
+    isTicket = false,
     tellsMissing = false,
   }: AlarmDefinition) {
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,
-      alarmDescription: `Impact: ${impact}`,
+      alarmDescription: `Impact: ${impact} Runbook: docs/runbook.md#${name.toLowerCase()}`,
       metric,
       threshold,
       comparisonOperator: comparison ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -280,8 +312,8 @@ export class Alarms extends Construct {
       datapointsToAlarm: breaching,
       treatMissingData: tellsMissing ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
     });
-    this.notify(alarm);
-    if (tellsMissing) alarm.addInsufficientDataAction(...this.actions);
+    const actions = this.notify(alarm, isTicket);
+    if (tellsMissing) alarm.addInsufficientDataAction(...actions);
     return alarm;
   }
 }

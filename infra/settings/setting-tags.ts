@@ -41,6 +41,7 @@ const KEPT = {
   rollout: ({ rollout }) => whether(rollout !== "at once"),
   smallAccount: ({ smallAccount }) => whether(smallAccount),
   terminationProtection: ({ terminationProtection }) => whether(terminationProtection),
+  ticketEmail: ({ ticketEmail }) => whether(ticketEmail !== undefined),
   warmReads: ({ warmThroughput }) => ifGiven(warmThroughput?.reads),
   warmWrites: ({ warmThroughput }) => ifGiven(warmThroughput?.writes),
   logDays: ({ logDays }) => [logDays],

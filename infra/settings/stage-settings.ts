@@ -83,6 +83,8 @@ const sharedSettings = {
     reads: z.int("must be a whole number").min(12_000, "must be at least 12000"),
     writes: z.int("must be a whole number").min(4000, "must be at least 4000"),
   }).optional(),
+  /** Address that alarms are sent to which can wait until the morning. @default `alarmEmail` */
+  ticketEmail: z.email("must be an email address").optional(),
   /** Whether CloudFormation prevents deletion of the stack. @default false */
   terminationProtection: z.boolean("must be true or false").optional(),
   /** Requests a second, and at once, that the gateway admits from all callers together. @default 5000, 2500 */
@@ -121,13 +123,17 @@ function regionSchema(code: RegionCode) {
     /** The API's own host name; each region has another. @default the address that API Gateway gives */
     domain: domainSchema(REGIONS[code]).optional(),
     /**
-     * A daily backup of the tables, with a copy in a vault of another region or account, kept for some days. The copies
+     * A daily backup of the tables, with a copy in a vault of another region, kept for some days. The copies
      * of eu stay in the EU. @default none: point-in-time recovery in the region alone
      */
     backup: settingsObject({
       vault: z
         .string()
-        .regex(vaultPattern(code), `must be the ARN of a backup vault${code === "eu" ? " in an EU region" : ""}`),
+        .regex(vaultPattern(code), `must be the ARN of a backup vault${code === "eu" ? " in an EU region" : ""}`)
+        .refine(
+          (arn) => arn.split(":")[3] !== REGIONS[code].awsRegion,
+          "must be in another region: this one may be lost",
+        ),
       days: z.int("must be a whole number").min(1, "must be at least 1"),
     }).optional(),
     /** ARN of an SNS topic of the operator's own that gets the alarms too. @default none */

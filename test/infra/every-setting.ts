@@ -14,6 +14,7 @@ export const EVERY_SETTING = {
   methodThrottle: { writes: { rate: 100, burst: 50 }, pages: { rate: 70, burst: 35 } },
   rollout: "canary",
   terminationProtection: true,
+  ticketEmail: "tickets@example.com",
   throttle: { rate: 8000, burst: 4000 },
   warmThroughput: { reads: 20_000, writes: 40_000 },
   regions: {

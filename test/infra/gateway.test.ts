@@ -265,9 +265,11 @@ test("a flood of what needs no key doesn't take the stage's rate from customers 
     settings.find(({ HttpMethod, ResourcePath }) => HttpMethod === method && ResourcePath === path)
       ?.ThrottlingRateLimit;
   const all = limitOf("*", "/*") ?? 0;
-  const others = resourcesOf(template, "AWS::ApiGateway::Method").filter(([, { HttpMethod: name }]) => name === "ANY");
+  const fallbacks = resourcesOf(template, "AWS::ApiGateway::Method").filter(
+    ([, { HttpMethod: name }]) => name === "ANY",
+  );
   const unknown = settings.filter(({ HttpMethod: name }) => name === "ANY");
-  expect(unknown).toHaveLength(others.length);
+  expect(unknown).toHaveLength(fallbacks.length);
   for (const { ThrottlingRateLimit: rate } of unknown) expect(rate).toBeLessThanOrEqual(all / 10);
   for (const path of ["/~1v1~1health", "/~1docs"]) expect(limitOf("GET", path)).toBeLessThanOrEqual(all / 10);
   expect(limitOf("GET", "/~1v1~1work_items")).toBeUndefined();

@@ -250,11 +250,11 @@ test("expired items are erased with no more than the function's policy", async (
     if (!isAllowed) deployed.refused.push(action);
   });
   // While it waits for its second look, an event comes late.
-  const sleepThrough = async (milliseconds: number): Promise<void> => {
+  const passTime = async (milliseconds: number): Promise<void> => {
     await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: late }));
     clock.advance(milliseconds);
   };
-  await createEraseExpired(restricted, sleepThrough)(clock() + HOUR_MS);
+  await createEraseExpired(restricted, passTime)(clock() + HOUR_MS);
   const { status } = await request(routes.getWorkItem, { params: { id: workItemId(organization, "expired") } });
   expect(status).toBe(404);
   await changeOrganization(runtime, organization, { retention_days: 0 });

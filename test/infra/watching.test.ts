@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { PROJECT_ROOT } from "../../infra/build.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
@@ -24,17 +27,33 @@ describe("alarms", () => {
     expect(alarm("ThrottledWrites").Metrics).toHaveLength(tablesAndIndexes.length + 1);
   });
 
-  test("each describes its impact on callers and is sent to the topic", () => {
-    const topic = resourcesOf(us, "AWS::SNS::Topic")[0]?.[0];
+  test("each describes its impact on callers, names its section of the runbook, and is sent to one topic", () => {
+    const [pages, tickets] = resourcesOf(us, "AWS::SNS::Topic").map(([id]) => id);
+    const runbook = readFileSync(join(PROJECT_ROOT, "docs/runbook.md"), "utf8");
+    const sections = new Map(
+      runbook
+        .split(/^## /m)
+        .slice(1)
+        .map((section) => [section.slice(0, section.indexOf("\n")).toLowerCase(), section]),
+    );
     for (const { AlarmName: name, AlarmDescription: impact, AlarmActions: actions } of alarms) {
-      expect([name, impact]).toEqual([name, expect.stringMatching(/^Impact: [A-Z].{40,}\.$/)]);
-      expect(actions).toEqual([topic]);
+      const anchor = name.slice("WorkItems-us-".length).toLowerCase();
+      expect(impact).toMatch(new RegExp(`^Impact: [A-Z].{40,}\\. Runbook: docs/runbook\\.md#${anchor}$`));
+      const section = sections.get(anchor) ?? "";
+      for (const part of ["**Find the cause.**", "**Fix it.**", "**It is over** when "])
+        expect([name, section]).toEqual([name, expect.stringContaining(part)]);
+      expect(section).toMatch(/^ {4}\S/m);
+      expect([pages, tickets]).toContain(actions[0]);
     }
+    const woken = alarms.filter(({ AlarmActions: [topic] }) => topic === pages).map(({ AlarmName: name }) => name);
+    expect(woken).toContain("WorkItems-us-ServerErrors");
+    expect(woken).not.toContain("WorkItems-us-RateLimited");
   });
 
-  test("the topic accepts alarms of this account and has the given subscriber", () => {
-    expect(plain(resourceOf(us, "AWS::SNS::TopicPolicy"))).toMatchObject({
-      PolicyDocument: {
+  test("the topics accept alarms of this account and have the given subscribers", () => {
+    const policies = resourcesOf(us, "AWS::SNS::TopicPolicy").map(([, policy]) => plain(policy));
+    const accepted = {
+      PolicyDocument: expect.objectContaining({
         Statement: expect.arrayContaining([
           expect.objectContaining({
             Action: "sns:Publish",
@@ -42,18 +61,23 @@ describe("alarms", () => {
             Principal: { Service: "cloudwatch.amazonaws.com" },
             Condition: { StringEquals: { "aws:SourceAccount": "AWS::AccountId" } },
           }),
-        ]),
-      },
-    });
-    expect(resourceOf(us, "AWS::SNS::Subscription")).toMatchObject({
-      Protocol: "email",
-      Endpoint: "on-call@example.com",
-    });
+        ]) as unknown,
+      }) as unknown,
+    };
+    expect(policies).toEqual([expect.objectContaining(accepted), expect.objectContaining(accepted)]);
+    const email = { Protocol: "email", Endpoint: "on-call@example.com" };
+    const subscriptions = resourcesOf(us, "AWS::SNS::Subscription").map(([, subscription]) => subscription);
+    expect(subscriptions).toEqual([expect.objectContaining(email), expect.objectContaining(email)]);
+    const { us: split } = synthesize({ alarmEmail: "on-call@example.com", ticketEmail: "later@example.com" });
+    const addresses = resourcesOf(split, "AWS::SNS::Subscription").map(([, { Endpoint: address }]) => address);
+    expect(addresses).toEqual(["on-call@example.com", "later@example.com"]);
   });
 
-  test("the topic is encrypted by a key that CloudWatch may use", () => {
+  test("the topics are encrypted by a key that CloudWatch may use", () => {
     const [keyId, key] = resourcesOf(us, "AWS::KMS::Key")[0] ?? [];
-    expect(plain(resourceOf(us, "AWS::SNS::Topic"))).toMatchObject({ KmsMasterKeyId: `${keyId}.Arn` });
+    for (const [, topic] of resourcesOf(us, "AWS::SNS::Topic")) {
+      expect(plain(topic)).toMatchObject({ KmsMasterKeyId: `${keyId}.Arn` });
+    }
     expect(key).toMatchObject({
       EnableKeyRotation: true,
       KeyPolicy: {

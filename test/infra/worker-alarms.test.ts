@@ -101,21 +101,23 @@ describe("the change feed", () => {
     return Promise.resolve();
   };
 
-  test("triggers ChangesWaiting when a change has waited for twelve hours", async () => {
+  test("triggers ChangesLate when a change has waited for 15 minutes, and ChangesWaiting after two hours", async () => {
     const service = await createWatchedService();
-    expect(await periodsOf(service, 2, age(service, 11))).toEqual([[], []]);
-    expect(await periodsOf(service, 1, age(service, 12))).toEqual([["ChangesWaiting"]]);
+    expect(await periodsOf(service, 2, age(service, 0.2))).toEqual([[], []]);
+    expect(await periodsOf(service, 1, age(service, 1.9))).toEqual([["ChangesLate"]]);
+    expect(await periodsOf(service, 1, age(service, 2))).toEqual([["ChangesWaiting"]]);
   });
 
-  test("triggers ChangesQueueAge when a change waits in the queue for an hour, and ChangesWaiting after twelve", async () => {
+  test("triggers ChangesQueueAge when a change waits in the queue for an hour, and ChangesWaiting after two", async () => {
     const service = await createWatchedService();
     const { sqs, environment } = service.runtime;
     const ids = { MessageGroupId: "acme", MessageDeduplicationId: "1" };
     await sqs.send(new SendMessageCommand({ QueueUrl: environment.CHANGES_QUEUE_URL, MessageBody: "{}", ...ids }));
-    const rung = await periodsOf(service, 150, nothing);
+    const rung = await periodsOf(service, 30, nothing);
     expect(rung.flatMap((names, period) => names.map((name) => [name, Math.floor((period * 5) / 60)]))).toEqual([
+      ["ChangesLate", 0],
       ["ChangesQueueAge", 1],
-      ["ChangesWaiting", 12],
+      ["ChangesWaiting", 2],
     ]);
   });
 

@@ -131,6 +131,10 @@ describe("settings", () => {
     [{ ...bare, rollout: "slow" }, 'dev.rollout: must be "at once" or "canary"'],
     [{ ...bare, concurrency: { reads: 5 }, smallAccount: true }, "dev: leave out concurrency or smallAccount"],
     [
+      { regions: { us: { backup: { vault: "arn:aws:backup:us-east-1:111122223333:backup-vault:a", days: 7 } } } },
+      "dev.regions.us.backup.vault: must be in another region: this one may be lost",
+    ],
+    [
       { regions: { eu: { backup: { vault: "arn:aws:backup:us-east-1:111122223333:backup-vault:a", days: 7 } } } },
       "dev.regions.eu.backup.vault: must be the ARN of a backup vault in an EU region",
     ],

@@ -132,7 +132,8 @@ describe("work items that are older than their organization keeps them", () => {
     removeFaults();
     expect(await itemsOf(acme)).toEqual([`${item.pk} #ITEM`]);
     expect(await listed(unreadable)).toEqual(["a", "b"]);
-    expect(logged.mock.calls.map(([message]) => message as string).toSorted()).toEqual([
+    const messages = logged.mock.calls.flatMap(([message]) => (typeof message === "string" ? message : []));
+    expect(messages.toSorted()).toEqual([
       "a work item can't be erased",
       "the retention of an organization waits for the next run",
       "the retention of an organization waits for the next run",
