@@ -10,6 +10,9 @@ import type { WorkItem as Item } from "work-items-client/client.ts";
 export type { Item };
 export type { WorkItemEvent as ItemEvent } from "work-items-client/client.ts";
 
+/** Where an organization is notified. */
+export type Webhook = Awaited<ReturnType<ReturnType<typeof createClient>["webhooks"]["list"]>>[number];
+
 /** An upload job. Its mapping is shown in full, also where it came from an earlier job. */
 export interface Job extends Omit<UploadJob, "mapping"> {
   readonly mapping?: Mapping | undefined;
@@ -80,7 +83,7 @@ function post(url: string, form: FormData, onProgress: (sent: number) => void): 
  * @param root address of the service, with a slash at its end
  */
 export function createApi(root: URL, key: string) {
-  const { http, uploads, workItems } = createClient({ baseUrl: root.href, apiKey: key, retries: RETRIES });
+  const { http, uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, retries: RETRIES });
   const send = fetchWithRetries({ retries: RETRIES });
 
   /** The text of a response. @throws ApiError */
@@ -125,6 +128,13 @@ export function createApi(root: URL, key: string) {
     },
     /** Asks for the undo of an import, or for a trial of it. @returns its job */
     undo: (id: string, dryRun: boolean): Promise<Job> => told(uploads.undo(id, { dryRun })),
+    webhooks: {
+      list: (): Promise<readonly Webhook[]> => told(webhooks.list()),
+      create: (url: string, types: Webhook["types"]) => told(webhooks.create({ url, types })),
+      test: (id: string) => told(webhooks.test(id)),
+      enable: async (id: string, enabled: boolean): Promise<void> =>
+        void (await told(webhooks.update(id, { enabled }))),
+    },
     cancel: async (id: string): Promise<void> => void (await told(uploads.cancel(id))),
     /** @param onProgress called with the part of a large file that was sent, 0 to 1 */
     upload: async (file: UploadedTable, onProgress: (sent: number) => void): Promise<Job> => {

@@ -9,6 +9,7 @@ import { JobsView } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { Heading } from "./parts.tsx";
 import type { EarlierMapping, Sent } from "./send.ts";
+import { WebhooksView } from "./webhooks-view.tsx";
 
 /** What is shown: the name, the id and the filters after `#` in the address, which a reload and the browser's history keep. */
 interface Place {
@@ -18,7 +19,7 @@ interface Place {
   readonly query: string;
 }
 
-const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
+const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", webhooks: "Webhooks" } as const;
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
 /** The place in an address. One that isn't known, or was typed by hand, is where a file is imported. */
@@ -90,6 +91,7 @@ export function App({ root }: { readonly root: URL }) {
       {name === "jobs" && <JobsView api={api} />}
       {!own && job}
       {name === "items" && <ItemsView key={query} api={api} query={query} />}
+      {name === "webhooks" && <WebhooksView api={api} />}
       {name === "item" && <ItemView key={id} api={api} id={id} list={list.current} />}
       <div hidden={current !== "import"}>
         {current === "import" && <Heading>Import a file</Heading>}
