@@ -136,12 +136,14 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: "WebhooksQueueAge",
+      isTicket: true,
       metric: metrics.messageAgeSeconds.webhooksQueue,
       impact: "News for webhooks have waited for an hour: receivers learn late that there is something to fetch.",
       threshold: HOUR_SECONDS,
     },
     {
       name: "WebhooksSweepStopped",
+      isTicket: true,
       metric: metrics.webhookSweeps,
       impact:
         "Endpoints that have failed for long aren't called again, and new webhooks aren't notified of changes before.",

@@ -168,7 +168,7 @@ test("bucket, queues and alarm topic reject requests without TLS", () => {
   const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
     resourcesOf(us, type),
   );
-  expect(policies).toHaveLength(11);
+  expect(policies).toHaveLength(12);
   for (const [, policy] of policies) {
     expect(policy).toMatchObject({
       PolicyDocument: {
