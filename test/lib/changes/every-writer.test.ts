@@ -5,6 +5,8 @@ import { workers } from "../../../functions/workers.ts";
 import type { Permissions } from "../../../lib/aws/permissions.ts";
 import { workItemEventId, workItemId } from "../../../lib/identity.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
+import { changeOrganization } from "../../../lib/operator/administration.ts";
+import { createEraseExpired } from "../../../lib/retention/erase-expired.ts";
 import { erasePerson } from "../../../lib/operator/erase-person.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../../lib/operator/import-organization.ts";
@@ -77,6 +79,15 @@ const byFunction: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     await customer.deliver();
     await customer.send("deleteWorkItemBatch", { body: { external_ids: ["first", "second"] } });
     return ["first", "second"];
+  },
+  eraseExpired: async () => {
+    const { id } = customer.organization;
+    await customer.apply({ external_id: "expired", completed_at: "2020-01-01T00:00:00Z" });
+    await customer.deliver();
+    await changeOrganization(runtime, id, { retention_days: 30 });
+    await createEraseExpired(runtime, sleep)(runtime.clock() + 3_600_000);
+    await changeOrganization(runtime, id, { retention_days: 0 });
+    return ["expired"];
   },
   deleteWorkItem: async () => {
     await customer.send("deleteWorkItem", { params: params() });
