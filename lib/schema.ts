@@ -138,11 +138,13 @@ export function number<S extends z.ZodType<number>>(schema: S) {
  * An array of at most `max` values. Of a longer one no more than that are checked: a body of 4 MiB can hold a million,
  * each with its problems.
  * @param what the values are called in the message
+ * @param mayBeEmpty whether it may have none
  */
-export function boundedArray<S extends z.ZodType>(schema: S, max: number, what: string) {
+export function boundedArray<S extends z.ZodType>(schema: S, max: number, what: string, mayBeEmpty = true) {
+  const array = z.array(schema).max(max, `must have at most ${max} ${what}`);
   return z.preprocess(
     (value) => (Array.isArray(value) && value.length > max ? value.slice(0, max + 1) : value),
-    z.array(schema).max(max, `must have at most ${max} ${what}`),
+    mayBeEmpty ? array : array.min(1, "must not be empty"),
   );
 }
 

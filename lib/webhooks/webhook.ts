@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import * as z from "zod";
 import { isoTime } from "../clock.ts";
 import { InvalidInputError, problemIf } from "../errors.ts";
-import { boundedArray, rule, storedTimestamp, text, uuid } from "../schema.ts";
+import { boundedArray, storedTimestamp, text, uuid } from "../schema.ts";
 import type { EndpointState } from "./endpoint-state.ts";
 import { isPublicAddress } from "./public-addresses.ts";
 
@@ -24,9 +24,9 @@ function inputShape() {
     url: text(URL_MAX_CHARACTERS).describe(
       "Where to send messages: an https URL without a user name, on port 443 or from 1024 up.",
     ),
-    types: boundedArray(webhookTypeSchema, ALL_TYPES.length, "types")
-      .refine((types) => types.length > 0, rule("too_small", "must name at least one type"))
-      .describe("What to be notified of. `upload.ended` includes `uploads.ended`. Default: everything."),
+    types: boundedArray(webhookTypeSchema, ALL_TYPES.length, "types", false).describe(
+      "What to be notified of. `upload.ended` includes `uploads.ended`. Default: everything.",
+    ),
     description: text().nullable().describe("A note of your own."),
   };
 }

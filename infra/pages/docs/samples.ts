@@ -46,8 +46,10 @@ function requestOf(operation: Operation): Request {
 }
 
 function curl({ method, url, isPublic, headers, body, isUpload }: Request): string {
+  // By a body curl knows that it is a POST.
+  const isImplied = method === "GET" || (method === "POST" && (isUpload || body !== undefined));
   const lines = [
-    `curl${method === "GET" || method === "POST" ? "" : ` -X ${method}`} "${url}"`,
+    `curl${isImplied ? "" : ` -X ${method}`} "${url}"`,
     ...(isPublic ? [] : ['-H "Authorization: Bearer $API_KEY"']),
     ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
     ...(isUpload ? [`-F "upload[file]=@${SAMPLE_FILE};type=text/csv"`] : []),

@@ -111,6 +111,8 @@ const BEYOND_SCHEMAS = [
   /must be in the years 0001 to 9999/,
   /is of another (organization|list|request)|cursor/,
   /can't be changed/,
+  // URLs of webhooks.
+  /must (be a URL|begin with https:|not have a user name|have port 443|not be an address)/,
   /was used/,
 ];
 

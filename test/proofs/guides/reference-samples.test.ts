@@ -29,10 +29,9 @@ const OTHER_STATUSES: Readonly<Record<string, number>> = {
   "cancel-work-item-upload": 409,
   "get-conversation-upload": 404,
 };
-/** A work item is read and changed before it is deleted. */
-const inOrder = operations.toSorted(
-  (a, b) => Number(a.name === "delete-work-item") - Number(b.name === "delete-work-item"),
-);
+const LAST = new Set(["delete-work-item", "delete-webhook"]);
+/** What is deleted is read and changed before. */
+const inOrder = operations.toSorted((a, b) => Number(LAST.has(a.name)) - Number(LAST.has(b.name)));
 
 let stack: TestService;
 beforeAll(async () => {

@@ -14,6 +14,7 @@ import { childEnvironment } from "../../support/child-environment.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { runCommand } from "../../support/terminal.ts";
 
+const STARTING = "Starting the service …\n";
 const script = (name: string): string => fileURLToPath(new URL(`../../../infra/local/${name}`, import.meta.url));
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
@@ -116,7 +117,7 @@ describe("what npm start serves", () => {
     const second = await printedBy(run("start.ts", [], { DATA_DIR: directory, PORT: "0" }));
     expect(second).toMatchObject({ status: 1, out: "" });
     expect(second.error).toMatch(
-      /^Cannot start: the data directory \S+ is in use by another local service \(process \d+\)\n$/,
+      /^Starting the service …\nCannot start: the data directory \S+ is in use by another local service \(process \d+\)\n$/,
     );
   });
 
@@ -215,5 +216,5 @@ test.each([
   );
   expect(status).toBe(1);
   expect(error).toContain(expected);
-  expect(error.trim().split("\n")).toHaveLength(1);
+  expect(error.replace(STARTING, "").trim().split("\n")).toHaveLength(1);
 });
