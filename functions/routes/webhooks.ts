@@ -132,7 +132,7 @@ export const webhookRoutes = {
       },
       document: () => ({
         description:
-          "Makes a new secret. For 24 hours each message has two signatures, the other one by the secret before: until " +
+          "Makes a new secret. For 24 hours each message is signed by the secrets before, too: until " +
           "then your receiver can use either.",
         id: examples.ids.webhook,
         response: "The webhook and its new secret.",

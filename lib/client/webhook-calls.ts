@@ -14,8 +14,13 @@ export type WebhookPatch = BodyOf<"updateWebhook">;
 export function webhookCalls(http: Http) {
   return {
     /** Adds a webhook. Only this response, and that of `rotateSecret`, shows the secret. */
-    create: (webhook: WebhookInput, options: CallOptions = {}) =>
-      dataOf(http.POST("/v1/webhooks", { body: { webhook }, ...options })),
+    create: (
+      webhook: WebhookInput,
+      { idempotencyKey = crypto.randomUUID(), ...options }: CallOptions & { readonly idempotencyKey?: string } = {},
+    ) => {
+      const params = { header: { "Idempotency-Key": idempotencyKey } };
+      return dataOf(http.POST("/v1/webhooks", { params, body: { webhook }, ...options }));
+    },
     list: (options: CallOptions = {}) => dataOf(http.GET("/v1/webhooks", { ...options })),
     get: (id: string, options: CallOptions = {}) =>
       dataOf(http.GET("/v1/webhooks/{id}", { params: path(id), ...options })),

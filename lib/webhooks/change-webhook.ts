@@ -7,6 +7,7 @@ import {
   changeSettings,
   changeState,
   createWebhook,
+  NO_WEBHOOK,
   readForCall,
   readWebhook,
   webhookIds,
@@ -65,6 +66,6 @@ export async function updateWebhook(
   };
   const changed =
     enabled === undefined && !isElsewhere ? { after: before.state } : await changeState(runtime, key, next);
-  if (changed === undefined) throw new NotFoundError("there is no such webhook");
+  if (changed === undefined) throw new NotFoundError(NO_WEBHOOK);
   return { webhook, state: changed.after };
 }

@@ -4,15 +4,14 @@ import * as z from "zod";
 /** Standard Webhooks asks for 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const PREFIX = "whsec_";
-/** How long the secret before signs beside a new one. */
+/** How long a secret signs beside those after it. */
 const ROTATION_MS = 24 * 60 * 60 * 1000;
 
 /** The stored secrets of a webhook. */
 export const secretsSchema = z.object({
   secret: z.string(),
-  previous: z.string().optional(),
-  /** Until when the previous one signs too, in milliseconds since the epoch. */
-  previous_until: z.number().optional(),
+  /** Those before, newest first, and until when each signs too, in milliseconds since the epoch. */
+  previous: z.array(z.object({ secret: z.string(), until: z.number() })).optional(),
 });
 /** The secrets of a webhook. */
 export type Secrets = Readonly<z.output<typeof secretsSchema>>;
@@ -22,9 +21,16 @@ export function generateSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** The secrets after a rotation. */
-export function rotated({ secret }: Secrets, next: string, now: number): Secrets {
-  return { secret: next, previous: secret, previous_until: now + ROTATION_MS };
+/** Each adds some 50 bytes to a header. */
+const PREVIOUS_MAX = 9;
+
+/**
+ * The secrets after a rotation. All that signed still do: a rotation whose response is lost is repeated, and its receiver
+ * has none of the new ones.
+ */
+export function rotated({ secret, previous = [] }: Secrets, next: string, now: number): Secrets {
+  const before = [{ secret, until: now + ROTATION_MS }, ...previous.filter(({ until }) => until > now)];
+  return { secret: next, previous: before.slice(0, PREVIOUS_MAX) };
 }
 
 function signatureBy(secret: string, signed: string): string {
@@ -38,9 +44,9 @@ function signatureBy(secret: string, signed: string): string {
  * @param now milliseconds since the epoch
  */
 export function signedHeaders(id: string, body: string, secrets: Secrets, now: number) {
-  const { secret, previous, previous_until: until = 0 } = secrets;
+  const { secret, previous = [] } = secrets;
   const timestamp = String(Math.floor(now / 1000));
-  const valid = previous !== undefined && now < until ? [secret, previous] : [secret];
+  const valid = [secret, ...previous.filter(({ until }) => now < until).map((each) => each.secret)];
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,

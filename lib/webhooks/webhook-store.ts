@@ -39,7 +39,8 @@ const dueIndex = resources.webhooks.indexes.due;
 /** Number of partitions of the index, so that its writes are not limited to one partition's throughput. */
 const DUE_PARTITIONS = 8;
 const CHANGING = { attempts: 20, cap: CONFLICT_CAP_MS, message: "others keep changing the webhook; retry later" };
-const NO_WEBHOOK = "there is no such webhook";
+/** What is said of one that doesn't exist. */
+export const NO_WEBHOOK = "webhook not found";
 const EXISTS = `attribute_exists(${PARTITION_KEY})`;
 
 const webhookFrom = decoderOf("webhook", webhookRecordSchema);

@@ -128,6 +128,17 @@ describe("a request", () => {
     expect(sent).toHaveLength(4);
   });
 
+  it("that adds a webhook is sent again with the same Idempotency-Key, so that a lost response adds no second one", async () => {
+    const { sent, fetch } = faultyFetch("sent and lost");
+    const { id, secret } = await createClient({ ...options, fetch }).webhooks.create({
+      url: "https://example.com/lost",
+    });
+    expect(sent).toHaveLength(2);
+    expect(secret).toMatch(/^whsec_/);
+    const all = await createClient(options).webhooks.list();
+    expect(all.filter(({ url }) => url === "https://example.com/lost").map((each) => each.id)).toEqual([id]);
+  });
+
   it("that creates is sent again with the same Idempotency-Key, so that a lost response makes no conflict", async () => {
     const { sent, fetch } = faultyFetch("sent and lost");
     const item = await createClient({ ...options, fetch }).workItems.create({ external_id: "lost" });

@@ -51,7 +51,9 @@ describe("a message", () => {
     const next = generateSecret();
     const secrets = rotated({ secret }, next, Date.now());
     expect(await local(url, message, secrets)).toMatchObject({ status: 204 });
-    await local(url, message, { ...secrets, previous_until: Date.now() });
+    await local(url, message, { ...secrets, previous: [{ secret, until: Date.now() }] });
+    // The response to the first rotation was lost: its receiver knows neither of the new secrets.
+    await local(url, message, rotated(secrets, generateSecret(), Date.now()));
     const verifies = (by: string, index: number): boolean => {
       try {
         const { body, headers } = received[index]!;
@@ -63,6 +65,7 @@ describe("a message", () => {
     };
     expect([verifies(secret, 0), verifies(next, 0)]).toEqual([true, true]);
     expect([verifies(secret, 1), verifies(next, 1)]).toEqual([false, true]);
+    expect([verifies(secret, 2), verifies(next, 2)]).toEqual([true, true]);
     expect(received[0]).toMatchObject({
       type: "work_items.changed",
       data: { sequence: 7 },
