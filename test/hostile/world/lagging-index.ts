@@ -25,7 +25,10 @@ export function lagIndexes({ base, clock, random, hostilities }: World): void {
       const response = await next(parameters);
       if (command === "BatchExecuteStatementCommand") {
         const { Statements } = input as { Statements: { Parameters: unknown[] }[] };
-        for (const { Parameters } of Statements) Parameters.forEach(note);
+        const { Responses } = response.output as { Responses?: { Error?: unknown }[] };
+        // One that was refused has written nothing.
+        for (const [place, { Parameters }] of Statements.entries())
+          if (Responses?.[place]?.Error === undefined) Parameters.forEach(note);
       } else if (/^(Put|Update)Item/.test(command)) {
         const { Key, Item } = input as Record<string, { pk?: unknown }>;
         note((Key ?? Item)?.pk);
