@@ -45,6 +45,12 @@ const NO_CONNECTION =
 const RETRIES = 2;
 const POLL_MS = 1000;
 
+/** Lists of a job's rows. */
+const LISTS = { results: "results", failed_rows: "failed rows" } as const;
+type ListName = keyof typeof LISTS;
+/** So much of a job's results is read: some 300,000 rows. */
+export const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
+
 /** A file that is uploaded. */
 interface UploadedTable {
   readonly name: string;
@@ -101,6 +107,17 @@ export function createApi(root: URL, key: string) {
     }
   };
 
+  /** Parses JSON as the response has it: browsers that can't keep the digits of long numbers round them. */
+  const get = async <T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> => {
+    const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ""));
+    const text = await told(read(`${path}?${parameters.toString()}`));
+    return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
+  };
+  const listUrl = async (id: string, name: ListName): Promise<string | null> => {
+    const path = `v1/work_items/upload/${encodeURIComponent(id)}/${name}`;
+    return (await get<{ readonly data: { readonly url: string | null } }>(path)).data.url;
+  };
+
   return {
     /**
      * A name for what this browser keeps of the key's organization: 32 bits of a digest tell a few keys apart, and find none of
@@ -110,11 +127,16 @@ export function createApi(root: URL, key: string) {
       const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
       return new DataView(digest).getUint32(0).toString(16).padStart(8, "0");
     },
-    get: async <T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> => {
-      const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ""));
-      const text = await told(read(`${path}?${parameters.toString()}`));
-      // Browsers that cannot keep the digits of long numbers round them.
-      return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
+    get,
+    /** The address of a list of a job's rows; null if it has none. */
+    listUrl,
+    /** A list of a job's rows, as CSV; undefined if it has none. */
+    readList: async (id: string, name: ListName) => {
+      const url = await listUrl(id, name);
+      if (url === null) return undefined;
+      const { ok, body } = await fetch(url);
+      if (!ok || body === null) throw new Error(`The ${LISTS[name]} can’t be loaded. Open this job again.`);
+      return { url, content: body };
     },
     /** Items by their IDs, without those that were deleted since. */
     getItems: async (ids: readonly string[]): Promise<Item[]> => {

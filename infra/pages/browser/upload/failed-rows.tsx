@@ -12,12 +12,8 @@ interface Report extends FailedValues {
 }
 
 async function readReport(api: Api, job: Job, names: readonly string[] | undefined): Promise<Report | undefined> {
-  const path = `v1/work_items/upload/${job.id}/failed_rows`;
-  const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(path);
-  if (data.url === null) return undefined;
-  const response = await fetch(data.url);
-  if (!response.ok || response.body === null) throw new Error("The failed rows can’t be loaded. Open this job again.");
-  return { url: data.url, ...(await readFailedValues(response.body, job.mapping ?? {}, names)) };
+  const list = await api.readList(job.id, "failed_rows");
+  return list && { url: list.url, ...(await readFailedValues(list.content, job.mapping ?? {}, names)) };
 }
 
 /**

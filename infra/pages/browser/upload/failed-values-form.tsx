@@ -6,7 +6,7 @@ import { fieldOf } from "../../../../lib/uploads/csv/target.ts";
 import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { exampleOf, readRowProblem } from "./check-rows.ts";
-import { Choice, TextField } from "./parts.tsx";
+import { Choice, TableFrame, TextField } from "./parts.tsx";
 import { choiceOptions } from "./reading-fields.tsx";
 import { countOf, shownNumber } from "./shown.ts";
 import { aliasOf } from "./sources.ts";
@@ -79,60 +79,50 @@ export function FailedValuesForm({
         {countOf(shared.length, "value")} {shared.length === 1 ? "fails its rows" : "fail their rows"}. Say once what to
         use instead, for all rows:
       </p>
-      <div class="scroll" role="region" aria-label="Values to replace" tabIndex={0}>
-        <table class="repairs">
-          <thead>
-            <tr>
-              {["Rows", "Column", "Value", "Use instead", "Problem"].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
+      <TableFrame
+        caption="Values to replace"
+        columns={["Rows", "Column", "Value", "Use instead", "Problem"]}
+        kind="repairs"
+      >
+        {shared.slice(0, SHOWN_VALUES).map((each) => {
+          const used = usedAs(mapping, each.column);
+          const instead = used && aliasOf(used.source, each.value);
+          const set = (text: string): void => onMapping(withValue(mapping, each.column, each.value, text) ?? mapping);
+          const found = instead === undefined ? exampleOf(each) : problemOf(each.first.cells)?.sentence;
+          const label = `Instead of “${each.value}” in ${each.column}`;
+          return (
+            <tr key={each.column + each.value}>
+              <td>{shownNumber(each.rows)}</td>
+              <td>{each.column}</td>
+              <td>{each.value}</td>
+              <td>
+                {used?.field?.kind.choices ? (
+                  <Choice
+                    label={label}
+                    isLabelHidden
+                    value={instead ?? CHOOSE}
+                    options={[[CHOOSE, "Choose…"], ...choiceOptions(used.field.kind.choices), ["", "Leave empty"]]}
+                    onChange={set}
+                  />
+                ) : (
+                  <>
+                    <TextField label={label} isLabelHidden value={instead ?? each.value} onChange={set} />
+                    {(used ? datesIn(used, each.value) : []).map((date) => (
+                      <button key={date} type="button" class="plain" onClick={() => set(date)}>
+                        Use {date}
+                      </button>
+                    ))}
+                    <button type="button" class="plain" onClick={() => set("")}>
+                      Leave empty
+                    </button>
+                  </>
+                )}
+              </td>
+              <td class={found === undefined ? "good" : "misfit"}>{found ?? "✓ Fits now"}</td>
             </tr>
-          </thead>
-          <tbody>
-            {shared.slice(0, SHOWN_VALUES).map((each) => {
-              const used = usedAs(mapping, each.column);
-              const instead = used && aliasOf(used.source, each.value);
-              const set = (text: string): void =>
-                onMapping(withValue(mapping, each.column, each.value, text) ?? mapping);
-              const found = instead === undefined ? exampleOf(each) : problemOf(each.first.cells)?.sentence;
-              const label = `Instead of “${each.value}” in ${each.column}`;
-              return (
-                <tr key={each.column + each.value}>
-                  <td>{shownNumber(each.rows)}</td>
-                  <td>{each.column}</td>
-                  <td>{each.value}</td>
-                  <td>
-                    {used?.field?.kind.choices ? (
-                      <Choice
-                        label={label}
-                        isLabelHidden
-                        value={instead ?? CHOOSE}
-                        options={[[CHOOSE, "Choose…"], ...choiceOptions(used.field.kind.choices), ["", "Leave empty"]]}
-                        onChange={set}
-                      />
-                    ) : (
-                      <>
-                        <TextField label={label} isLabelHidden value={instead ?? each.value} onChange={set} />
-                        {(used ? datesIn(used, each.value) : []).map((date) => (
-                          <button key={date} type="button" class="plain" onClick={() => set(date)}>
-                            Use {date}
-                          </button>
-                        ))}
-                        <button type="button" class="plain" onClick={() => set("")}>
-                          Leave empty
-                        </button>
-                      </>
-                    )}
-                  </td>
-                  <td class={found === undefined ? "good" : "misfit"}>{found ?? "✓ Fits now"}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </TableFrame>
       {shared.length > SHOWN_VALUES && <p class="note">and {countOf(shared.length - SHOWN_VALUES, "more value")}.</p>}
     </>
   );

@@ -79,10 +79,8 @@ function AfterEnd({
   const items = mapping?.event ? "its items" : `the ${countOf(job.succeeded_rows, "item")}`;
   const download = async (): Promise<void> => {
     try {
-      const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(
-        `v1/work_items/upload/${encodeURIComponent(id)}/results`,
-      );
-      if (data.url !== null) location.assign(data.url);
+      const url = await api.listUrl(id, "results");
+      if (url !== null) location.assign(url);
     } catch (caught) {
       onError(sentenceOf(caught));
     }

@@ -97,19 +97,22 @@ export function TextField({
   );
 }
 
-/** A table that scrolls by itself where the screen is narrow. */
-export function Table({
+/** The frame of a table, which scrolls by itself where the screen is narrow. @param children its rows */
+export function TableFrame({
   caption,
   columns,
-  rows,
+  kind,
+  children,
 }: {
   readonly caption: string;
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly ComponentChildren[])[];
+  /** Class of the table. */
+  readonly kind?: string;
+  readonly children: ComponentChildren;
 }) {
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+      <table class={kind}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
@@ -120,17 +123,31 @@ export function Table({
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row, index) => (
-            <tr key={index}>
-              {row.map((cell, at) => (
-                <td key={at}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+/** A table of cells. */
+export function Table({
+  rows,
+  ...frame
+}: {
+  readonly caption: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+}) {
+  return (
+    <TableFrame {...frame}>
+      {rows.map((row, index) => (
+        <tr key={index}>
+          {row.map((cell, at) => (
+            <td key={at}>{cell}</td>
+          ))}
+        </tr>
+      ))}
+    </TableFrame>
   );
 }
 

@@ -3,6 +3,7 @@ import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-na
 import type { FailedRow } from "@work-items/importer/checks/failed-values.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readRowProblem, type RowProblem } from "./check-rows.ts";
+import { TableFrame } from "./parts.tsx";
 import { repairedCells, type Repairs, withRepair } from "@work-items/importer/files/repairs.ts";
 import { countOf } from "./shown.ts";
 
@@ -63,42 +64,29 @@ export function RepairForm({ names: header, mapping, failed, repairs, onRepair }
           </a>
         ))}
       </p>
-      <div class="scroll" role="region" aria-label="Values to correct" tabIndex={0}>
-        <table class="repairs">
-          <thead>
-            <tr>
-              {["Row", "Column", "Value", "Problem"].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {open.map((cell) => (
-              <tr key={idOf(cell)}>
-                <td>{cell.row}</td>
-                <td>{cell.name}</td>
-                <td>
-                  <input
-                    id={idOf(cell)}
-                    value={cell.value}
-                    aria-label={`Row ${cell.row}, ${cell.name}`}
-                    aria-invalid={cell.problem !== undefined}
-                    aria-describedby={`${idOf(cell)}-problem`}
-                    onInput={({ currentTarget }) => correct(cell, currentTarget.value)}
-                    spellcheck={false}
-                    autocomplete="off"
-                  />
-                </td>
-                <td id={`${idOf(cell)}-problem`} class={cell.problem === undefined ? "good" : "misfit"}>
-                  {cell.problem ?? "✓ Fits now"}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <TableFrame caption="Values to correct" columns={["Row", "Column", "Value", "Problem"]} kind="repairs">
+        {open.map((cell) => (
+          <tr key={idOf(cell)}>
+            <td>{cell.row}</td>
+            <td>{cell.name}</td>
+            <td>
+              <input
+                id={idOf(cell)}
+                value={cell.value}
+                aria-label={`Row ${cell.row}, ${cell.name}`}
+                aria-invalid={cell.problem !== undefined}
+                aria-describedby={`${idOf(cell)}-problem`}
+                onInput={({ currentTarget }) => correct(cell, currentTarget.value)}
+                spellcheck={false}
+                autocomplete="off"
+              />
+            </td>
+            <td id={`${idOf(cell)}-problem`} class={cell.problem === undefined ? "good" : "misfit"}>
+              {cell.problem ?? "✓ Fits now"}
+            </td>
+          </tr>
+        ))}
+      </TableFrame>
     </>
   );
 }

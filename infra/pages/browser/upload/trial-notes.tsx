@@ -38,11 +38,9 @@ interface Notes {
 }
 
 async function readNotes(api: Api, job: Job): Promise<Notes | undefined> {
-  const path = `v1/work_items/upload/${encodeURIComponent(job.id)}/results`;
-  const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(path);
-  const response = data.url === null ? undefined : await fetch(data.url);
-  if (!response?.ok || response.body === null) return undefined;
-  const findings = await readTrialFindings(response.body);
+  const list = await api.readList(job.id, "results");
+  if (list === undefined) return undefined;
+  const findings = await readTrialFindings(list.content);
   return { findings, earlier: findings.changedItems > 0 ? await earlierMapping(api, job) : undefined };
 }
 

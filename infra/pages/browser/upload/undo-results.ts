@@ -3,9 +3,8 @@ import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
+import { RESULTS_MAX_BYTES } from "./api.ts";
 
-/** So much of an undo's results is read: some 300,000 items. */
-const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 /** So many items and fields are shown. */
 const SHOWN_ITEMS = 100;
 const SHOWN_FIELDS = 20;

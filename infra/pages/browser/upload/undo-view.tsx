@@ -159,12 +159,8 @@ function Kept({ api, job }: { readonly api: Api; readonly job: Job }) {
   const [error, setError] = useState<string>();
   useEffect(() => {
     const load = async (): Promise<void> => {
-      const path = `v1/work_items/upload/${job.id}/results`;
-      const { data } = await api.get<{ readonly data: { readonly url: string | null } }>(path);
-      const response = data.url === null ? undefined : await fetch(data.url);
-      if (!response) return;
-      if (!response.ok || response.body === null) throw new Error("The results can’t be loaded. Open this job again.");
-      setKept(await readKeptItems(response.body));
+      const list = await api.readList(job.id, "results");
+      if (list !== undefined) setKept(await readKeptItems(list.content));
     };
     load().catch((caught: unknown) => setError(sentenceOf(caught)));
   }, [api, job.id]);

@@ -24,16 +24,13 @@ function lastCallOf({ last_delivery: last, next_attempt_at: next }: Webhook): st
 }
 
 /** Asks where to send messages, and which. */
-function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Type[]) => Promise<void> }) {
+function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Type[]) => Promise<boolean> }) {
   const [url, setUrl] = useState("");
   const [types, setTypes] = useState<readonly Type[]>(Object.keys(TYPES) as Type[]);
   const [isSending, setSending] = useState(false);
   const submit = async (): Promise<void> => {
     setSending(true);
-    await onAdd(url.trim(), [...types]).then(
-      () => setUrl(""),
-      () => undefined,
-    );
+    if (await onAdd(url.trim(), [...types])) setUrl("");
     setSending(false);
   };
   return (
@@ -73,23 +70,24 @@ export function WebhooksView({ api }: { readonly api: Api }) {
   const [error, setError] = useState<string>();
   const [note, setNote] = useState("");
   const [secret, setSecret] = useState<string>();
-  const attempt = async (work: () => Promise<string>): Promise<void> => {
+  const fail = (caught: unknown): void => setError(sentenceOf(caught));
+  const load = (): Promise<void> => api.webhooks.list().then(setWebhooks, fail);
+  useEffect(() => void load(), [api]);
+  /** @param work returns what was done @returns whether it was */
+  const attempt = async (work: () => Promise<string>): Promise<boolean> => {
     setError(undefined);
     setNote("");
     try {
       setNote(await work());
-      setWebhooks(await api.webhooks.list());
     } catch (caught) {
-      setError(sentenceOf(caught));
-      throw caught;
+      fail(caught);
+      return false;
     }
+    await load();
+    return true;
   };
-  const act = (work: () => Promise<string>) => () => void attempt(work).catch(() => undefined);
-  useEffect(
-    act(() => Promise.resolve("")),
-    [api],
-  );
-  const add = (url: string, types: Type[]): Promise<void> =>
+  const act = (work: () => Promise<string>) => () => void attempt(work);
+  const add = (url: string, types: Type[]): Promise<boolean> =>
     attempt(async () => {
       const { secret: made } = await api.webhooks.create(url, types);
       setSecret(made);
