@@ -1,4 +1,4 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateQuery } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { idAt, listingSource } from "../store/lists/partition.ts";
@@ -21,22 +21,16 @@ export async function* listExpiredItems(
     const { index, partitionKey, partitions } = listingSource(kind, organization);
     for (const partition of partitions) {
       for (const place of PLACES) {
-        let after: Record<string, unknown> | undefined;
-        do {
-          const { Items = [], LastEvaluatedKey } = await dynamodb.send(
-            new QueryCommand({
-              TableName: environment.WORK_ITEMS_TABLE,
-              IndexName: index,
-              KeyConditionExpression: "#pk = :pk AND listing_sk BETWEEN :from AND :to",
-              ExpressionAttributeNames: { "#pk": partitionKey },
-              ExpressionAttributeValues: { ":pk": partition, ":from": place, ":to": `${place}${before}` },
-              Limit: ITEMS_PER_PAGE,
-              ExclusiveStartKey: after,
-            }),
-          );
+        const query = {
+          TableName: environment.WORK_ITEMS_TABLE,
+          IndexName: index,
+          KeyConditionExpression: "#pk = :pk AND listing_sk BETWEEN :from AND :to",
+          ExpressionAttributeNames: { "#pk": partitionKey },
+          ExpressionAttributeValues: { ":pk": partition, ":from": place, ":to": `${place}${before}` },
+        };
+        for await (const { Items = [] } of paginateQuery({ client: dynamodb, pageSize: ITEMS_PER_PAGE }, query)) {
           if (Items.length > 0) yield Items.map(({ listing_sk: sk }) => idAt(String(sk)));
-          after = LastEvaluatedKey;
-        } while (after !== undefined);
+        }
       }
     }
   }

@@ -18,12 +18,26 @@ async function callerOf({ variables, region }: OpenedAdministration): Promise<st
 }
 
 /** Options whose values are kept: none holds a key, or what a customer has sent. */
-const KEPT = ["all", "burst", "create", "expires", "itemsTable", "listingShards", "name", "rate", "replace"] as const;
-const ALSO_KEPT = ["resync", "retentionDays", "restoredTo", "scopes", "table", "withoutScan"] as const;
-type Kept = (typeof KEPT | typeof ALSO_KEPT)[number];
+const KEPT = [
+  "all",
+  "burst",
+  "create",
+  "expires",
+  "itemsTable",
+  "listingShards",
+  "name",
+  "rate",
+  "replace",
+  "restoredTo",
+  "resync",
+  "retentionDays",
+  "scopes",
+  "table",
+  "withoutScan",
+] as const;
 
 /** What a command was given. Of an item its id is kept, of a person that there was one, of a key its id. */
-export type GivenOptions = Readonly<Partial<Record<Kept, string | boolean>>> & {
+export type GivenOptions = Readonly<Partial<Record<(typeof KEPT)[number], string | boolean>>> & {
   readonly item?: string;
   readonly person?: string;
   readonly keyId?: string | undefined;
@@ -37,7 +51,7 @@ export async function keepCommand(
   given: GivenOptions,
 ): Promise<void> {
   const { item, person, keyId } = given;
-  const kept = [...KEPT, ...ALSO_KEPT].flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
+  const kept = KEPT.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
   await recordCommand(
     { ...opened, environment: { AUDIT_TABLE: nameOf(opened, "audit") } },
     {
