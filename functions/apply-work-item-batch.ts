@@ -71,7 +71,7 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     if (!dryRun) for (const { input } of valid) written.set(workItemId(organization.id, input.external_id), "unknown");
     const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
     if (!dryRun) noteOutcomes(written, applied);
-    // Nothing was applied and the items aren't the cause: a 503 tells clients that a retry can succeed.
+    // Nothing was applied and the items aren't the cause: a 503 says that a retry can succeed.
     if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
       throw new StoreBusyError(applied[0]?.error?.message ?? "");
     }

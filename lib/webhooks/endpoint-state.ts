@@ -50,18 +50,18 @@ const outcomeShape = {
   milliseconds: z.int(),
 };
 
-/** The state of one endpoint: what it was told, and what is due. All times are in milliseconds since the epoch. */
+/** The state of one endpoint: what was sent to it, and what is due. All times are in milliseconds since the epoch. */
 export const endpointStateSchema = z.object({
   enabled: z.boolean(),
-  /** The greatest mark of the feed that is to be told. Absent if it was. */
+  /** The greatest mark of the feed that is to be sent. Absent if it was. */
   due: z.int().optional(),
-  /** The mark that was told last. */
+  /** The mark that was sent last. */
   rung: z.int().optional(),
   /** When the last `work_items.changed` ended. */
   rung_at: z.number().default(0),
-  /** Ended jobs that were not told yet, oldest first. */
+  /** Ended jobs that were not sent yet, oldest first. */
   jobs: z.array(endedJobSchema).default([]),
-  /** Names the message that there are more ended jobs than are told one by one. */
+  /** Names the message that there are more ended jobs than are sent one by one. */
   more: z.string().optional(),
   /** When the endpoint is rung by itself. */
   greet_at: z.number().optional(),
@@ -107,14 +107,14 @@ export interface News {
   readonly isGreeting?: boolean | undefined;
 }
 
-/** The state of an endpoint that is created: nothing was told to it. */
+/** The state of an endpoint that is created: nothing was sent to it. */
 export function newState(now: number): EndpointState {
   return endpointStateSchema.parse({ enabled: true, greet_at: now + GREETED_AFTER_MS });
 }
 
 /**
  * The state after an endpoint was enabled, or got another URL or other types. It is rung by itself, as a new one is.
- * @param keepsJobs whether it is still told of ended jobs
+ * @param keepsJobs whether it is still notified of ended jobs
  */
 export function renewed(state: EndpointState, keepsJobs: boolean, now: number): EndpointState {
   const { rung_at, last, jobs, more } = state;
@@ -151,9 +151,9 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   if (!isNewer && added.length === 0 && !isGreeted) return state;
   const all = [...state.jobs, ...added];
   const isTooMany = all.length > JOBS_MAX || (state.more !== undefined && added.length > 0);
-  const told = isTooMany ? { jobs: [], more: all.at(-1)?.id } : { jobs: all };
+  const pending = isTooMany ? { jobs: [], more: all.at(-1)?.id } : { jobs: all };
   const greeted = { greet_at: undefined, ...(news.more !== undefined && { more: news.more }) };
-  return dated({ ...state, ...(isNewer && { due: mark }), ...told, ...(isGreeted && greeted) }, now);
+  return dated({ ...state, ...(isNewer && { due: mark }), ...pending, ...(isGreeted && greeted) }, now);
 }
 
 /** What a worker does for an endpoint now: sends a message, waits, or nothing. */
@@ -193,8 +193,8 @@ export function claimed(state: EndpointState, by: string, now: number): Endpoint
   return { ...state, claimed_by: by, busy_until: now + CLAIM_MS };
 }
 
-/** Takes out what was told, and nothing that came since. */
-function withoutTold(state: EndpointState, { id, type, data }: WebhookMessage, webhook: string): EndpointState {
+/** Takes out what was sent, and nothing that came since. */
+function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, webhook: string): EndpointState {
   if (type === "upload.ended") {
     const { id: job } = data as EndedJob;
     return { ...state, jobs: state.jobs.filter((each) => each.id !== job) };
@@ -246,7 +246,7 @@ export function delivered(
     last: { at: now, type: message.type, status, reason, milliseconds },
   };
   if (isSuccess(outcome)) {
-    const after = { ...withoutTold(free, message, webhook), attempts: 0, next_attempt_at: 0, failing_since: undefined };
+    const after = { ...withoutSent(free, message, webhook), attempts: 0, next_attempt_at: 0, failing_since: undefined };
     return dated(after, now);
   }
   const since = state.failing_since ?? now;

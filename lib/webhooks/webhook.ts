@@ -13,7 +13,7 @@ const HTTPS_PORT = 443;
 /** Ports below are those of other services, such as mail. */
 const FREE_PORTS_FROM = 1024;
 
-/** What a webhook can be told of. */
+/** What a webhook can be notified of. */
 const webhookTypeSchema = z
   .enum(["work_items.changed", "upload.ended"])
   .meta({ id: "WebhookType", description: "What a webhook is notified of." });

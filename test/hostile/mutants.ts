@@ -153,7 +153,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: "test/functions/nul.test.ts",
   },
   rings: {
-    defect: "changes that come while a webhook's endpoint is called are taken for told",
+    defect: "changes that come while a webhook's endpoint is called are never sent",
     file: "lib/webhooks/endpoint-state.ts",
     text: "due: isNewest ? undefined : state.due",
     instead: "due: undefined",

@@ -283,7 +283,7 @@ describe("a filter", () => {
     type List = ReturnType<typeof createListWorkItems>;
     const call = (list: List, ...[organization, , page]: Parameters<List>) => [
       list(organization, { type: ["call"] }, page),
-      // @ts-expect-error This is the test: tsc must refuse a parameter that the list doesn't apply.
+      // @ts-expect-error This is the test: the check of types must refuse a parameter that the list doesn't apply.
       list(organization, { type: ["call"], colour: "red" }, page),
     ];
     expect(call).toBeTypeOf("function");
