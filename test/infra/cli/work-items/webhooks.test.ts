@@ -44,7 +44,10 @@ describe("work-items webhooks", () => {
     expect(rotated.out).toMatch(/^whsec_/);
     expect(rotated.out).not.toBe(added.out);
     expect(await run("webhooks", "remove", id)).toMatchObject({ exit: 0, out: `removed ${id}\n` });
-    expect(await run("webhooks", "show", id)).toMatchObject({ exit: 1, told: expect.stringContaining("webhook not found") });
+    expect(await run("webhooks", "show", id)).toMatchObject({
+      exit: 1,
+      told: expect.stringContaining("webhook not found"),
+    });
   });
 
   test("says what is missing or wrong", async () => {
