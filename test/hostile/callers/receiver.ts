@@ -68,7 +68,9 @@ export function createReceiver(
   };
   const webhook = async (): Promise<string> => {
     const response = await service.call(customer, "getWebhook", { params: { id } }, { isCalm: true });
-    return response === NO_RESPONSE ? "" : (response.body.data as ListedJob).status;
+    if (response === NO_RESPONSE) return "";
+    if (response.status !== 200) throw new Error(`a calm call of ${url} got ${response.status}: ${response.text}`);
+    return (response.body.data as ListedJob).status;
   };
 
   return {

@@ -71,7 +71,8 @@ export class Service {
     const instance = idle.pop();
     const result = await this.#world.call(CALL_MS, options, async (clock) => {
       onBegin?.(clock);
-      const handler = instance ?? (await createHandler(this.#world.runtime, name));
+      // The clock stands still while a module is loaded.
+      const handler = instance ?? (await this.#world.outside(() => createHandler(this.#world.runtime, name)));
       const responded = asDocumented(event, await handler(event, lambdaContext(CALL_MS, clock)));
       idle.push(handler);
       return responded;
