@@ -153,8 +153,9 @@ describe("the rules at synthesis", () => {
     ["no settings", {}],
     ["every setting", EVERY_SETTING],
     ["the settings of a small account", { smallAccount: true }],
-  ])("CloudFormation's own rules accept the stacks with %s", (_, settings) => {
-    expect(() => makeApp(settings, {}, true).synth()).not.toThrow();
+  ])("CloudFormation's own rules accept a stack with %s", (_, settings) => {
+    // One region: the other's is alike in all but names.
+    expect(() => makeApp(settings, { region: "us" }, true).synth()).not.toThrow();
   });
 
   test("CloudFormation's own rules reject a function that may run longer than Lambda allows", () => {

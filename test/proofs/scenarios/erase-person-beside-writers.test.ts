@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { erasePerson } from "../../lib/operator/erase-person.ts";
-import { workItemId } from "../../lib/identity.ts";
-import { createBusyOrganization, STEP_MS } from "../support/busy-organization.ts";
-import { createCustomer, everythingIn, operatorOf } from "../support/customer-data.ts";
+import { erasePerson } from "../../../lib/operator/erase-person.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { createBusyOrganization, STEP_MS } from "../../support/busy-organization.ts";
+import { createCustomer, everythingIn, operatorOf } from "../../support/customer-data.ts";
 
 const FIRST_SEED = Number(process.env["ERASURE_SEED"] ?? 20_261_123);
 const SEEDS = Array.from({ length: Number(process.env["ERASURE_SEEDS"] ?? 1) }, (_, index) => FIRST_SEED + index);

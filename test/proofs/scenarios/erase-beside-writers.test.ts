@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { eraseOrganization } from "../../lib/operator/erase-organization.ts";
-import { KEY_CACHE_SECONDS } from "../../lib/organizations/authenticate.ts";
-import { createBusyOrganization, ITEMS, STEP_MS } from "../support/busy-organization.ts";
-import { createCustomer, everythingIn, fill, operatorOf, tracesOf } from "../support/customer-data.ts";
+import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { KEY_CACHE_SECONDS } from "../../../lib/organizations/authenticate.ts";
+import { createBusyOrganization, ITEMS, STEP_MS } from "../../support/busy-organization.ts";
+import { createCustomer, everythingIn, fill, operatorOf, tracesOf } from "../../support/customer-data.ts";
 
 /** What is called, frozen and repeated depends on the seed; in which order requests reach the store does not. */
 const FIRST_SEED = Number(process.env["ERASURE_SEED"] ?? 20_261_123);

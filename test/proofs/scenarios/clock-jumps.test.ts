@@ -1,11 +1,16 @@
 import { expect, it } from "vitest";
-import { randomFrom } from "../support/random.ts";
-import { sumOf } from "../../lib/uploads/job/upload-record.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
-import { createDeployment, expectExact, runWithFaults, runWithoutFaults } from "../support/uploads/fault-schedule.ts";
-import { isWrite } from "../support/uploads/fault-injection.ts";
-import { makeFile, makeMappedFile } from "../support/uploads/test-file.ts";
-import { createUploadService, MINUTE_MS } from "../support/uploads/upload-service.ts";
+import { randomFrom } from "../../support/random.ts";
+import { sumOf } from "../../../lib/uploads/job/upload-record.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
+import {
+  createDeployment,
+  expectExact,
+  runWithFaults,
+  runWithoutFaults,
+} from "../../support/uploads/fault-schedule.ts";
+import { isWrite } from "../../support/uploads/fault-injection.ts";
+import { makeFile, makeMappedFile } from "../../support/uploads/test-file.ts";
+import { createUploadService, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
 
