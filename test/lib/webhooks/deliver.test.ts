@@ -129,6 +129,38 @@ describe("a webhook", () => {
   });
 });
 
+describe("ten thousand changes in a second", () => {
+  /** The changes come in parts, which this many workers note at the same time. */
+  const [PARTS, WORKERS, ENDPOINTS] = [100, 20, 2];
+
+  test("ring each endpoint once, with the newest mark, and no worker gives up", async () => {
+    const receiver = await receive();
+    const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);
+    for (const url of urls) await add(url, { types: ["work_items.changed"] });
+    await greet();
+    const before = receiver.received.length;
+    const first = await newestMark();
+    const handle = createDeliver(runtime);
+    const parts = Array.from({ length: PARTS }, (_, index) => first + (index + 1) * 100);
+    const failures: unknown[] = [];
+    const work = async (): Promise<void> => {
+      for (let mark = parts.shift(); mark !== undefined; mark = parts.shift()) {
+        const news = { kind: "news", organization: acme.organization.id, mark };
+        await handle(JSON.stringify(news)).catch((error: unknown) => failures.push(error));
+      }
+    };
+    await Promise.all(Array.from({ length: WORKERS }, work));
+    expect(failures).toEqual([]);
+    clock.advance(5 * SECOND_MS);
+    await delivery.sweep();
+    clock.advance(5 * SECOND_MS);
+    await delivery.sweep();
+    const rings = receiver.received.slice(before);
+    expect(new Set(receiver.paths().slice(before)).size).toBe(ENDPOINTS);
+    expect(rings.map(({ data }) => data)).toEqual(urls.map(() => ({ sequence: first + PARTS * 100 })));
+  });
+});
+
 describe("an endpoint that is down", () => {
   test("shows why, is called again when its time comes, and then gets one ring for all that it missed", async () => {
     let status = 500;
