@@ -184,7 +184,7 @@ export const workers = {
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: {
-        actions: ["Query", "DeleteItem", "ConditionCheckItem"],
+        actions: ["Query", "DeleteItem"],
         partitions: ["ITEM", "LIST_ITEM", "LIST_DELETED_ITEM"],
         indexes: ["listing"],
       },

@@ -24,8 +24,9 @@ interface Expiring {
   readonly pages: AsyncGenerator<readonly string[]>;
   erased: number;
 }
+/** Items that were erased, or may have been in part, to be looked at again for events. */
 interface Erased {
-  readonly organization: string;
+  readonly expiring: Expiring;
   readonly ids: readonly string[];
   readonly at: number;
 }
@@ -41,7 +42,7 @@ export function createEraseExpired(
   sleep: (milliseconds: number) => Promise<unknown> = wait,
 ) {
   const { clock, dynamodb, environment, log } = runtime;
-  const { erase, eraseLate } = createEraseExpiredItem(runtime);
+  const erase = createEraseExpiredItem(runtime);
   const fail = (organization: string, error: unknown): void =>
     log.error("the retention of an organization waits for the next run", { organization, ...traceOf(error) });
 
@@ -66,26 +67,28 @@ export function createEraseExpired(
     return found;
   };
 
-  /** @returns the erased ids; undefined if there are no more pages */
-  const eraseNextPage = async (expiring: Expiring): Promise<Erased | undefined> => {
-    const { id: organization, before, pages } = expiring;
-    const { value: ids, done } = await pages.next();
-    if (done === true) return undefined;
-    const results = await mapConcurrently(ids, CONCURRENT, async (id) =>
-      erase(organization, id, before).catch((error: unknown) => {
-        if (isUnavailable(error)) throw error;
-        log.error("a work item can't be erased", { organization, id, ...traceOf(error) });
-        return false;
-      }),
-    );
-    const erased = ids.filter((_, index) => results[index]);
-    expiring.erased += erased.length;
-    return { organization, ids: erased, at: clock() };
+  /** Erases items, or events that they left. @returns those to look at again, and why the store is out, if it is */
+  const erasePage = async (expiring: Expiring, ids: readonly string[]) => {
+    const { id: organization, before } = expiring;
+    let outage: unknown;
+    const results = await mapConcurrently(ids, CONCURRENT, async (id) => {
+      if (outage !== undefined) return false;
+      try {
+        const isErased = await erase(organization, id, before);
+        if (isErased) expiring.erased++;
+        return isErased;
+      } catch (error) {
+        if (isUnavailable(error)) outage = error;
+        else log.error("a work item can't be erased", { organization, id, ...traceOf(error) });
+        return isUnavailable(error);
+      }
+    });
+    return { erased: { expiring, ids: ids.filter((_, index) => results[index]), at: clock() }, outage };
   };
-  const lookAgain = ({ organization, ids }: Erased): Promise<unknown> =>
-    mapConcurrently(ids, CONCURRENT, (id) => eraseLate(organization, id)).catch((error: unknown) =>
-      fail(organization, error),
-    );
+  const lookAgain = async ({ expiring, ids }: Erased): Promise<void> => {
+    const { outage } = await erasePage(expiring, ids);
+    if (outage !== undefined) fail(expiring.id, outage);
+  };
 
   return async (until: number): Promise<void> => {
     const all = await allExpiring();
@@ -95,9 +98,11 @@ export function createEraseExpired(
       for (const expiring of active) {
         if (clock() > until - LAST_LOOK_MS - CALLS_END_WITHIN_MS) break;
         try {
-          const erased = await eraseNextPage(expiring);
-          if (erased === undefined) continue;
+          const { value: ids, done } = await expiring.pages.next();
+          if (done === true) continue;
+          const { erased, outage } = await erasePage(expiring, ids);
           waiting.push(erased);
+          if (outage !== undefined) throw outage;
           next.push(expiring);
         } catch (error) {
           fail(expiring.id, error);

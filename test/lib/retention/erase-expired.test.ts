@@ -11,6 +11,7 @@ import { createTestClock } from "../../support/clock.ts";
 import { type Customer, tracesOf } from "../../support/customer-data.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { createFeedCustomer, readFeed } from "../../support/feed.ts";
+import { chunksOf } from "../../../lib/retry.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 const MINUTE_MS = 60_000;
@@ -34,6 +35,11 @@ const listed = async ({ send }: Customer): Promise<string[]> =>
 /** Keys of the items in the table, deleted ones too. */
 const itemsOf = async ({ organization }: Customer): Promise<string[]> =>
   (await tracesOf(runtime, organization.id)).filter((key) => /^ITEM#.* #ITEM$/.test(key));
+/** Whether a request deletes the record of an item itself, or of an event. */
+const deletes = (sortKey: string, command: string, input: object): boolean =>
+  JSON.stringify(command === "DeleteItemCommand" ? { Delete: input } : input).match(
+    new RegExp(`"Delete":{"TableName":"[^"]*","Key":{"pk":{"S":"[^"]*"},"sk":{"S":"${sortKey}`),
+  ) !== null;
 const events = (count: number) => Array.from({ length: count }, (_, index) => ({ external_id: `e${index}` }));
 
 /** Gives a customer items of which "kept" ones must stay after 30 days. */
@@ -83,21 +89,41 @@ describe("work items that are older than their organization keeps them", () => {
     expect(await listed(acme)).toEqual(KEPT);
   });
 
-  it("stay if they were completed since the list was read, with all of their events", async () => {
+  it.each([0, 3, 150])("stay if they are completed in the moment before, with all %i events", async (count) => {
     const { id } = acme.organization;
-    const { erase } = createEraseExpiredItem(runtime);
-    await acme.apply({ external_id: "a", events: events(3) });
+    await acme.apply({ external_id: "a" });
+    for (const each of chunksOf(events(count), 50)) await acme.apply({ external_id: "a", events: each });
     clock.advance(40 * DAY_MS);
-    const removeFaults = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
-      if (command !== "TransactWriteItemsCommand") return "none";
+    const removeFaults = injectFaults(runtime.dynamodb, async (command, input): Promise<Fault> => {
+      if (!deletes("#ITEM", command, input)) return "none";
       removeFaults();
       await acme.apply({ external_id: "a", completed_at: ago(0) });
       return "none";
     });
-    expect(await erase(id, workItemId(id, "a"), ago(30))).toBe(false);
-    const { body } = await acme.send("getWorkItem", { params: { id: workItemId(id, "a") } });
-    expect(body.data.events).toHaveLength(3);
+    expect(await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30))).toBe(false);
+    const left = await tracesOf(runtime, id);
+    expect(left.filter((key) => / EVENT#/.test(key))).toHaveLength(count);
   });
+
+  it.each(["lost response", "throttled"] as const)(
+    "are erased whole although a request is met by: %s",
+    async (fault) => {
+      for (const each of chunksOf(events(150), 50)) await acme.apply({ external_id: "many", events: each });
+      clock.advance(40 * DAY_MS);
+      await keep(acme, 30);
+      vi.spyOn(runtime.log, "error").mockImplementation(() => undefined);
+      const removeFaults = injectFaults(runtime.dynamodb, (command, input) => {
+        const isLater = command === "DeleteItemCommand" && deletes("EVENT#", command, input);
+        return (fault === "throttled" ? isLater : deletes("#ITEM", command, input)) ? fault : "none";
+      });
+      await createEraseExpired(runtime, async (milliseconds) => {
+        removeFaults();
+        clock.advance(milliseconds);
+      })(clock() + 15 * MINUTE_MS);
+      removeFaults();
+      expect((await tracesOf(runtime, acme.organization.id)).filter((key) => key.startsWith("ITEM#"))).toEqual([]);
+    },
+  );
 
   it("take with them events that came late, from a call that had read the item", async () => {
     const { id } = acme.organization;
