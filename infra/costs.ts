@@ -64,7 +64,8 @@ export function costsOf({ Resources: resources }: CostTemplate): Cost[] {
       .map(({ name }) => name),
   );
   const queues = of("AWS::Lambda::EventSourceMapping").filter(({ ScalingConfig: scaling }) => scaling !== undefined);
-  const runs = of("AWS::Events::Rule").reduce((sum, rule) => sum + runsOf(rule["ScheduleExpression"]), 0);
+  const schedules = of("AWS::Events::Rule").flatMap(({ ScheduleExpression: schedule = [] }) => schedule);
+  const runs = schedules.reduce<number>((sum, schedule) => sum + runsOf(schedule), 0);
   const rules = of("AWS::WAFv2::WebACL").reduce((sum, { Rules: list }) => sum + (list as readonly unknown[]).length, 0);
   const perRun = PRICES.invocation + SWEEP_SECONDS * (MEMORY_MB.computes / 1000) * PRICES.gigabyteSecond;
   const counted = (name: string, count: number, dollars: number): Cost[] =>

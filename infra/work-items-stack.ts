@@ -153,7 +153,6 @@ export class WorkItemsStack extends Stack {
       new Firewall(this, "Firewall", { api: api.api, rate: settings.firewallRate, allowedOrigins, logRetention, key });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
-    if (settings.backup) new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup });
     if (settings.dataTrail) {
       const audited = [tables.access, tables.audit, tables.workItems];
       new DataTrail(this, "DataTrail", { tables: audited, days: settings.logDays, key });
@@ -161,7 +160,11 @@ export class WorkItemsStack extends Stack {
     const { alarmEmail: email, ticketEmail, alarmTopic: operatorTopic } = settings;
     const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic, key });
     for (const alarm of rollout?.alarms ?? []) alarms.notify(alarm);
-    const queries = new SavedQueries(this, "Queries", { logGroups });
+    if (settings.backup) {
+      const topics = [alarms.ticketTopic, ...alarms.others];
+      new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup, topics });
+    }
+    const queries = new SavedQueries(this, "Queries", { logGroups, accessLogs: api.accessLogs });
     addDashboard(this, "Dashboard", metrics, alarms.alarms, queries.names);
 
     const outputs: Record<string, string> = {

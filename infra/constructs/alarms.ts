@@ -194,7 +194,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "ChangesWaiting",
       metric: metrics.changeAgeSeconds,
       impact:
-        "Changes have waited for two hours to get into the change feed. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
+        "Changes have waited for two hours to get into the change feed; the saved query 'changes that wait' names whose. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
       threshold: 2 * HOUR_SECONDS,
     },
     {
@@ -202,7 +202,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       isTicket: true,
       metric: metrics.changesHeld,
       impact:
-        "The change feed of an organization has stopped, because one of its records is damaged; no other is affected. The saved query 'held changes' names it.",
+        "The change feed of an organization has stopped, because one of its records is damaged; no other is affected. The saved query 'changes that wait' names it.",
       threshold: 1,
     },
     {
@@ -236,7 +236,8 @@ export class Alarms extends Construct {
   /** Alarms that can wait until the morning. */
   readonly ticketTopic: Topic;
   readonly alarms: readonly Alarm[];
-  private readonly others: readonly ITopic[];
+  /** Topics of the operator's own, which get both. */
+  readonly others: readonly ITopic[];
 
   constructor(scope: Construct, id: string, { metrics, email, ticketEmail = email, operatorTopic, key }: AlarmsProps) {
     super(scope, id);

@@ -112,6 +112,7 @@ function methodThrottles({ routes, methodThrottle }: Pick<ServiceApiProps, "rout
 /** The REST API of one region. It sends each route to its function and everything else to the one that rejects it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
+  readonly accessLogs: LogGroup;
   /** Responses with a status, of the functions and of the gateway itself: a metric made from the access log. */
   readonly refused: Readonly<Record<"401" | "429", MetricFilter>>;
 
@@ -119,13 +120,13 @@ export class ServiceApi extends Construct {
     super(scope, id);
     const { stageName, logRetention, allowedOrigins, throttle, hasDomain, key } = props;
     const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY, ...(key && { encryptionKey: key }) };
-    const accessLogs = new LogGroup(this, "AccessLogs", {
+    this.accessLogs = new LogGroup(this, "AccessLogs", {
       ...logs,
       // After a failed first deployment, a log group that stays would keep the next one from making it.
       ...(props.keepAccessLogs && { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE }),
       logGroupName: `/aws/apigateway/${Stack.of(this).stackName}`,
     });
-    this.refused = { "401": countStatus(accessLogs, "401"), "429": countStatus(accessLogs, "429") };
+    this.refused = { "401": countStatus(this.accessLogs, "401"), "429": countStatus(this.accessLogs, "429") };
     this.api = new RestApi(this, "RestApi", {
       restApiName: Stack.of(this).stackName,
       description: "Work item ingestion and retrieval",
@@ -145,7 +146,7 @@ export class ServiceApi extends Construct {
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,
-        accessLogDestination: new LogGroupLogDestination(accessLogs),
+        accessLogDestination: new LogGroupLogDestination(this.accessLogs),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });

@@ -4,8 +4,8 @@ import { Construct } from "constructs";
 
 /**
  * Questions to the functions' logs, by name, in the language of CloudWatch Logs Insights. They read the fields of the
- * lines `request` (`lib/http/chain.ts`), `upload ended` (`lib/uploads/chain/finish.ts`) and of held changes
- * (`lib/changes/held-changes.ts`). Metrics by organization would be charged for each organization; a query is charged by
+ * lines `request` (`lib/http/chain.ts`), `upload ended` (`lib/uploads/chain/finish.ts`) and of changes that wait
+ * (`lib/changes`). Metrics by organization would be charged for each organization; a query is charged by
  * what it reads.
  */
 export const SAVED_QUERIES = {
@@ -44,9 +44,9 @@ export const SAVED_QUERIES = {
     "display @timestamp, message, organization, key, route, status, items, job, request_id",
     "limit 10000",
   ],
-  "held changes": [
-    'filter message = "the changes of an organization are held"',
-    "stats count(*) as tries, latest(error.message) as reason, latest(@timestamp) as last by organization",
+  "changes that wait": [
+    'filter message in ["changes are not in the queue yet", "changes are not in the log yet", "the changes of an organization are held"]',
+    "stats count(*) as tries, latest(error.message) as reason, latest(@timestamp) as last by organization, message",
     "sort last desc",
     "limit 100",
   ],
@@ -58,29 +58,48 @@ export const SAVED_QUERIES = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
+/** Questions to the access log. */
+export const ACCESS_QUERIES = {
+  "refused keys by address": [
+    'filter status = "401"',
+    "stats count(*) as refused, latest(@timestamp) as last by ip, userAgent",
+    "sort refused desc",
+    "limit 100",
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
 /** Full name of a saved query: those of a stack are in a folder of its own. */
 function nameOf(stack: Stack, name: string): string {
   return `${stack.stackName}/${name}`;
 }
 
-/** The saved queries of one region, over the logs of its functions. */
+export interface SavedQueriesProps {
+  /** Logs of the functions. */
+  readonly logGroups: readonly ILogGroup[];
+  readonly accessLogs: ILogGroup;
+}
+
+/** The saved queries of one region. */
 export class SavedQueries extends Construct {
   /** Names, as Logs Insights shows them. */
   readonly names: readonly string[];
 
-  constructor(scope: Construct, id: string, { logGroups }: { readonly logGroups: readonly ILogGroup[] }) {
+  constructor(scope: Construct, id: string, { logGroups, accessLogs }: SavedQueriesProps) {
     super(scope, id);
     const stack = Stack.of(this);
-    const queries = Object.entries(SAVED_QUERIES);
-    this.names = queries.map(([name]) => nameOf(stack, name));
-    for (const [name, commands] of queries) {
+    const queries = [
+      ...Object.entries(SAVED_QUERIES).map(([name, commands]) => ({ name, commands, groups: logGroups })),
+      ...Object.entries(ACCESS_QUERIES).map(([name, commands]) => ({ name, commands, groups: [accessLogs] })),
+    ];
+    this.names = queries.map(({ name }) => nameOf(stack, name));
+    for (const { name, commands, groups } of queries) {
       new CfnQueryDefinition(
         this,
         name.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase()),
         {
           name: nameOf(stack, name),
           queryString: commands.join("\n| "),
-          logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
+          logGroupNames: groups.map(({ logGroupName }) => logGroupName),
         },
       );
     }

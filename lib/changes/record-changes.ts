@@ -65,12 +65,12 @@ export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQue
   const notes = createHeartbeatNotes(runtime);
   const dueHoles = createDueHoles(runtime);
 
-  /** @returns the organizations whose changes may not be in the queue */
-  async function sendAll(changes: readonly Change[]): Promise<ReadonlySet<string>> {
+  /** @returns errors by the organizations whose changes may not be in the queue */
+  async function sendAll(changes: readonly Change[]): Promise<ReadonlyMap<string, unknown>> {
     const groups = [...Map.groupBy(changes, ({ organization }) => organization)];
     const entries = groups.map(([organization, own], index) => entryOf(organization, own, String(index)));
     const failed = await sendMessages(sqs, environment.CHANGES_QUEUE_URL, entries);
-    return new Set(groups.flatMap(([organization], index) => (failed.has(String(index)) ? [organization] : [])));
+    return new Map([...failed].map(([Id, error]) => [groups[Number(Id)]?.[0] ?? "", error]));
   }
 
   /**
@@ -90,7 +90,9 @@ export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQue
     const failed = await sendAll(changes.filter((change) => change !== undefined));
     const firstFailed = changes.findIndex((change) => change !== undefined && failed.has(change.organization));
     const done = firstFailed === -1 ? records.length : firstFailed;
-    if (failed.size > 0) log.error("changes are not in the queue yet", { organizations: [...failed] });
+    for (const [organization, error] of failed) {
+      log.error("changes are not in the queue yet", { organization, error: error as Error });
+    }
     try {
       // A heartbeat covers all records before it, so only those before the first failure count.
       await noteHeartbeats(records.slice(0, done), clock());

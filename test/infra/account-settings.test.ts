@@ -143,6 +143,41 @@ describe("settings for an account", () => {
     expect(count(atOnce, "AWS::Backup::BackupPlan")).toBe(0);
   });
 
+  test("backups and copies of the stack's own vault that fail are sent to the tickets, which let EventBridge publish", () => {
+    const rules = resourcesOf(everything, "AWS::Events::Rule").map(([, rule]) => plain(rule) as Record<string, object>);
+    const [failed, ...others] = rules.filter((rule) => "EventPattern" in rule);
+    expect(others).toEqual([]);
+    const [vault] = resourcesOf(everything, "AWS::Backup::BackupVault")[0]!;
+    expect(failed).toMatchObject({
+      EventPattern: {
+        source: ["aws.backup"],
+        "detail-type": ["Backup Job State Change", "Copy Job State Change"],
+        detail: {
+          state: ["FAILED", "ABORTED", "EXPIRED"],
+          $or: [
+            { backupVaultName: [`${vault}.BackupVaultName`] },
+            { sourceBackupVaultArn: [`${vault}.BackupVaultArn`] },
+          ],
+        },
+      },
+      Targets: [
+        { Arn: expect.stringMatching(/^AlarmsTicketTopic/) as string },
+        { Arn: "arn:aws:sns:us-east-1:111122223333:alarms" },
+      ],
+    });
+    const allows = (type: string, action: string): boolean =>
+      resourcesOf(everything, type).some(([, policy]) =>
+        new RegExp(`"${action}[^{]*"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"}`).test(
+          JSON.stringify(policy),
+        ),
+      );
+    expect([allows("AWS::SNS::TopicPolicy", "sns:Publish"), allows("AWS::KMS::Key", "kms:GenerateDataKey")]).toEqual([
+      true,
+      true,
+    ]);
+    expect(resourcesOf(atOnce, "AWS::Events::Rule").filter(([, rule]) => "EventPattern" in rule)).toEqual([]);
+  });
+
   test("warm throughput is that of the WorkItems table and its indexes of items", () => {
     const warm = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 40_000 };
     const tables = resourcesOf(everything, "AWS::DynamoDB::Table") as readonly (readonly [

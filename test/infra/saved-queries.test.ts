@@ -1,10 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { describe, expect, test } from "vitest";
 import { create as createWorkItem } from "../../functions/create-work-item.ts";
 import { create as createUpload } from "../../functions/upload-work-items.ts";
 import { functionNames } from "../../infra/build.ts";
-import { SAVED_QUERIES } from "../../infra/constructs/saved-queries.ts";
+import { ACCESS_QUERIES, SAVED_QUERIES } from "../../infra/constructs/saved-queries.ts";
+import { createAppendChanges } from "../../lib/changes/append-changes.ts";
+import { bodyOf } from "../../lib/changes/change-messages.ts";
+import { createRecordChanges } from "../../lib/changes/record-changes.ts";
 import { createHeldNotes } from "../../lib/changes/held-changes.ts";
+import { injectFaults } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { call, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
@@ -23,7 +28,7 @@ const OF_CLOUDWATCH = ["@timestamp", "message"];
 const fieldsOf = (commands: readonly string[]): string[] => {
   const text = commands.join(" ").replaceAll(/"[^"]*"/g, "");
   const made = new Set([...text.matchAll(/ as (\w+)/g)].map(([, name]) => name));
-  const words = text.match(/@?[a-z_0-9]*[a-z_][a-z_0-9]*(?!\w*\()/g) ?? [];
+  const words = text.match(/@?[a-z_0-9]*[a-z_][a-z_0-9]*(?!\w*\()/gi) ?? [];
   const keywords = new Set([
     "filter",
     "stats",
@@ -47,6 +52,9 @@ const linesOf = async () => {
   class Kept extends Logger {
     override info(...[message, fields]: Parameters<Logger["info"]>): void {
       if (typeof message === "string") lines.push({ message, ...(Object(fields) as object) });
+    }
+    override warn(...given: Parameters<Logger["info"]>): void {
+      this.info(...given);
     }
     override error(...given: Parameters<Logger["info"]>): void {
       this.info(...given);
@@ -75,20 +83,37 @@ describe("saved queries", () => {
     const { lines, runtime, organization, key } = await linesOf();
     await call(createWorkItem(runtime), { key, method: "POST", body: { work_item: { external_id: "b" } } });
     await createHeldNotes(runtime)(organization.id, 0, new Error("damaged"));
+    for (const client of [runtime.sqs, runtime.dynamodb]) injectFaults(client, () => "unreachable");
+    const partitionKey = `ITEM#${organization.id}#${randomUUID()}`;
+    await createRecordChanges(runtime)([{ eventId: "1", partitionKey, sortKey: "#ITEM", createdAt: Date.now() }]);
+    const body = bodyOf({ organization: organization.id, ids: [randomUUID()], jobs: [], writtenAt: Date.now() });
+    await createAppendChanges(runtime, async () => undefined)(sqsEvent(body), lambdaContext());
     for (const [name, commands] of Object.entries(SAVED_QUERIES)) {
-      const [, message] = /message = "([^"]+)"/.exec(commands[0]) ?? [];
-      const read = lines.filter((line) => message === undefined || line.message === message);
-      const written = [...OF_CLOUDWATCH, ...read.flatMap((line) => Object.keys(line))];
-      expect([name, fieldsOf(commands).filter((field) => !written.includes(field))]).toEqual([name, []]);
+      const messages = [...(/message (?:=|in) (.*?)(?: and|$)/.exec(commands[0])?.[1]?.matchAll(/"([^"]+)"/g) ?? [])];
+      const read = messages.map(([, message]) => lines.filter((line) => line.message === message));
+      for (const own of read.length === 0 ? [lines] : read) {
+        const written = [...OF_CLOUDWATCH, ...own.flatMap((line) => Object.keys(line))];
+        expect([name, fieldsOf(commands).filter((field) => !written.includes(field))]).toEqual([name, []]);
+      }
     }
+  });
+
+  test("read what the gateway writes into the access log", () => {
+    const { AccessLogSetting: setting } = plain(resourceOf(us, "AWS::ApiGateway::Stage")) as {
+      AccessLogSetting: { Format: string };
+    };
+    const written = [...OF_CLOUDWATCH, ...Object.keys(JSON.parse(setting.Format) as object)];
+    const read = Object.values(ACCESS_QUERIES).flatMap((commands) => fieldsOf(commands));
+    expect(read.filter((field) => !written.includes(field))).toEqual([]);
   });
 
   test("are over the logs of all functions, and no more than Logs Insights takes", () => {
     const queries = resourcesOf(us, "AWS::Logs::QueryDefinition").map(([, query]) => plain(query));
-    expect(queries).toHaveLength(Object.keys(SAVED_QUERIES).length);
+    expect(queries).toHaveLength(Object.keys({ ...SAVED_QUERIES, ...ACCESS_QUERIES }).length);
     for (const query of queries) {
-      const { LogGroupNames: groups } = query as { LogGroupNames: string[] };
-      expect(groups).toHaveLength(functionNames.length);
+      const { LogGroupNames: groups, Name: name } = query as { LogGroupNames: string[]; Name: string };
+      const isOfAccess = Object.keys(ACCESS_QUERIES).includes(name.slice("WorkItems-us/".length));
+      expect([name, groups.length]).toEqual([name, isOfAccess ? 1 : functionNames.length]);
       // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
       expect(groups.length).toBeLessThanOrEqual(50);
     }
@@ -96,6 +121,7 @@ describe("saved queries", () => {
 
   test("are named on the dashboard", () => {
     const { DashboardBody: body } = plain(resourceOf(us, "AWS::CloudWatch::Dashboard")) as { DashboardBody: string };
-    for (const name of Object.keys(SAVED_QUERIES)) expect(body).toContain(`WorkItems-us/${name}`);
+    for (const name of Object.keys({ ...SAVED_QUERIES, ...ACCESS_QUERIES }))
+      expect(body).toContain(`WorkItems-us/${name}`);
   });
 });

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PROJECT_ROOT } from "../../infra/build.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
-import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
+import { EVERY_SETTING } from "./every-setting.ts";
+import { plain, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
 
 const { us } = synthesize({ alarmEmail: "on-call@example.com" });
+const everything = synthesize(EVERY_SETTING).us;
 
 interface Alarm {
   readonly AlarmName: string;
@@ -13,7 +15,10 @@ interface Alarm {
   readonly AlarmActions: readonly string[];
   readonly Metrics?: readonly unknown[];
 }
-const alarms = resourcesOf(us, "AWS::CloudWatch::Alarm").map(([, properties]) => plain(properties) as Alarm);
+const alarmsOf = (template: Template): Alarm[] =>
+  resourcesOf(template, "AWS::CloudWatch::Alarm").map(([, properties]) => plain(properties) as Alarm);
+const alarms = alarmsOf(us);
+const document = (name: string): string => readFileSync(join(PROJECT_ROOT, "docs", name), "utf8");
 const alarm = (name: string): Alarm => {
   const found = alarms.find(({ AlarmName }) => AlarmName === `WorkItems-us-${name}`);
   if (found === undefined) throw new Error(`no alarm ${name}`);
@@ -27,27 +32,48 @@ describe("alarms", () => {
     expect(alarm("ThrottledWrites").Metrics).toHaveLength(tablesAndIndexes.length + 1);
   });
 
-  test("each describes its impact on callers, names its section of the runbook, and is sent to one topic", () => {
-    const [pages, tickets] = resourcesOf(us, "AWS::SNS::Topic").map(([id]) => id);
-    const runbook = readFileSync(join(PROJECT_ROOT, "docs/runbook.md"), "utf8");
+  test("each describes its impact on callers, and names its section of the runbook", () => {
+    for (const { AlarmName: name, AlarmDescription: impact } of alarms) {
+      const anchor = name.slice("WorkItems-us-".length).toLowerCase();
+      expect(impact).toMatch(new RegExp(`^Impact: [A-Z].{40,}\\. Runbook: docs/runbook\\.md#${anchor}$`));
+    }
+  });
+
+  test("each section of the runbook that a message names has a command, and its logs and saved queries exist", () => {
+    const runbook = document("runbook.md");
     const sections = new Map(
       runbook
         .split(/^## /m)
         .slice(1)
         .map((section) => [section.slice(0, section.indexOf("\n")).toLowerCase(), section]),
     );
-    for (const { AlarmName: name, AlarmDescription: impact, AlarmActions: actions } of alarms) {
-      const anchor = name.slice("WorkItems-us-".length).toLowerCase();
-      expect(impact).toMatch(new RegExp(`^Impact: [A-Z].{40,}\\. Runbook: docs/runbook\\.md#${anchor}$`));
-      const section = sections.get(anchor) ?? "";
+    const named = JSON.stringify(everything).matchAll(/docs\/runbook\.md#(\w+)/g);
+    expect(new Set([...named].map(([, anchor]) => anchor))).toEqual(new Set(sections.keys()));
+    for (const [anchor, section] of sections) {
       for (const part of ["**Find the cause.**", "**Fix it.**", "**It is over** when "])
-        expect([name, section]).toEqual([name, expect.stringContaining(part)]);
-      expect(section).toMatch(/^ {4}\S/m);
-      expect([pages, tickets]).toContain(actions[0]);
+        expect([anchor, section]).toEqual([anchor, expect.stringContaining(part)]);
+      expect([anchor, /^ {4}\S/m.test(section)]).toEqual([anchor, true]);
     }
-    const woken = alarms.filter(({ AlarmActions: [topic] }) => topic === pages).map(({ AlarmName: name }) => name);
-    expect(woken).toContain("WorkItems-us-ServerErrors");
-    expect(woken).not.toContain("WorkItems-us-RateLimited");
+    const { us: prod } = synthesize({}, { stage: "prod" });
+    const groups = resourcesOf(prod, "AWS::Logs::LogGroup").map(([, { LogGroupName: name }]) => name);
+    const read = [...runbook.matchAll(/aws logs tail (\S+)/g)].map(([, name]) => name);
+    expect(read.filter((name) => !groups.includes(name))).toEqual([]);
+    const queries = resourcesOf(prod, "AWS::Logs::QueryDefinition").map(([, { Name: name }]) => name);
+    const asked = [...runbook.matchAll(/saved query _([^_]+)_/g)].map(([, name]) => `WorkItems-us-prod/${name}`);
+    expect(asked.filter((name) => !queries.includes(name))).toEqual([]);
+  });
+
+  test("each is sent to the topic that operations.md says", () => {
+    const [pages] = resourcesOf(everything, "AWS::SNS::Topic").map(([id]) => id);
+    const sent = new Map(
+      alarmsOf(everything).map(({ AlarmName: name, AlarmActions: [topic] }) => [
+        name.slice("WorkItems-us-".length).replace(/^[a-z-]+-Rollout$/, "<function>-Rollout"),
+        topic === pages ? "page" : "ticket",
+      ]),
+    );
+    const written = document("operations.md").matchAll(/^\| (\S+) +\| (page|ticket) +\|/gm);
+    const topics = new Map([...written].map(([, name, topic]) => [name, topic]));
+    expect(topics).toEqual(new Map([...sent, ["BackupFailed", "ticket"]]));
   });
 
   test("the topics accept alarms of this account and have the given subscribers", () => {
@@ -94,7 +120,7 @@ describe("alarms", () => {
   test("a topic of the operator's own gets them too, and a rollout that fails is among them", () => {
     const alarmTopic = "arn:aws:sns:us-east-1:111122223333:on-call";
     const { us: template } = synthesize({ rollout: "canary", regions: { us: { alarmTopic }, eu: {} } });
-    const all = resourcesOf(template, "AWS::CloudWatch::Alarm").map(([, properties]) => plain(properties) as Alarm);
+    const all = alarmsOf(template);
     expect(all.map(({ AlarmName: name }) => name)).toContain("WorkItems-us-Rollout");
     for (const { AlarmActions: actions } of all) expect(actions).toEqual([expect.any(String), alarmTopic]);
   });
