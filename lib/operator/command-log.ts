@@ -13,18 +13,35 @@ export interface OperatorCommand {
   readonly options: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Keeps a command in the Audit table, in the partition of its month, before it is carried out. */
-export async function recordCommand(
+/**
+ * Carries a command out, and keeps it in the Audit table, in the partition of its month: before, and in a second record how it
+ * ended. The second is missing if the command was interrupted, or its end could not be written: what it has done stays.
+ */
+export async function keptInLog<T>(
   { dynamodb, environment, clock }: Pick<RuntimeWith<"audit">, "dynamodb" | "environment" | "clock">,
   command: OperatorCommand,
-): Promise<void> {
-  const at = isoTime(clock());
-  const key = { pk: partitionKeyOf("COMMANDS", at.slice(0, "2026-11".length)), sk: `${at}#${randomUUID()}` };
-  await dynamodb.send(
-    new PutCommand({
-      TableName: environment.AUDIT_TABLE,
-      Item: { ...key, ...command, at },
-      ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
-    }),
-  );
+  carryOut: () => Promise<T>,
+): Promise<T> {
+  const began = isoTime(clock());
+  const pk = partitionKeyOf("COMMANDS", began.slice(0, "2026-11".length));
+  const sk = `${began}#${randomUUID()}`;
+  const put = (record: object): Promise<unknown> =>
+    dynamodb.send(
+      new PutCommand({
+        TableName: environment.AUDIT_TABLE,
+        Item: { pk, sk, ...command, at: isoTime(clock()), ...record },
+        ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
+      }),
+    );
+  const end = (outcome: "done" | "failed"): Promise<unknown> =>
+    put({ sk: `${sk}#END`, outcome }).catch(() => undefined);
+  await put({});
+  try {
+    const result = await carryOut();
+    await end("done");
+    return result;
+  } catch (error) {
+    await end("failed");
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import { recordCommand } from "../../../lib/operator/command-log.ts";
+import { keptInLog } from "../../../lib/operator/command-log.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { REGIONS } from "../../../lib/regions.ts";
 import { clientOptions, type OpenedAdministration } from "./administration.ts";
@@ -43,16 +43,20 @@ export type GivenOptions = Readonly<Partial<Record<(typeof KEPT)[number], string
   readonly keyId?: string | undefined;
 };
 
-/** Keeps who runs a command that reads all data of an organization or changes any, and with which options. */
-export async function keepCommand(
+/** Carries out a command that reads all data of an organization or changes any. @throws what it throws */
+export type CarryOut = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Carries out such a command, and keeps who runs it, with which options, and how it ends. */
+export async function keepCommand<T>(
   opened: OpenedAdministration,
   command: string,
   organization: string,
   given: GivenOptions,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   const { item, person, keyId } = given;
   const kept = KEPT.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
-  await recordCommand(
+  return keptInLog(
     { ...opened, environment: { AUDIT_TABLE: nameOf(opened, "audit") } },
     {
       by: await callerOf(opened),
@@ -65,5 +69,6 @@ export async function keepCommand(
         ...(keyId !== undefined && { key: keyId }),
       },
     },
+    work,
   );
 }

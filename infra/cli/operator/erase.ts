@@ -7,6 +7,7 @@ import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-pers
 import { UsageError } from "../../command-line.ts";
 import { printable } from "../../printable.ts";
 import type { Terminal } from "../../terminal.ts";
+import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged } from "./administration.ts";
 import { costOf, withReadBar } from "./read-bar.ts";
@@ -20,6 +21,9 @@ export interface EraseOptions {
   readonly yes?: boolean;
   readonly json?: boolean;
 }
+
+/** Erases once it is confirmed, and keeps in the ledger what. */
+type CarryOutErasure = <T>(subject: Parameters<typeof keptInLedger>[2], work: () => Promise<T>) => Promise<T>;
 
 /** Mentions that are printed without `--json`. */
 const MENTIONS_SHOWN = 20;
@@ -76,6 +80,7 @@ async function eraseAll(
   runtime: OperatorRuntime,
   organization: string,
   options: EraseOptions,
+  carryOut: CarryOutErasure,
 ): Promise<string> {
   const { erased, readUnits } = await withReadBar(terminal, "counting", (onProgress) =>
     countForErasure(runtime, organization, onProgress),
@@ -90,7 +95,7 @@ async function eraseAll(
     terminal.note(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
   const receipt = await resumably(terminal, `${organization} is partly erased, and its keys are revoked`, () =>
     withReadBar(terminal, "erasing", (onProgress) =>
-      keptInLedger(runtime, organization, {}, () =>
+      carryOut({}, () =>
         eraseOrganization(runtime, organization, {
           onProgress,
           onWait,
@@ -117,6 +122,7 @@ async function eraseOne(
   organization: string,
   externalId: string,
   options: EraseOptions,
+  carryOut: CarryOutErasure,
 ): Promise<string> {
   const { dryRun = false } = options;
   const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep: terminal.sleep });
@@ -127,9 +133,7 @@ async function eraseOne(
   const erased = dryRun
     ? first
     : await resumably(terminal, `${externalId} may be partly erased`, () =>
-        keptInLedger(runtime, organization, { item: first.id }, () =>
-          eraseItem(runtime, organization, externalId, { sleep: terminal.sleep }),
-        ),
+        carryOut({ item: first.id }, () => eraseItem(runtime, organization, externalId, { sleep: terminal.sleep })),
       );
   return report(options, runtime, { organization, external_id: externalId, ...erased }, [
     `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
@@ -160,6 +164,7 @@ async function eraseAddress(
   organization: string,
   address: string,
   options: EraseOptions,
+  carryOut: CarryOutErasure,
 ): Promise<string> {
   if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an email address");
   const { dryRun = false } = options;
@@ -187,21 +192,24 @@ async function eraseAddress(
     );
   const erased = await (dryRun
     ? erasing()
-    : resumably(terminal, `${address} is still in some agents and actors`, () =>
-        keptInLedger(runtime, organization, { address }, erasing),
-      ));
+    : resumably(terminal, `${address} is still in some agents and actors`, () => carryOut({ address }, erasing)));
   return report(options, runtime, { organization, ...erased }, personInWords(erased, address, dryRun));
 }
 
-/** Erases everything of an organization, one work item, or a person. @throws UsageError, NotFoundError */
+/**
+ * Erases everything of an organization, one work item, or a person.
+ * @param carryOut called once the erasure is confirmed @throws UsageError, NotFoundError
+ */
 export function erase(
   terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
   options: EraseOptions,
+  carryOut: CarryOut,
 ): Promise<string> {
   const { item, person } = options;
-  if (item !== undefined) return eraseOne(terminal, runtime, organization, item, options);
-  if (person !== undefined) return eraseAddress(terminal, runtime, organization, person, options);
-  return eraseAll(terminal, runtime, organization, options);
+  const kept: CarryOutErasure = (subject, work) => carryOut(() => keptInLedger(runtime, organization, subject, work));
+  if (item !== undefined) return eraseOne(terminal, runtime, organization, item, options, kept);
+  if (person !== undefined) return eraseAddress(terminal, runtime, organization, person, options, kept);
+  return eraseAll(terminal, runtime, organization, options, kept);
 }

@@ -178,10 +178,11 @@ export function keysCommand(terminal: Terminal): Promise<number> {
     async (values: V): Promise<void> => {
       const administration = openAdministration(values, await variablesOf(values, terminal.env), terminal.clock);
       const { organization = "", key } = values;
-      if (kept !== undefined) {
-        await keepCommand(administration, kept, organization, { ...values, keyId: key && keyId(key) });
-      }
-      const [result, lines] = await run(administration, values, terminal);
+      const work = (): Promise<Result> => run(administration, values, terminal);
+      const given = { ...values, keyId: key && keyId(key) };
+      const [result, lines] = await (kept === undefined
+        ? work()
+        : keepCommand(administration, kept, organization, given, work));
       printResult(terminal, values, values.json === true ? JSON.stringify(result) : lines);
     };
 

@@ -31,7 +31,7 @@ import {
 import type { RegionCode } from "../../../lib/regions.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { reapplyErasures } from "../../../lib/operator/erasure-ledger.ts";
-import { keepCommand } from "./command-record.ts";
+import { type CarryOut, keepCommand } from "./command-record.ts";
 import { costOf, withReadBar } from "./read-bar.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
@@ -76,7 +76,9 @@ async function changed(
   administration: OpenedAdministration,
   organization: string,
   values: Values,
+  carryOut: CarryOut,
 ): Promise<OrganizationRecord> {
+  const [rate, burst] = [wholeNumber("rate", values.rate, RATE_MAX), wholeNumber("burst", values.burst, BURST_MAX)];
   const shards = wholeNumber("listing-shards", values.listingShards, LISTING_SHARDS_MAX);
   const retention = wholeNumber("retention-days", values.retentionDays, RETENTION_DAYS_MAX, 0);
   if (retention !== undefined && retention > 0 && values.yes !== true) {
@@ -86,21 +88,19 @@ async function changed(
     );
     if (typed !== organization) throw new UsageError("nothing was changed");
   }
-  const record = await putOrganization(administration, organization, {
-    retention_days: retention,
-    rate: wholeNumber("rate", values.rate, RATE_MAX),
-    burst: wholeNumber("burst", values.burst, BURST_MAX),
-  });
-  const { FIREWALL_RATE: firewallRate } = administration.variables;
-  if (record.rate > Number(firewallRate ?? Infinity)) {
-    terminal.note(`the firewall blocks an address above ${firewallRate} requests a second: raise firewallRate first`);
-  }
-  if (shards === undefined || shards === record.listing_write_shards) return record;
-  return growListingShards(administration, organization, shards, (milliseconds) => {
-    terminal.note(
-      `waiting ${milliseconds / 1000} s until every function reads the new shards; then they are written too`,
-    );
-    return terminal.sleep(milliseconds);
+  return carryOut(async () => {
+    const record = await putOrganization(administration, organization, { retention_days: retention, rate, burst });
+    const { FIREWALL_RATE: firewallRate } = administration.variables;
+    if (record.rate > Number(firewallRate ?? Infinity)) {
+      terminal.note(`the firewall blocks an address above ${firewallRate} requests a second: raise firewallRate first`);
+    }
+    if (shards === undefined || shards === record.listing_write_shards) return record;
+    return growListingShards(administration, organization, shards, (milliseconds) => {
+      terminal.note(
+        `waiting ${milliseconds / 1000} s until every function reads the new shards; then they are written too`,
+      );
+      return terminal.sleep(milliseconds);
+    });
   });
 }
 
@@ -119,8 +119,8 @@ function inWords(record: OrganizationRecord, { region }: Administration, { json 
 
 const show: Run<Values> = async (_, opened, organization, values) =>
   inWords(await getOrganization(opened, organization), opened, values);
-const set: Run<Values> = async (terminal, opened, organization, values) =>
-  inWords(await changed(terminal, opened, organization, values), opened, values);
+const set: Run<Values> = async (terminal, opened, organization, values, carryOut) =>
+  inWords(await changed(terminal, opened, organization, values, carryOut), opened, values);
 
 async function list(terminal: Terminal, values: Values): Promise<string> {
   const opened = await open(terminal, values);
@@ -149,8 +149,9 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
   const runtime = feedRuntime(opened);
   const change = async (organization: string): Promise<void> => {
     if (values.resync === true) {
-      await keepCommand(opened, "organizations changes", organization, { resync: true });
-      await resyncFeed(runtime, organization);
+      await keepCommand(opened, "organizations changes", organization, { resync: true }, () =>
+        resyncFeed(runtime, organization),
+      );
     }
     const state = await readFeedState(runtime, organization);
     if (state === undefined) return;
@@ -181,9 +182,10 @@ async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Pro
   const restoredTo = Date.parse(values.restoredTo);
   if (Number.isNaN(restoredTo)) throw new UsageError("--restored-to: must be a time, such as 2026-11-25T10:00:00Z");
   const opened = await open(terminal, values);
-  await keepCommand(opened, "organizations reapply-erasures", "all", values);
-  const done = await withReadBar(terminal, "reading", (onProgress) =>
-    reapplyErasures(operatorRuntime(opened), isoTime(restoredTo), { onProgress, onDamaged: nameDamaged(terminal) }),
+  const done = await keepCommand(opened, "organizations reapply-erasures", "all", values, () =>
+    withReadBar(terminal, "reading", (onProgress) =>
+      reapplyErasures(operatorRuntime(opened), isoTime(restoredTo), { onProgress, onDamaged: nameDamaged(terminal) }),
+    ),
   );
   const { deleted, emptied, unknown, present, readUnits } = done;
   if (unknown.length + present.length > 0) terminal.exitCode = 1;
@@ -200,6 +202,7 @@ type Run<V> = (
   opened: OpenedAdministration,
   organization: string,
   values: V,
+  carryOut: CarryOut,
 ) => Promise<string | undefined>;
 
 /** `npm run organizations`. @returns the exit status */
@@ -213,7 +216,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     withTarget(program.command(usage).description(description));
   /**
    * Opens the tables, runs a command on an organization that exists, and prints what it returns.
-   * @param kept name under which the command is kept, unless it is a dry run
+   * @param kept name under which what the command carries out is kept, unless it is a dry run
    */
   const onExisting =
     <V extends Values & { readonly dryRun?: boolean }>(run: Run<V>, kept?: string, advice = "") =>
@@ -221,8 +224,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
       const organization = organizationId(id);
       const opened = await open(terminal, values);
       if (values.create !== true) await existingOrganization(opened, organization, advice);
-      if (kept !== undefined && values.dryRun !== true) await keepCommand(opened, kept, organization, values);
-      const result = await run(terminal, opened, organization, values);
+      const isKept = kept !== undefined && values.dryRun !== true;
+      const carryOut: CarryOut = (work) => (isKept ? keepCommand(opened, kept, organization, values, work) : work());
+      const result = await run(terminal, opened, organization, values, carryOut);
       if (result !== undefined) printResult(terminal, values, result);
     };
 
@@ -243,7 +247,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--resync", "make readers load everything again, such as after a table was restored")
     .action((id: string | undefined, values: Values & ChangesOptions) => changes(terminal, id, values));
   command("webhooks <organization>", "show its webhooks, their last deliveries and what is due").action(
-    onExisting<Values>((_, opened, ...rest) => showWebhooks(terminal, operatorRuntime(opened), ...rest)),
+    onExisting<Values>((_, opened, id, values) => showWebhooks(terminal, operatorRuntime(opened), id, values)),
   );
   command("export <organization>", "write its data as NDJSON to the standard output or a file")
     .option("--file <file>", "file to write, such as acme.ndjson; run it again to continue an interrupted export")
@@ -251,7 +255,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--dry-run", "only count")
     .action(
       onExisting<TransferOptions & Values>(
-        (_, opened, ...rest) => exportTo(terminal, operatorRuntime(opened), ...rest),
+        (_, opened, id, values, carryOut) => carryOut(() => exportTo(terminal, operatorRuntime(opened), id, values)),
         "organizations export",
       ),
     );
@@ -261,7 +265,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--dry-run", "write nothing")
     .action(
       onExisting<TransferOptions & Values>(
-        (_, opened, ...rest) => importFrom(terminal, operatorRuntime(opened), ...rest),
+        (_, opened, id, values, carryOut) => carryOut(() => importFrom(terminal, operatorRuntime(opened), id, values)),
         "organizations import",
       ),
     );

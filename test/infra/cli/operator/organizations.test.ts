@@ -173,28 +173,6 @@ describe("npm run organizations", () => {
     expect(await items()).toHaveLength(2);
   });
 
-  it("keeps who ran which command, without what customers have sent", async () => {
-    const { AUDIT_TABLE } = runtime.environment;
-    const kept = async () =>
-      (await allItems(paginateScan({ client: runtime.dynamodb }, { TableName: AUDIT_TABLE })))
-        .filter(({ command, organization }) => command !== undefined && organization === "audited")
-        .toSorted((a, b) => (String(a["sk"]) < String(b["sk"]) ? -1 : 1))
-        .map(({ pk, by, command, options }) => ({ pk, by, command, options }));
-    const month = `COMMANDS#${new Date().toISOString().slice(0, 7)}`;
-    const by = `local:${userInfo().username}`;
-    await run("set audited --create --rate 7");
-    await run("show audited");
-    await run("export audited --dry-run");
-    await run("export audited --file " + join(directory, "audited.ndjson"));
-    await run("erase audited --item ann@example.com --yes");
-    expect(await kept()).toEqual([
-      { pk: month, by, command: "organizations set", options: { create: true, rate: "7" } },
-      { pk: month, by, command: "organizations export", options: {} },
-      { pk: month, by, command: "organizations erase", options: { item: workItemId("audited", "ann@example.com") } },
-    ]);
-    expect(JSON.stringify(await kept())).not.toContain("example.com");
-  });
-
   it("exports from a restored table only once what was erased since is erased again in it", async () => {
     const { WORK_ITEMS_TABLE: restored } = (await createTestRuntime()).environment;
     await createCustomer(runtime, "restored");
@@ -220,6 +198,42 @@ describe("npm run organizations", () => {
     expect((await run(`reapply-erasures --items-table ${restored} --restored-to soon`)).error).toContain(
       "must be a time",
     );
+  });
+
+  it("keeps who carried out which command and how it ended, without what customers have sent", async () => {
+    const { AUDIT_TABLE } = runtime.environment;
+    const kept = async () =>
+      (await allItems(paginateScan({ client: runtime.dynamodb }, { TableName: AUDIT_TABLE })))
+        .filter(({ command, organization }) => command !== undefined && organization === "audited")
+        .toSorted((a, b) => (String(a["sk"]) < String(b["sk"]) ? -1 : 1))
+        .map(({ pk, by, command, options, outcome }) => ({ pk, by, command, options, outcome }));
+    const month = `COMMANDS#${new Date().toISOString().slice(0, 7)}`;
+    const by = `local:${userInfo().username}`;
+    const audited = await createCustomer(runtime, "audited");
+    await audited.apply({ external_id: "ann@example.com" });
+    await run("set audited --create --rate 7");
+    await run("show audited");
+    await run("export audited --dry-run");
+    for (const command of ["set audited --retention-days 30", "erase audited", "erase audited --item ann@example.com"])
+      await run(command, "no\n");
+    await run("export audited --file " + join(directory, "audited.ndjson"));
+    await run("import audited --file missing.ndjson");
+    await run("erase audited --item ann@example.com", "audited\n");
+    const both = (command: string, options: object, outcome = "done") =>
+      [undefined, outcome].map((each) => ({
+        pk: month,
+        by,
+        command: `organizations ${command}`,
+        options,
+        outcome: each,
+      }));
+    expect(await kept()).toEqual([
+      ...both("set", { create: true, rate: "7" }),
+      ...both("export", {}),
+      ...both("import", {}, "failed"),
+      ...both("erase", { item: workItemId("audited", "ann@example.com") }),
+    ]);
+    expect(JSON.stringify(await kept())).not.toContain("example.com");
   });
 
   it("erases a person, and names what may still hold the address", async () => {

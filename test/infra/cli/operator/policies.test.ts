@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { OPERATOR_POLICIES, type OperatorPolicy, policyFor } from "../../../../infra/cli/operator/policies.ts";
 import { getOrganization, listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
 import { readFeedState, resyncFeed } from "../../../../lib/operator/change-log.ts";
-import { recordCommand } from "../../../../lib/operator/command-log.ts";
+import { keptInLog } from "../../../../lib/operator/command-log.ts";
 import { keptInLedger, lackedErasure, reapplyErasures } from "../../../../lib/operator/erasure-ledger.ts";
 import { eraseItem } from "../../../../lib/operator/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
@@ -64,7 +64,7 @@ describe("a person with the policy", () => {
     await listKeys(read, "acme");
     await lastUsesOf(read, keys);
     await readFeedState(read, "acme");
-    await recordCommand(read, { ...command, command: "organizations export" });
+    await keptInLog(read, { ...command, command: "organizations export" }, async () => undefined);
     expect(await lackedErasure(read, "restored")).toBeUndefined();
     let text = "";
     await exportOrganization(read, "acme", async (written) => void (text += written));
@@ -79,7 +79,7 @@ describe("a person with the policy", () => {
     const keys = operator("keys");
     // For the nearest name, where an organization doesn't exist.
     await listOrganizations(keys);
-    await recordCommand(keys, { ...command, command: "keys create" });
+    await keptInLog(keys, { ...command, command: "keys create" }, async () => undefined);
     const { record } = await createKey(keys, "acme", { name: "ci" });
     await rotateKey(keys, "acme", { name: "ci" });
     await revokeKey(keys, "acme", record.key_id);
@@ -95,7 +95,7 @@ describe("a person with the policy", () => {
     await readFeedState(erase, "acme");
     await putOrganization(erase, "copy");
     await Array.fromAsync(importOrganization(erase, "copy", linesOf(lines)));
-    await recordCommand(erase, { ...command, command: "organizations erase" });
+    await keptInLog(erase, { ...command, command: "organizations erase" }, async () => undefined);
     await keptInLedger(erase, "acme", { item: "kept" }, () => eraseItem(erase, "acme", "kept", { sleep }));
     await reapplyErasures(erase, isoTime(0), { onDamaged: stopAtDamaged });
     await erasePerson(erase, "acme", "ann@example.com", { sleep });
