@@ -9,6 +9,7 @@ import { createApplyChunk } from "../lib/uploads/chain/apply-chunk.ts";
 import { createFinishUpload, createSettleBucket } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender } from "../lib/uploads/chain/messages.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
+import { runningSeconds } from "../lib/uploads/job/upload-record.ts";
 import { createRowUploads } from "../lib/uploads/uploads.ts";
 import { workers } from "./workers.ts";
 
@@ -32,7 +33,7 @@ export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker
     }),
     onEnd: (rows, job) => {
       metrics.addMetric("RowsApplied", MetricUnit.Count, rows);
-      metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, (clock() - Date.parse(job.created_at)) / 1000);
+      metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, runningSeconds(job, clock()));
       metrics.publishStoredMetrics();
     },
   });

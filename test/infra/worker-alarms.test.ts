@@ -61,6 +61,15 @@ describe("upload jobs", () => {
     ]);
   });
 
+  test("that come by a form are as young as their file to the workers of their rows, too", async () => {
+    const { service, harness, job } = await post(300);
+    await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
+    await periodsOf(service, 13, sweep(service));
+    await service.invoke("applyUploadChunk", sqsEvent(...(await harness.take("chunks"))));
+    expect((await harness.store.readJob(job))?.status).toBe("completed");
+    expect(await service.endPeriod()).toEqual([]);
+  });
+
   test("trigger ChunksQueueAge when no worker applies chunks, and JobAge after six hours", async () => {
     const { service, harness, job } = await upload();
     await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));

@@ -7,6 +7,7 @@ import {
   isComplete,
   isDone,
   type JobKey,
+  runningSeconds,
   type UploadBucket,
   type UploadJob,
   type UploadSnapshot,
@@ -77,17 +78,12 @@ function takingTurns(due: readonly JobKey[]): JobKey[] {
 
 /** How long jobs have waited. */
 interface Ages {
-  /** Seconds since the file of a running job arrived: how long a form was open is up to its caller. */
+  /** Seconds since the file of a running job arrived. */
   readonly jobSeconds: number;
   /** Seconds since a file arrived that no worker has started to read. */
   readonly fileSeconds: number;
 }
 const NO_AGES: Ages = { jobSeconds: 0, fileSeconds: 0 };
-
-function runningSeconds(job: UploadJob, now: number): number {
-  const since = (job.origin === "form" && job.source_written_at) || job.created_at;
-  return (now - Date.parse(since)) / 1000;
-}
 
 /** What a sweep works with. */
 export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {

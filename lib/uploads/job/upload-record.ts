@@ -121,6 +121,15 @@ export const uploadJobRecordSchema = z.object({
 /** A decoded record of an upload job. */
 export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
 
+/** Seconds since the file of a running job arrived: how long a form was open is up to its caller. */
+export function runningSeconds(
+  { origin, source_written_at: writtenAt, created_at: createdAt }: UploadJob,
+  now: number,
+): number {
+  const since = (origin === "form" && writtenAt) || createdAt;
+  return (now - Date.parse(since)) / 1000;
+}
+
 /** The mapping of a job's file; undefined if its columns are named after the fields. */
 export function mappingOf({ mapping }: Pick<UploadJob, "mapping">): Mapping | undefined {
   return mapping === undefined ? undefined : mappingSchema.parse(JSON.parse(mapping));
