@@ -6,6 +6,7 @@ import {
   GraphWidget,
   type IMetric,
   PeriodOverride,
+  SingleValueWidget,
   TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
@@ -23,8 +24,20 @@ function graph(title: string, unit: string, metrics: readonly IMetric[]) {
   });
 }
 
+/** Numbers of the last 30 days, whatever time the dashboard shows. */
+function lastMonth(title: string, metrics: readonly IMetric[]) {
+  return new SingleValueWidget({
+    title,
+    width: (3 * WIDTH) / 2,
+    height: 3,
+    metrics: [...metrics],
+    setPeriodToTimeRange: true,
+    start: "-P30D",
+  });
+}
+
 /**
- * Adds the region's dashboard: alarms, requests and responses, upload jobs, consumed capacity, the change feed,
+ * Adds the region's dashboard: alarms, service levels, requests and responses, upload jobs, consumed capacity, the change feed,
  * webhooks, names of saved queries.
  */
 export function addDashboard(
@@ -39,6 +52,10 @@ export function addDashboard(
     periodOverride: PeriodOverride.INHERIT,
   });
   dashboard.addWidgets(new AlarmStatusWidget({ title: "Alarms", width: 3 * WIDTH, height: 3, alarms: [...alarms] }));
+  dashboard.addWidgets(
+    lastMonth("Service level of calls: 99.9 % in 30 days", metrics.availability),
+    lastMonth("Service level of uploads: 99 % in 30 days", metrics.uploadsInTime),
+  );
   dashboard.addWidgets(
     graph("Requests", "in 5 minutes", [metrics.requests]),
     graph("Errors", "in 5 minutes", [metrics.clientErrors, metrics.serverErrors]),

@@ -13,6 +13,7 @@ import { powertoolsOf } from "./service-function.ts";
 const PERIOD = Duration.minutes(5);
 /** For what happens every ten minutes. */
 const LONG_PERIOD = Duration.minutes(30);
+const HOUR_SECONDS = 60 * 60;
 const sum = { statistic: Stats.SUM, period: PERIOD } as const;
 const maximum = { statistic: Stats.MAXIMUM, period: PERIOD } as const;
 
@@ -74,6 +75,14 @@ function sumOf(metrics: Record<string, Metric>, label: string): MathExpression {
     period: PERIOD,
     label,
   });
+}
+
+/** How much of the time or of the calls is good, and how much is left of the errors that an objective allows. */
+function objective(label: string, allowedPercent: number, good: string, usingMetrics: Record<string, Metric>) {
+  const shown = { [label]: good, "Error budget left, %": `100 - 100 * (100 - ${good}) / ${allowedPercent}` };
+  return Object.entries(shown).map(
+    ([name, expression]) => new MathExpression({ expression, usingMetrics, period: PERIOD, label: name }),
+  );
 }
 
 /** Successful invocations of a function. There is no data while it is not started. */
@@ -143,6 +152,16 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     /** Milliseconds, including the functions' time. */
     latencyP50: api.metricLatency({ period: PERIOD, statistic: Stats.p(50), label: "p50" }),
     latencyP99: api.metricLatency({ period: PERIOD, statistic: Stats.p(99), label: "p99" }),
+    /** Calls that don't fail with a 5xx: 99.9 %. */
+    availability: objective("Calls without 5xx, %", 0.1, "(100 - 100 * FILL(errors, 0) / requests)", {
+      requests,
+      errors: serverErrors,
+    }),
+    /** The time in which no upload takes longer than an hour, once its file is there: 99 %. */
+    uploadsInTime: objective("Uploads within an hour, %", 1, "IF(files > jobs, jobs, files)", {
+      jobs: ownMetric(stack, "JobAgeSeconds", Stats.percentileRank(HOUR_SECONDS), "Jobs"),
+      files: ownMetric(stack, "FileWaitSeconds", Stats.percentileRank(HOUR_SECONDS), "Files"),
+    }),
     rowsPerSecond: new MathExpression({
       expression: "rows / PERIOD(rows)",
       usingMetrics: { rows: ownMetric(stack, "RowsApplied", Stats.SUM, "Rows") },

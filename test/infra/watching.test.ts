@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PROJECT_ROOT } from "../../infra/build.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
+import { evaluateExpression } from "../support/alarms/math-expression.ts";
 import { EVERY_SETTING } from "./every-setting.ts";
 import { plain, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
 
@@ -137,13 +138,15 @@ describe("alarms", () => {
   );
 });
 
-test("the dashboard shows requests, errors, latency, rows a second, ages, consumed capacity and the lag of changes", () => {
+test("the dashboard shows service levels, requests, errors, latency, rows a second, ages, consumed capacity and the lag of changes", () => {
   const { DashboardBody: body } = plain(resourceOf(us, "AWS::CloudWatch::Dashboard")) as { DashboardBody: string };
   const { widgets } = JSON.parse(body) as {
     widgets: readonly { properties: { title: string; metrics?: unknown[] } }[];
   };
   const graphs = widgets.filter(({ properties }) => (properties.metrics?.length ?? 0) > 0);
   expect(graphs.map(({ properties }) => properties.title)).toEqual([
+    "Service level of calls: 99.9 % in 30 days",
+    "Service level of uploads: 99 % in 30 days",
     "Requests",
     "Errors",
     "Latency",
@@ -156,6 +159,25 @@ test("the dashboard shows requests, errors, latency, rows a second, ages, consum
     "Lag of the change feed",
     "Calls of webhooks",
   ]);
+});
+
+test.each([
+  ["calls", { requests: 10_000, errors: 5 }, [99.95, 50]],
+  ["calls", { requests: 10_000, errors: 20 }, [99.8, -100]],
+  ["calls", { requests: 10_000 }, [100, 100]],
+  ["uploads", { jobs: 100, files: 99.5 }, [99.5, 50]],
+] as const)("the service level of %s and its error budget, if there are %j, are %j", (name, values, expected) => {
+  const { DashboardBody: body } = plain(resourceOf(us, "AWS::CloudWatch::Dashboard")) as { DashboardBody: string };
+  const { widgets } = JSON.parse(body) as {
+    widgets: readonly { properties: { title: string; start?: string; metrics: { expression?: string }[][] } }[];
+  };
+  const { properties } = widgets.find((each) => each.properties.title.startsWith(`Service level of ${name}`))!;
+  expect(properties).toMatchObject({ start: "-P30D", setPeriodToTimeRange: true });
+  const shown = properties.metrics.flatMap(([{ expression } = {}]) => expression ?? []);
+  const valueOf = (id: string) => new Map<string, number>(Object.entries(values)).get(id);
+  expect(shown.map((expression) => evaluateExpression(expression, valueOf)?.toFixed(3))).toEqual(
+    expected.map((value) => value.toFixed(3)),
+  );
 });
 
 test("a sweep that fails is not repeated by Lambda: the next one follows soon enough", () => {
