@@ -151,7 +151,8 @@ describe("pages", () => {
     const path = `${stage === "" ? "" : `/${stage}`}/docs/get-health`;
     Object.assign(event.requestContext, { path, domainName: "api.example.com" });
     const { body } = await getPage(event, lambdaContext());
-    expect(body).toContain(`curl &quot;https://api.example.com${stage === "" ? "" : `/${stage}`}/v1/health&quot;`);
+    const url = `https://api.example.com${stage === "" ? "" : `/${stage}`}/v1/health`;
+    expect(body).toContain(`curl <span class="c-string">&quot;${url}&quot;</span>`);
   });
 
   test("don't print an address that isn't one", async () => {

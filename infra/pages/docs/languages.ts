@@ -1,4 +1,20 @@
-import { type Html, html } from "./html.ts";
+import { createRequire } from "node:module";
+import { Html, html } from "./html.ts";
+
+/** What we need of highlight.js, whose own types declare the DOM for all our sources. */
+interface Highlight {
+  registerLanguage(name: string, grammar: unknown): void;
+  configure(options: { readonly classPrefix: string }): void;
+  getLanguage(name: string): { readonly name: string } | undefined;
+  highlight(code: string, options: { readonly language: string }): { readonly value: string };
+}
+
+const require = createRequire(import.meta.url);
+const highlight = require("highlight.js/lib/core") as Highlight;
+for (const name of ["bash", "javascript", "json", "python", "sql", "typescript", "yaml"]) {
+  highlight.registerLanguage(name, require(`highlight.js/lib/languages/${name}`));
+}
+highlight.configure({ classPrefix: "c-" });
 
 /** The languages of code in several of them, by those of code blocks in Markdown, in the order of the tabs. */
 export const LANGUAGES = { bash: "curl", ts: "TypeScript", python: "Python" } as const;
@@ -12,13 +28,14 @@ export function isLanguage(name: string | undefined): name is Language {
 /** The local service's address, in whose place pages have the address that serves them. */
 export const LOCAL_ADDRESS = "http://localhost:3000";
 
-/** A block of code. */
-export function codeBlock(code: string, language?: string): Html {
+/** A block of code, coloured by the classes of its words, below a bar with its language. */
+export function codeBlock(code: string, language = "sh"): Html {
   const shown = code.replaceAll(LOCAL_ADDRESS, "{{base_url}}");
-  const known = isLanguage(language);
-  return html`<figure class="code" ${known && html` data-language="${language}"`}>
-    ${known && html`<figcaption>${LANGUAGES[language]}</figcaption>`}
-    <pre tabindex="0"><code>${shown}</code></pre>
+  const grammar = highlight.getLanguage(language);
+  const name = isLanguage(language) ? LANGUAGES[language] : (grammar?.name ?? language.toUpperCase());
+  return html`<figure class="code" ${isLanguage(language) && html` data-language="${language}"`}>
+    <figcaption>${name}</figcaption>
+    <pre><code>${grammar ? new Html(highlight.highlight(shown, { language }).value) : shown}</code></pre>
   </figure> `;
 }
 

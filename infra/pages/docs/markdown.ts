@@ -13,7 +13,7 @@ const marked = new Marked({
       const address = addressOf(href);
       return address === undefined ? text : `<a href="${address}">${text}</a>`;
     },
-    code: ({ text, lang }) => codeBlock(text, lang).text,
+    code: ({ text, lang }) => codeBlock(text, lang?.split(" ", 1)[0]).text,
   },
 });
 

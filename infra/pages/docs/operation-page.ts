@@ -24,7 +24,9 @@ function parameterLists(parameters: readonly Parameter[]): Html {
 }
 
 function exampleOf(example: unknown): Html {
-  return codeBlock(typeof example === "string" ? example : JSON.stringify(example, undefined, 2));
+  return typeof example === "string"
+    ? codeBlock(example, "csv")
+    : codeBlock(JSON.stringify(example, undefined, 2), "json");
 }
 
 /** The method and the path of an endpoint. */

@@ -1,21 +1,57 @@
 import type { Language } from "./languages.ts";
-import { type Operation, resolve } from "./operations.ts";
+import { type Operation, operations, resolve } from "./operations.ts";
 
 const BASE_URL = "http://localhost:3000";
-/** The file that samples upload. */
-export const SAMPLE_FILE = "work_items.csv";
+/** The file that samples upload. One of its rows fails. */
+const FILE = { name: "work_items.csv", text: "external_id,type,completed_at\nT-1,call,\nT-2,call,yesterday\n" };
 
 interface Request {
   readonly method: string;
-  readonly url: string;
+  /** In it `{id}` stands for a variable. */
+  readonly path: string;
   readonly isPublic: boolean;
   /** Headers beside the key and the type of the body. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: unknown;
   /** Whether the body is the file. */
   readonly isUpload: boolean;
+  /** Whether the response is JSON. */
   readonly isJson: boolean;
 }
+
+/** What calls name by an ID: the variable with the ID, the call that makes the thing, and where its response has the ID. */
+const PREPARATIONS = [
+  {
+    path: "/v1/work_items/{id}",
+    variable: "id",
+    operation: "apply-work-item-batch",
+    body: { work_items: [{ external_id: "T-1" }] },
+    idAt: ["results", 0, "data", "id"],
+  },
+  {
+    path: "/v1/work_items/{id}/events/{event_id}",
+    variable: "event_id",
+    operation: "upsert-work-item-event",
+    body: { event: { external_id: "e-1" } },
+    idAt: ["id"],
+  },
+  {
+    path: "/v1/work_items/upload/{id}",
+    variable: "id",
+    operation: "upload-work-items",
+    body: undefined,
+    idAt: ["id"],
+  },
+  {
+    path: "/v1/webhooks/{id}",
+    variable: "id",
+    operation: "create-webhook",
+    body: { webhook: { url: "https://hooks.example.com/work-items" } },
+    idAt: ["id"],
+  },
+] as const;
+/** Calls that need an upload that has ended. */
+const AFTER_THE_END = /^\/v1\/work_items\/upload\/\{id\}\/(?:undo|failed_rows|results)$/;
 
 /** The body that a person may send without harm: batches are only tried. */
 export function exampleBody({ json }: Operation): unknown {
@@ -24,115 +60,176 @@ export function exampleBody({ json }: Operation): unknown {
   return "dry_run" in properties ? { ...(example as object), dry_run: true } : example;
 }
 
-function requestOf(operation: Operation): Request {
+/** @param made paths' variables that the code has; others have the values of examples */
+function requestOf(operation: Operation, made: ReadonlySet<string>, body?: unknown): Request {
   const { method, isPublic, parameters, form } = operation;
-  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const parameter = parameters.find((each) => each.name === name);
-    return String(parameter?.example ?? name);
-  });
   const isUpload = form !== undefined;
-  const content = operation.responses[0]?.contentType ?? "";
   return {
     method,
-    url: BASE_URL + path,
+    path: operation.path.replaceAll(/\{(\w+)\}/g, (variable, name: string) =>
+      made.has(name) ? variable : String(parameters.find((each) => each.name === name)?.example),
+    ),
     isPublic,
     headers: parameters.flatMap(({ in: place, name, example }) =>
       place === "header" && name === "Idempotency-Key" ? [[name, String(example)] as const] : [],
     ),
-    body: isUpload ? undefined : exampleBody(operation),
+    body: isUpload ? undefined : (body ?? exampleBody(operation)),
     isUpload,
-    isJson: content.endsWith("json"),
+    isJson: operation.responses[0]?.contentType?.endsWith("json") ?? false,
   };
 }
 
-function curl({ method, url, isPublic, headers, body, isUpload }: Request): string {
+const PYTHON: Readonly<Record<string, string>> = { null: "None", true: "True", false: "False" };
+
+/** A JSON value, on one line if it is short. @param names how a language writes null, true and false, if not as JSON does */
+function literal(value: unknown, step: string, names: typeof PYTHON = {}, indent = ""): string {
+  if (typeof value !== "object" || value === null) return names[String(value)] ?? JSON.stringify(value);
+  const deeper = indent + step;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const entries = Array.isArray(value)
+    ? value.map((each) => literal(each, step, names, deeper))
+    : Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${literal(each, step, names, deeper)}`);
+  const line = `${open}${entries.join(", ")}${close}`;
+  return line.length < 70 && !line.includes("\n")
+    ? line
+    : `${open}\n${deeper}${entries.join(`,\n${deeper}`)}\n${indent}${close}`;
+}
+
+function curl({ method, path, isPublic, headers, body, isUpload }: Request): string {
   // By a body curl knows that it is a POST.
   const isImplied = method === "GET" || (method === "POST" && (isUpload || body !== undefined));
   const lines = [
-    `curl${isImplied ? "" : ` -X ${method}`} "${url}"`,
+    `curl${isImplied ? "" : ` -X ${method}`} "${BASE_URL}${path.replaceAll(/\{(\w+)\}/g, "$$$1")}"`,
     ...(isPublic ? [] : ['-H "Authorization: Bearer $API_KEY"']),
     ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
-    ...(isUpload ? [`-F "upload[file]=@${SAMPLE_FILE};type=text/csv"`] : []),
+    ...(isUpload ? [`-F "upload[file]=@${FILE.name};type=text/csv"`] : []),
     ...(body === undefined
       ? []
-      : [
-          '-H "Content-Type: application/json"',
-          `-d '${JSON.stringify(body, undefined, 2).replaceAll("'", String.raw`'\''`)}'`,
-        ]),
+      : ['-H "Content-Type: application/json"', `-d '${literal(body, "  ").replaceAll("'", String.raw`'\''`)}'`]),
   ];
   return lines.join(" \\\n  ");
 }
 
-function indented(text: string): string {
-  return text.replaceAll("\n", "\n  ");
-}
-
-function typeScript({ method, url, isPublic, headers, body, isUpload, isJson }: Request): string {
-  const headerLines = [
-    ...(isPublic ? [] : ["Authorization: `Bearer ${process.env.API_KEY}`,"]),
-    ...(body === undefined ? [] : ['"Content-Type": "application/json",']),
-    ...headers.map(([name, value]) => `"${name}": "${value}",`),
-  ];
-  const options = [
-    ...(method === "GET" ? [] : [`  method: "${method}",`]),
-    ...(headerLines.length === 0 ? [] : [`  headers: {\n    ${headerLines.join("\n    ")}\n  },`]),
-    ...(isUpload ? ["  body: form,"] : []),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(JSON.stringify(body, undefined, 2))}),`]),
-  ];
-  return [
-    ...(isUpload
-      ? [
-          'import { openAsBlob } from "node:fs";\n',
-          "const form = new FormData();",
-          `form.append("upload[file]", await openAsBlob("${SAMPLE_FILE}"), "${SAMPLE_FILE}");`,
-        ]
-      : []),
-    options.length === 0
-      ? `const response = await fetch("${url}");`
-      : `const response = await fetch("${url}", {\n${options.join("\n")}\n});`,
-    `console.log(response.status, await response.${isJson ? "json" : "text"}());`,
-  ].join("\n");
-}
-
-/** A JSON value in Python. */
-function literal(value: unknown, indent: string): string {
-  const deeper = `${indent}    `;
-  if (value === null) return "None";
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value !== "object") return JSON.stringify(value);
-  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
-  const entries = Array.isArray(value)
-    ? value.map((each) => literal(each, deeper))
-    : Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${literal(each, deeper)}`);
-  return entries.length === 0 ? open + close : `${open}\n${deeper}${entries.join(`,\n${deeper}`)},\n${indent}${close}`;
-}
-
-function python({ method, url, isPublic, headers, body, isUpload, isJson }: Request): string {
-  const headerTexts = [
-    ...(isPublic ? [] : ['"Authorization": "Bearer " + os.environ["API_KEY"]']),
+function fetchCall({ method, path, isPublic, headers, body, isUpload }: Request): string {
+  const url = path.includes("{") ? `\`${BASE_URL}${path.replaceAll("{", "${")}\`` : `"${BASE_URL}${path}"`;
+  const more = [
+    ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
     ...headers.map(([name, value]) => `"${name}": "${value}"`),
   ];
-  const lines = [
-    `"${url}",`,
-    ...(headerTexts.length === 0 ? [] : [`headers={${headerTexts.join(", ")}},`]),
-    ...(isUpload ? [`files={"upload[file]": open("${SAMPLE_FILE}", "rb")},`] : []),
-    ...(body === undefined ? [] : [`json=${literal(body, "    ")},`]),
+  const options = [
+    ...(method === "GET" ? [] : [`method: "${method}"`]),
+    ...(isPublic ? [] : [more.length === 0 ? "headers" : `headers: { ...headers, ${more.join(", ")} }`]),
+    ...(isUpload ? ["body: form"] : []),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${literal(body, "  ", {}, "  ")})`]),
   ];
-  return [
-    isPublic ? "import requests\n" : "import os\n\nimport requests\n",
-    `response = requests.${method.toLowerCase()}(`,
-    ...lines.map((line) => `    ${line}`),
-    ")",
-    `print(response.status_code, response.${isJson ? "json()" : "text"})`,
-  ].join("\n");
+  if (options.length === 0) return `fetch(${url})`;
+  const isShort = options.length < 3 && body === undefined;
+  return isShort
+    ? `fetch(${url}, { ${options.join(", ")} })`
+    : `fetch(${url}, {\n${options.map((option) => `  ${option},\n`).join("")}})`;
 }
 
-/** The code of a call in each language. */
-export function samplesOf(operation: Operation): (readonly [Language, string])[] {
-  const request = requestOf(operation);
-  return [
-    ["bash", curl(request)],
-    ["ts", typeScript(request)],
-    ["python", python(request)],
+function requestsCall({ method, path, isPublic, headers, body, isUpload }: Request): string {
+  const options = [
+    ...headers.map(([name, value]) => `headers={"${name}": "${value}"}`),
+    ...(isUpload ? [`files={"upload[file]": ("${FILE.name}", ${JSON.stringify(FILE.text)}, "text/csv")}`] : []),
+    ...(body === undefined ? [] : [`json=${literal(body, "    ", PYTHON, "    ")}`]),
   ];
+  const start = `${isPublic ? "requests" : "session"}.${method.toLowerCase()}(`;
+  const url = `${path.includes("{") ? "f" : ""}"${BASE_URL}${path}"`;
+  return options.length === 0
+    ? `${start}${url})`
+    : `${start}\n${[url, ...options].map((option) => `    ${option},\n`).join("")})`;
+}
+
+/** A call of a sample: one gets the ID of what it made, one waits until an upload has ended, and the last prints the response. */
+type Step = Request & {
+  readonly purpose: { readonly variable: string; readonly idAt: readonly (string | number)[] } | "wait" | "print";
+};
+
+function hasFile(steps: readonly Step[]): boolean {
+  return steps.some(({ isUpload }) => isUpload);
+}
+
+function needsKey(steps: readonly Step[]): boolean {
+  return steps.some(({ isPublic }) => !isPublic);
+}
+
+/** Writes the paragraphs of a sample. */
+const WRITERS: Readonly<Record<Language, (steps: readonly Step[]) => readonly string[]>> = {
+  bash: (steps) => [
+    ...(hasFile(steps) ? [`printf '${FILE.text.replaceAll("\n", String.raw`\n`)}' > ${FILE.name}`] : []),
+    ...steps.map((step) => {
+      const silent = curl(step).replace("curl", "curl -sS");
+      if (step.purpose === "wait") return `until ${silent} |\n  grep -q '"status":"completed"'; do sleep 1; done`;
+      return step.purpose === "print"
+        ? curl(step)
+        : `${step.purpose.variable}=$(${silent} |\n  grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)`;
+    }),
+  ],
+  ts: (steps) => [
+    ...(needsKey(steps) ? ["const headers = { Authorization: `Bearer ${process.env.API_KEY}` };"] : []),
+    ...(hasFile(steps)
+      ? [
+          `const form = new FormData();
+const csv = new Blob([${JSON.stringify(FILE.text)}]);
+form.append("upload[file]", csv, "${FILE.name}");`,
+        ]
+      : []),
+    ...steps.map((step) => {
+      const call = `await ${fetchCall(step)}`;
+      if (step.purpose === "print") {
+        return `const response = ${call};\nconsole.log(response.status, await response.${step.isJson ? "json" : "text"}());`;
+      }
+      if (step.purpose === "wait") {
+        return `const isOver = async () => {
+  const job = ${call};
+  return (await job.json()).data.status === "completed";
+};
+while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 1000));`;
+      }
+      const place = step.purpose.idAt.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
+      return `const ${step.purpose.variable} = ${call}
+  .then((made) => made.json())
+  .then(({ data }) => data${place});`;
+    }),
+  ],
+  python: (steps) => [
+    `import ${[...(needsKey(steps) ? ["os"] : []), "requests", ...(steps.some(({ purpose }) => purpose === "wait") ? ["time"] : [])].join(", ")}`,
+    ...(needsKey(steps)
+      ? [`session = requests.Session()\nsession.headers["Authorization"] = "Bearer " + os.environ["API_KEY"]`]
+      : []),
+    ...steps.map((step) => {
+      const call = requestsCall(step);
+      if (step.purpose === "wait") return `while ${call}.json()["data"]["status"] != "completed":\n    time.sleep(1)`;
+      return step.purpose === "print"
+        ? `response = ${call}\nprint(response.status_code, response.${step.isJson ? "json()" : "text"})`
+        : `${step.purpose.variable} = ${call}.json()["data"]${step.purpose.idAt.map((key) => `[${JSON.stringify(key)}]`).join("")}`;
+    }),
+  ],
+};
+
+function operationNamed(name: string): Operation {
+  return operations.find((operation) => operation.name === name)!;
+}
+
+/** The code of a call in each language, after the calls that make what it needs. */
+export function samplesOf(operation: Operation): (readonly [Language, string])[] {
+  const needed = PREPARATIONS.filter(({ path }) => `${operation.path}/`.startsWith(`${path}/`));
+  const made = new Set(needed.map(({ variable }) => variable as string));
+  const steps: Step[] = [
+    ...needed.map(({ operation: name, body, variable, idAt }) => ({
+      ...requestOf(operationNamed(name), made, body),
+      purpose: { variable, idAt },
+    })),
+    ...(AFTER_THE_END.test(operation.path)
+      ? [{ ...requestOf(operationNamed("get-work-item-upload"), made), purpose: "wait" as const }]
+      : []),
+    { ...requestOf(operation, made), purpose: "print" },
+  ];
+  return (Object.keys(WRITERS) as Language[]).map((language) => {
+    const comment = `${language === "ts" ? "//" : "#"} Makes something to try the last call with. If you have an ID, use that.`;
+    const paragraphs = WRITERS[language](steps);
+    return [language, (needed.length === 0 ? paragraphs : [comment, ...paragraphs]).join("\n\n")];
+  });
 }

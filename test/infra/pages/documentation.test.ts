@@ -112,6 +112,9 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const copied = await page.evaluate("navigator.clipboard.readText()");
     expect(copied).toBe(`curl "${stack.baseUrl}/v1/health"`);
+    await page.getByRole("tab", { name: "Python" }).click();
+    await page.locator(".copy").first().click();
+    await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toMatch(/^import requests\n/);
     await page.context().close();
   });
 

@@ -27,6 +27,14 @@ test("each guide has its title, and code in every language", () => {
   }
 });
 
+test("code has a bar with its language, and its words have classes, since pages may have no styles of their own", () => {
+  const { text } = renderMarkdown('```json mapping\n{ "a": "<b>" }\n```\n\n```csv\na,"<b>"\n```');
+  expect([...text.matchAll(/<figcaption>(.*?)<\/figcaption>/g)].map(([, name]) => name)).toEqual(["JSON", "CSV"]);
+  expect(text).toContain('<span class="c-string">&quot;&lt;b&gt;&quot;</span>');
+  expect(text).toContain("<code>a,&quot;&lt;b&gt;&quot;</code>");
+  expect(text).not.toContain("style=");
+});
+
 test("callers are shown the changelog without what operators notice, and the client without what developers need", () => {
   const shown = (name: string) => readTopics().find((topic) => topic.name === name)?.markdown ?? "";
   expect(shown("typescript-client")).toMatch(/createClient[^]*digits are lost/);

@@ -23,16 +23,16 @@ const codeOf = ({ markdown }: Pick<MarkdownDocument, "markdown">, language: Lang
 
 /** The programs that run the code of each language, and the name that it must have. */
 const PROGRAMS = {
-  bash: { command: "bash", args: ["-euo", "pipefail"], file: "guide.sh" },
-  ts: { command: process.execPath, args: [], file: "guide.mts" },
-  python: { command: "python3", args: [], file: "guide.py" },
+  bash: { command: "bash", args: ["-euo", "pipefail"], file: "guide.sh", check: ["curl", "--version"] },
+  ts: { command: process.execPath, args: [], file: "guide.mts", check: [process.execPath, "--version"] },
+  python: { command: "python3", args: [], file: "guide.py", check: ["python3", "-c", "import requests"] },
 } as const satisfies Record<Language, object>;
 
-const isMissing = (command: string): boolean => spawnSync(command, ["--version"]).error !== undefined;
+const isMissing = ([command, ...args]: readonly [string, ...string[]]): boolean =>
+  spawnSync(command, args).status !== 0;
 const missing = new Set(
-  (Object.keys(PROGRAMS) as Language[]).filter((language) => isMissing(PROGRAMS[language].command)),
+  (Object.keys(PROGRAMS) as Language[]).filter((language) => isMissing(PROGRAMS[language].check)),
 );
-if (isMissing("curl")) missing.add("bash");
 for (const language of missing)
   console.warn(`SKIPPED: the guides' ${LANGUAGES[language]} code. Its program is not installed.`);
 
@@ -121,6 +121,7 @@ describe("the guides", () => {
             },
           });
           expect(stdout).toMatch(EXPECTED[name]!);
+          expect(stdout).not.toContain("\uFEFF");
           // curl says why it repeats a request.
           expect(stderr.replaceAll(/^curl: \(22\) .* 503$/gm, "").trim()).toBe("");
         }

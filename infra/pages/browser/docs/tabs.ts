@@ -49,7 +49,10 @@ function makeTabsOf(group: Element, index: number): void {
       next.tab.focus();
     });
   }
-  group.prepend(list);
+  const head = document.createElement("div");
+  head.className = "head";
+  head.append(list);
+  group.prepend(head);
   groups.push({ choose });
   choose(readKept(() => localStorage, CHOICE) ?? "");
 }
