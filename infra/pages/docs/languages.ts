@@ -28,13 +28,15 @@ export function isLanguage(name: string | undefined): name is Language {
 /** The local service's address, in whose place pages have the address that serves them. */
 export const LOCAL_ADDRESS = "http://localhost:3000";
 
+/** What bars say of code that has no grammar, or in another word than its grammar's. */
+const NAMES: Readonly<Record<string, string>> = { ...LANGUAGES, console: "Terminal", csv: "CSV", sh: "Terminal" };
+
 /** A block of code, coloured by the classes of its words, below a bar with its language. */
-export function codeBlock(code: string, language = "sh"): Html {
+export function codeBlock(code: string, language = "text"): Html {
   const shown = code.replaceAll(LOCAL_ADDRESS, "{{base_url}}");
   const grammar = highlight.getLanguage(language);
-  const name = isLanguage(language) ? LANGUAGES[language] : (grammar?.name ?? language.toUpperCase());
   return html`<figure class="code" ${isLanguage(language) && html` data-language="${language}"`}>
-    <figcaption>${name}</figcaption>
+    <figcaption>${NAMES[language] ?? grammar?.name ?? "Output"}</figcaption>
     <pre><code>${grammar ? new Html(highlight.highlight(shown, { language }).value) : shown}</code></pre>
   </figure> `;
 }

@@ -28,6 +28,7 @@ export function slugOf(heading: string): string {
 
 /** The files with a page that aren't in a folder of pages. */
 const PAGES_OF_FILES: Readonly<Record<string, string>> = {
+  "from-an-export.md": "from-an-export",
   "lib/client/README.md": "typescript-client",
   "CHANGELOG.md": "changelog",
 };

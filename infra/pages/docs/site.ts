@@ -114,16 +114,12 @@ function overview(guides: readonly MarkdownDocument[], topics: readonly Markdown
 
 type FoundEntry = Omit<SearchEntry, "words">;
 
-function entriesOf({ name, title, summary, markdown }: MarkdownDocument): FoundEntry[] {
-  const sections = sectionsOf(markdown).filter(({ heading }) => heading !== title);
-  return [
-    { title, path: `docs/${name}`, text: summary },
-    ...sections.map(({ heading, text }) => ({
-      title: `${title}: ${heading}`,
-      path: `docs/${name}#${slugOf(heading)}`,
-      text: text.trim().slice(0, 2000),
-    })),
-  ];
+function entriesOf({ name, title, markdown }: MarkdownDocument): FoundEntry[] {
+  return sectionsOf(markdown).map(({ heading, text }, index) => ({
+    title: index === 0 ? title : `${title}: ${heading}`,
+    path: index === 0 ? `docs/${name}` : `docs/${name}#${slugOf(heading)}`,
+    text: text.trim().slice(0, 2000),
+  }));
 }
 
 /** The index of the search, as JSON. @throws Error if there are words for a page that doesn't exist */
