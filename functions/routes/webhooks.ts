@@ -82,7 +82,7 @@ export const webhookRoutes = {
       method: "PATCH",
       path: "/v1/webhooks/{id}",
       scope: "webhooks",
-      summary: "Update, pause or resume a webhook",
+      summary: "Update a webhook, pause or resume it",
       bodyKind: "json",
       body: updateWebhookSchema(),
       response: z.strictObject({ data: webhookSchema }),
