@@ -7,24 +7,25 @@ type Status = WorkItem["status"];
 
 /**
  * What other systems call the statuses, as `plainWords` makes it, in English, German, French and Spanish, a line each. Words that
- * systems use for different things, such as "on hold" or "reopened", are missing: a person has to say what they mean.
+ * systems use for different things, such as "on hold" or "reopened", are missing: a person has to say what they mean. So are
+ * all that wait for somebody: Jira counts "Waiting for customer" and "Waiting for support" as in progress, and in ServiceNow
+ * most incidents that await a user were active before, but help desks also use such words for work that hasn't begun.
  */
 const WORDS: Readonly<Record<Status, readonly string[]>> = {
   pending: [
-    "pending, open, opened, new, to do, todo, backlog, not started, waiting, queued, unassigned, submitted" +
-      ", waiting on customer, waiting on contact, waiting for customer, waiting on third party, waiting for support" +
-      ", selected for development, awaiting caller",
-    "offen, neu, ausstehend, wartend, zu erledigen, nicht begonnen, warten auf kunden",
-    "ouvert, ouverte, nouveau, nouvelle, a faire, en attente, en attente du client, non commence",
-    "abierto, abierta, nuevo, nueva, pendiente, por hacer, tareas por hacer, en espera, sin empezar",
+    "pending, open, opened, new, to do, todo, backlog, not started, queued, unassigned, submitted" +
+      ", selected for development",
+    "offen, neu, ausstehend, wartend, zu erledigen, nicht begonnen",
+    "ouvert, ouverte, nouveau, nouvelle, a faire, en attente, non commence",
+    "abierto, abierta, nuevo, nueva, pendiente, por hacer, tareas por hacer, sin empezar",
   ],
   in_progress: [
-    "in progress, work in progress, wip, doing, in work, started, in process, in review, working, active, assigned" +
-      ", processing, processing assigned, processing planned, waiting on us",
-    "in bearbeitung, in arbeit, begonnen, laufend, wird ausgefuhrt, zugewiesen" +
+    "in progress, work in progress, wip, doing, in work, started, in process, in review, working, active" +
+      ", processing, processing assigned, processing planned",
+    "in bearbeitung, in arbeit, begonnen, laufend, wird ausgefuhrt" +
       ", in bearbeitung zugewiesen, in bearbeitung geplant, in bearbeitung mit zeitplan",
-    "en cours, en cours de traitement, en traitement, commence, en cours attribue, en cours planifie, attribue",
-    "en curso, en progreso, en proceso, en tramite, empezado, en curso asignado, en curso planificado, asignado",
+    "en cours, en cours de traitement, en traitement, commence, en cours attribue, en cours planifie",
+    "en curso, en progreso, en proceso, en tramite, empezado, en curso asignado, en curso planificado",
   ],
   completed: [
     "completed, complete, closed, done, resolved, solved, finished, fixed",

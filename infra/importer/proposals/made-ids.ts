@@ -1,7 +1,7 @@
 /** An ID made of more columns is hardly one that a person recognizes. */
-const COLUMNS_MAX = 4;
+export const COLUMNS_MAX = 4;
 /** Longer texts are no part of an ID. */
-const PART_MAX_CHARACTERS = 60;
+export const PART_MAX_CHARACTERS = 60;
 
 function countDistinct(rows: readonly (readonly string[])[], places: readonly number[]): number {
   return new Set(rows.map((cells) => JSON.stringify(places.map((place) => (cells[place] ?? "").trim())))).size;

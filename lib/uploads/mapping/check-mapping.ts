@@ -72,6 +72,9 @@ export function singlesOf(place: SingleSource): SingleSource[] {
 }
 
 const ORIGINS: readonly (keyof Source)[] = ["column", "columns", "value", "first_of"];
+const OF_COLUMNS: readonly (keyof Source)[] = ["join", "digest"];
+/** The options of a source with a digest. */
+const BESIDE_DIGEST: readonly (keyof Source)[] = ["digest", "prefix"];
 function isOrigin(key: keyof Source): boolean {
   return ORIGINS.includes(key);
 }
@@ -82,13 +85,18 @@ function problemsOfKeys(place: SingleSource): Problem[] {
   const given = (Object.keys(source) as (keyof Source)[]).filter((key) => source[key] !== undefined);
   const [origins, options] = [given.filter(isOrigin), given.filter((key) => !isOrigin(key))];
   const inner = innerOf(place);
-  const strayJoin = source.join !== undefined && source.columns === undefined;
+  const problemAt = (key: keyof Source, message: string): Problem => ({
+    path: [...path, key],
+    code: "invalid",
+    message,
+  });
+  const withoutColumns = options.filter((key) => source.columns === undefined && OF_COLUMNS.includes(key));
+  const withDigest = options.filter((key) => source.digest === true && !BESIDE_DIGEST.includes(key));
   return [
     ...problemIf(origins.length !== 1, path, "invalid", `must have exactly one of ${ORIGINS.join(", ")}`),
-    ...problemIf(strayJoin, [...path, "join"], "invalid", "can only be used with columns"),
-    ...options.flatMap((key) =>
-      problemIf(inner !== undefined, [...path, key], "invalid", "must be in the sources of first_of"),
-    ),
+    ...withoutColumns.map((key) => problemAt(key, "can only be used with columns")),
+    ...withDigest.map((key) => problemAt(key, "can't be used with digest")),
+    ...(inner ? options : []).map((key) => problemAt(key, "must be in the sources of first_of")),
     ...(inner ?? []).flatMap(problemsOfKeys),
   ];
 }
@@ -124,13 +132,18 @@ const TIMES = Object.entries({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS })
 
 /** The problems of options that a target does not have. */
 function problemsOfOptions(target: Target, { source, path }: SingleSource): Problem[] {
-  const stray = (isFor: boolean, option: "format" | "time_zone" | "as" | "prefix", targets: string): Problem[] =>
+  const stray = (
+    isFor: boolean,
+    option: "format" | "time_zone" | "as" | "prefix" | "digest",
+    targets: string,
+  ): Problem[] =>
     problemIf(!isFor && source[option] !== undefined, [...path, option], "invalid", `is for ${targets} only`);
   return [
     ...stray(isTime(target), "format", TIMES),
     ...stray(isTime(target), "time_zone", TIMES),
     ...stray(target.kind === "attribute", "as", `${ATTRIBUTE_PREFIX}<name>`),
     ...stray(isText(target, source), "prefix", "texts"),
+    ...stray(isText(target, source), "digest", "texts"),
   ];
 }
 

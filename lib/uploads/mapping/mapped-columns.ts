@@ -1,3 +1,5 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { describeProblems, listed, type Problem, type ProblemCode, problemIf } from "../../errors.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames, shownHeader } from "../csv/header-names.ts";
@@ -164,10 +166,40 @@ function textOfColumns(
   };
 }
 
+/** A digest needs no more characters: rows that differ have other 128 bits. */
+const DIGEST_CHARACTERS = 32;
+
+/**
+ * A digest of the names and values of columns: of bounded length, and another one where a value is in another column.
+ * Columns without a value don't count, nor does the order of columns, which may be another one in the next export. It is
+ * made by a library because the upload page makes it too, where crypto.subtle would answer later.
+ */
+function digestOfColumns(
+  names: readonly string[],
+  indexes: readonly number[],
+  compare: Comparison,
+): CellSource["textOf"] {
+  const ordered = indexes
+    .map((index) => [comparable(names[index]!), index] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return (cells) => {
+    const filled = ordered.filter(([, index]) => compare(cells, index) !== "");
+    const characters = filled.reduce((sum, [name, index]) => sum + name.length + cells.values[index]!.length, 0);
+    if (filled.length === 0 || !cells.takeCharacters(characters)) return "";
+    const content = JSON.stringify(filled.map(([name, index]) => [name, cells.values[index]!.trim()]));
+    return bytesToHex(sha256(utf8ToBytes(content))).slice(0, DIGEST_CHARACTERS);
+  };
+}
+
 /** The text of a source, with its prefix if it has one. */
-function createTextOf(source: Source, indexes: readonly number[], compare: Comparison): CellSource["textOf"] {
-  const { prefix = "" } = source;
-  const textOf = createBareTextOf(source, indexes, compare);
+function createTextOf(
+  names: readonly string[],
+  source: Source,
+  indexes: readonly number[],
+  compare: Comparison,
+): CellSource["textOf"] {
+  const { prefix = "", digest = false } = source;
+  const textOf = digest ? digestOfColumns(names, indexes, compare) : createBareTextOf(source, indexes, compare);
   if (prefix === "") return textOf;
   return (row) => {
     const text = textOf(row);
@@ -212,7 +244,7 @@ export function mappedReader(mapping: Mapping, header: readonly string[]): RowRe
     const own = columnsOf(source).flatMap((column) => indexes.get(comparable(column)) ?? []);
     return {
       column: headerOf(own, names),
-      textOf: createTextOf(source, own, compare),
+      textOf: createTextOf(names, source, own, compare),
       valueOf: createConversion(target, source, mapping),
     };
   };
@@ -222,7 +254,7 @@ export function mappedReader(mapping: Mapping, header: readonly string[]): RowRe
   }));
   const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): Step => {
     const name = names[index]!.trim();
-    const textOf = createTextOf({}, [index], compare);
+    const textOf = createTextOf(names, {}, [index], compare);
     const valueOf = name === "" ? noName(index, mapping.header_row ?? 1) : (text: string) => text;
     return { target: { kind: "attribute", name }, sources: [{ column: name, textOf, valueOf }] };
   });

@@ -25,6 +25,9 @@ const sourceSchema = z
       description: "Headers of columns whose values are joined. Empty values are left out.",
     }),
     join: z.string().optional().meta({ description: "Separator for joined values. Default: a space." }),
+    digest: z.boolean().optional().meta({
+      description: "Makes 32 characters of the names and values of `columns` instead of joining them.",
+    }),
     value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
     get first_of() {
       return z

@@ -12,6 +12,7 @@ import {
   ELSE_COMPLETED,
   KEPT,
   rolesOf,
+  withMadeId,
   withReading,
   withRole,
 } from "../../../infra/pages/browser/upload/column-roles.ts";
@@ -90,6 +91,13 @@ test("each of the columns that complete an item is read, taken away and put behi
   expect(roleOf(behind, "Closed at")).toMatchObject({ role: "completed_at", before: ["Solved at"] });
   const alone = withRole(table.names, behind, roleOf(behind, "Note"), "completed_at");
   expect(rolesOf(table.names, alone).map(({ role }) => role)).toEqual(["external_id", KEPT, KEPT, "completed_at"]);
+});
+
+test("an ID made of columns is for people if few columns are filled in all rows, else a digest", async () => {
+  const { table, mapping } = await open("Agent,Day,Note\nAnn,2024-03-02,\nBob,2024-03-04,b\n");
+  const idOf = (...columns: string[]) => withMadeId(table, mapping, columns).fields?.["external_id"];
+  expect(idOf("Agent", "Day")).toEqual({ columns: ["Agent", "Day"], join: "-" });
+  expect(idOf("Agent", "Day", "Note")).toEqual({ columns: ["Agent", "Day", "Note"], digest: true });
 });
 
 test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {

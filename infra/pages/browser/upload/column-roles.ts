@@ -1,7 +1,11 @@
 import { comparable, isReportColumn, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../lib/uploads/csv/target.ts";
+import { COLUMNS_MAX, PART_MAX_CHARACTERS } from "@work-items/importer/proposals/made-ids.ts";
 import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { isBlank } from "./read-text.ts";
+import { placeOf } from "./sources.ts";
+import type { TableFile } from "./table-file.ts";
 
 /** What becomes of a column that is no field; no target is called so. */
 export const KEPT = "kept";
@@ -132,4 +136,34 @@ export function withReading(mapping: Mapping, { name, role }: ColumnRole, source
   const before = mapping.fields?.[target];
   const sources = before && alternatives(target, before)?.map((each) => (isOf(each, name) ? source : each));
   return { ...mapping, fields: { ...mapping.fields, [target]: (sources && joined(sources)) ?? source } };
+}
+
+/**
+ * How an ID is made of columns: for people, of a few that have values in all rows; a digest of others, whose texts would be
+ * long, or the same for two rows of which each has one value in another column.
+ */
+function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
+  const nothing = new Set(["", ...empty.map(comparable)]);
+  const isPart = (text: string): boolean => text.length <= PART_MAX_CHARACTERS && !nothing.has(comparable(text));
+  const places = columns.map((column) => placeOf(names, column));
+  const isReadable =
+    columns.length <= COLUMNS_MAX &&
+    rows.every((cells) => isBlank(cells) || places.every((place) => isPart(cells[place] ?? "")));
+  return { columns: [...columns], ...(isReadable ? { join: "-" } : { digest: true }) };
+}
+
+/** The mapping whose IDs are made of columns. Those that were kept stay custom attributes. */
+export function withMadeId(table: TableFile, mapping: Mapping, columns: readonly string[]): Mapping {
+  const { external_id: _, ...others } = mapping.fields ?? {};
+  if (columns.length === 0) return { ...mapping, fields: others };
+  const used = new Set(columns.map(comparable));
+  const kept = rolesOf(table.names, mapping).filter(({ role, name }) => role === KEPT && used.has(comparable(name)));
+  const attributes = kept.map(({ name, source }): [string, Source] => [
+    ATTRIBUTE_PREFIX + name,
+    source ?? { column: name },
+  ]);
+  return {
+    ...mapping,
+    fields: { external_id: madeId(table, mapping, columns), ...others, ...Object.fromEntries(attributes) },
+  };
 }

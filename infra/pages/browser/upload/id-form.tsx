@@ -1,26 +1,17 @@
 import { distinguishingColumns } from "@work-items/importer/proposals/made-ids.ts";
 import { useMemo } from "preact/hooks";
-import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { KEPT, rolesOf } from "./column-roles.ts";
+import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
+import { rolesOf, withMadeId } from "./column-roles.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** More columns are left to the mapping as JSON. */
 const OFFERED_COLUMNS = 60;
 
-/** The mapping whose IDs are made of columns. Those that were kept stay custom attributes. */
-function withMadeId(header: readonly string[], mapping: Mapping, columns: readonly string[]): Mapping {
-  const { external_id: _, ...others } = mapping.fields ?? {};
-  if (columns.length === 0) return { ...mapping, fields: others };
-  const used = new Set(columns.map(comparable));
-  const kept = rolesOf(header, mapping).filter(({ role, name }) => role === KEPT && used.has(comparable(name)));
-  const attributes = kept.map(({ name, source }): [string, Source] => [
-    ATTRIBUTE_PREFIX + name,
-    source ?? { column: name },
-  ]);
-  const id = { columns: [...columns], join: "-" };
-  return { ...mapping, fields: { external_id: id, ...others, ...Object.fromEntries(attributes) } };
+/** The ID of the first row. */
+function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Source): string {
+  const own = { fields: { external_id: source }, others: "ignore", ...(empty && { empty }) } as const;
+  return rows[0] ? mappedReader(own, names).externalIdOf(rows[0]) : "";
 }
 
 /** Makes an ID of columns, where none is one. */
@@ -48,8 +39,7 @@ export function IdForm({
   const chosen = source?.columns ?? [];
   const all = columns.map(({ name }) => name);
   const proposed = columns.filter(({ index }) => found?.includes(index)).map(({ name }) => name);
-  const choose = (next: readonly string[]): void => onChange(withMadeId(names, mapping, next));
-  const example = columns.filter(({ name }) => chosen.includes(name)).map(({ index }) => rows[0]?.[index]?.trim());
+  const choose = (next: readonly string[]): void => onChange(withMadeId(table, mapping, next));
   return (
     <section class="warning" aria-labelledby="made-id">
       <h3 id="made-id">{source ? "The ID is made of columns" : "No column identifies the items"}</h3>
@@ -85,7 +75,7 @@ export function IdForm({
           ))}
         </div>
       </details>
-      {chosen.length > 0 && <p class="note">For example: {example.filter(Boolean).join("-")}</p>}
+      {source && chosen.length > 0 && <p class="note">For example: {exampleOf(table, mapping, source)}</p>}
     </section>
   );
 }

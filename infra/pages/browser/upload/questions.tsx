@@ -110,17 +110,19 @@ export function TimeQuestions({
   if (readings === undefined) return null;
   const { column = "", format = "iso", time_zone: zone = "" } = source;
   const { formats, example, needsZone } = readings;
+  // What a zone makes of a date isn't known before the date is.
+  const isDateAsked = formats.length > 1 && asked.has("date");
   return (
     <>
       {formats.length > 1 && (
         <Question
           text={`Which date is “${example}”?`}
           answers={formats.map((each) => [each, shownReading(example, each)])}
-          chosen={asked.has("date") ? undefined : format}
+          chosen={isDateAsked ? undefined : format}
           onChoose={(chosen) => onFormat(column, chosen)}
         />
       )}
-      {needsZone && (
+      {needsZone && !isDateAsked && (
         <Question
           text={`Which time zone are these times in? “${example}” is then:`}
           answers={OFFERED_ZONES.map((each) => [each, shownZone(each, example, format)])}

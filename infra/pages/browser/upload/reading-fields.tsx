@@ -81,14 +81,16 @@ export function TimeReading({
   const example = readings?.example ?? survey.shapes[0]?.examples[0];
   const ordered = [...formats, ...TIME_FORMATS.filter((each) => !formats.includes(each))];
   const isListed = ordered.includes(format);
+  const isAsked = formats.length > 1 && asked.has("date");
   return (
     <>
       <TimeQuestions source={source} survey={survey} asked={asked} onFormat={onFormat} onZone={onZone} />
       <div class="reading">
         <Choice
           label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
-          value={isListed ? format : OTHER}
+          value={isAsked ? "" : isListed ? format : OTHER}
           options={[
+            ...(isAsked ? [["", "Choose…"] as const] : []),
             ...ordered.map((each) => [each, shownFormat(each) + (formats.includes(each) ? " · fits" : "")] as const),
             [OTHER, "Another format…"],
           ]}

@@ -237,13 +237,14 @@ describe("the header of an export", () => {
 /** Statuses of the same systems. Those that systems mean differently are asked. */
 const STATUSES: Readonly<Record<string, string>> = {
   pending:
-    "New, Open, Pending, Waiting on Customer, Waiting on Third Party, To Do, Backlog, Selected for Development, Waiting for support, Waiting on contact, New (Support Pipeline), Neu, Offen, Wartend, Zu erledigen, Nouveau, Ouvert, En attente, À faire, Nuevo, Abierto, Pendiente, Tareas por hacer",
+    "New, Open, Pending, To Do, Backlog, Selected for Development, New (Support Pipeline), Neu, Offen, Wartend, Zu erledigen, Nouveau, Ouvert, En attente, À faire, Nuevo, Abierto, Pendiente, Tareas por hacer",
   in_progress:
-    "In Progress, Work in progress, Working, Waiting on us, Processing (assigned), Processing (planned), In Bearbeitung (zugewiesen), In Bearbeitung (geplant), In Bearbeitung (mit Zeitplan), In Arbeit, En cours, En cours (Attribué), En cours (Planifié), En curso, En curso (asignado), En curso (planificado)",
+    "In Progress, Work in progress, Working, Processing (assigned), Processing (planned), In Bearbeitung (zugewiesen), In Bearbeitung (geplant), In Bearbeitung (mit Zeitplan), In Arbeit, En cours, En cours (Attribué), En cours (Planifié), En curso, En curso (asignado), En curso (planificado)",
   completed:
     "Solved, Resolved, Closed, Done, Closed (Support Pipeline), Gelöst, Geschlossen, Erledigt, Fertig, Résolu, Résolu(e), Clos, Fermé, Terminé(e), Resuelto, Cerrado, Finalizada, Listo",
   cancelled: "Cancelled, Canceled, CANCELLED, Won't do, Storniert, Abgebrochen, Annulé, Cancelado, Cancelada",
-  undefined: "Hold, On Hold, On-hold, Deleted, Escalated, Reopened, Snoozed, Blocked, Spam, In Wartestellung",
+  undefined:
+    "Hold, On Hold, On-hold, En espera, Deleted, Escalated, Reopened, Snoozed, Blocked, Spam, In Wartestellung, Assigned, Waiting, Waiting on Customer, Waiting on Third Party, Waiting for customer, Waiting for support, Waiting on contact, Waiting on us, Awaiting caller, Warten auf Kunden, En attente du client",
 };
 
 it.each(

@@ -184,6 +184,9 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await importing.isDisabled()).toBe(true);
     const question = page.getByRole("group", { name: /^Which date is “0\d\/0\d\/2025”/ });
     await question.waitFor();
+    // What a time zone makes of a date isn't shown before it is known which date that is.
+    expect(await page.getByRole("group", { name: /^Which time zone/ }).count()).toBe(0);
+    expect(await page.getByLabel(/^Date format/).inputValue()).toBe("");
     await openColumn(page, "Note (2)");
     await page.getByLabel("“Note (2)” becomes").selectOption("left out");
     await page.getByText("Left out: this column isn’t imported").waitFor();

@@ -76,6 +76,12 @@ describe("what is wrong with a mapping", () => {
       { fields: { external_id: ID, completed_at: { value: "yesterday" } } },
       'fields.completed_at.value: "yesterday" isn\'t a date and time',
     ],
+    [{ fields: { external_id: { column: "A", digest: true } } }, "external_id.digest: can only be used with columns"],
+    [
+      { fields: { external_id: { columns: ["A"], digest: true, join: "-" } } },
+      "external_id.join: can't be used with digest",
+    ],
+    [{ fields: { completed_at: { columns: ["A"], digest: true } } }, "completed_at.digest: is for texts only"],
     [{ fields: { external_id: { first_of: [] } } }, "fields.external_id.first_of: must have at least 1 source"],
   ])("is named: %#", (mapping, message) => {
     expect(problems(mapping)).toContain(message);

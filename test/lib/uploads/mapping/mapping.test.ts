@@ -66,6 +66,25 @@ describe("a mapping", () => {
     ]);
   });
 
+  it("makes an ID of a whole row that is short, and another one if a value is in another column", () => {
+    const idsOf = (columns: string[], header: string, ...rows: string[]) =>
+      read({ fields: { external_id: { columns, digest: true } }, empty: ["?"], others: "ignore" }, header, ...rows).map(
+        (each) => (each as { readonly external_id?: string }).external_id,
+      );
+    const long = "x".repeat(2000);
+    const [first, moved, same, other] = idsOf(["A", "B", "C"], "A,B,C", "a,,b", "a,b,", " a ,?,b", `${long},,b`);
+    expect([first, moved, other]).toEqual([
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+    ]);
+    expect(new Set([first, moved, same, other]).size).toBe(3);
+    expect(same).toBe(first);
+    // The next export may have its columns in another order, and one more that is empty.
+    expect(idsOf(["D", "c", "B", "A"], "D,C,B,A", ",b,,a")).toEqual([first]);
+    expect(new Set(idsOf(["A", "B"], "A,B", '"a"",""b",c', 'a,"b"",""c"')).size).toBe(2);
+  });
+
   it("makes an event of each row", () => {
     const mapping: Mapping = {
       fields: { external_id: { column: "number" } },
