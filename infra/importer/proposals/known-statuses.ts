@@ -53,20 +53,37 @@ const BY_WORD: ReadonlyMap<string, Status> = new Map(
 /** What some systems put after each status: the pipeline that it is in. */
 const PIPELINE = /\s*\([^()]*pipeline[^()]*\)\s*$/i;
 
+function plain(word: string): string {
+  return plainWords(word.replace(PIPELINE, ""));
+}
+
 /** The status that a word of another system means; undefined if it is not known. */
 export function statusOf(word: string): Status | undefined {
-  return BY_WORD.get(plainWords(word.replace(PIPELINE, "")));
+  return BY_WORD.get(plain(word));
+}
+
+const NEW: ReadonlySet<string> = new Set(["new", "neu", "nouveau", "nouvelle", "nuevo", "nueva"]);
+const OPEN: ReadonlySet<string> = new Set(["open", "opened", "offen", "ouvert", "ouverte", "abierto", "abierta"]);
+
+/**
+ * The statuses that the words of a column mean. Beside "New", "Open" is asked: it is work that an agent has in Zendesk, and
+ * any that isn't done where nothing else comes before it.
+ */
+export function statusesIn(words: Iterable<string>): (word: string) => Status | undefined {
+  const hasNew = Iterator.from(words).some((word) => NEW.has(plain(word)));
+  return (word) => (hasNew && OPEN.has(plain(word)) ? undefined : statusOf(word));
 }
 
 /**
  * Aliases of the known words that are not spelled as the statuses are, one for all spellings that differ by case. An unknown
  * word gets none: a person chooses.
  */
-export function aliasesOf(values: Iterable<string>): Pick<Source, "values"> {
+export function aliasesOf(values: readonly string[]): Pick<Source, "values"> {
   const aliases = new Map<string, readonly [word: string, status: Status]>();
+  const known = statusesIn(values);
   for (const value of values) {
     const word = value.trim();
-    const status = statusOf(word);
+    const status = known(word);
     if (status !== undefined && status !== word && !aliases.has(comparable(word))) {
       aliases.set(comparable(word), [word, status]);
     }

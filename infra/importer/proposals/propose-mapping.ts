@@ -5,7 +5,7 @@ import { isTotalsRow } from "./find-totals.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { agentFields, areEmails, nobodyIn } from "./agent-columns.ts";
 import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known-headers.ts";
-import { aliasesOf, statusOf } from "./known-statuses.ts";
+import { aliasesOf, statusesIn, statusOf } from "./known-statuses.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";
 import { proposeTime, type TimeAnswers, type TimeQuestion, withoutZone } from "./propose-time.ts";
@@ -103,7 +103,7 @@ function isDistinct({ values }: Column): boolean {
 }
 
 /** The texts of a column that may be statuses, in all rows as far as they are few. */
-function statusWords({ survey, values }: Column): Iterable<string> {
+function statusWords({ survey, values }: Column): readonly string[] {
   return survey.words === undefined
     ? values
     : [...survey.words.keys()].filter((word) => !SURELY_EMPTY.has(comparable(word)));
@@ -140,10 +140,10 @@ function checkValues(target: string, column: Column, rows: number, isCertain: bo
   return named(source);
 }
 
-/** Aliases that leave out of a field what is no id, no person and no date: other fields keep such words. */
+/** Aliases that leave out of a field what is no id, no person, no type and no date: other fields keep such words. */
 function withoutMarks(target: string, { survey }: Column): Pick<Source, "values"> {
   const isAgent = target.startsWith("agent_");
-  const isStrict = target === "external_id" || target === "completed_at" || isAgent;
+  const isStrict = ["external_id", "completed_at", "type"].includes(target) || isAgent;
   const marks = [...(isStrict ? marksOf(survey) : []), ...(isAgent ? nobodyIn(survey) : [])];
   return marks.length > 0 ? { values: Object.fromEntries(marks.map((mark) => [mark, ""])) } : {};
 }
@@ -164,11 +164,15 @@ class Choices {
   readonly sources = new Map<string, Source>();
   readonly columns = new Map<number, Omit<ProposedColumn, "index" | "column">>();
   readonly questions: TimeQuestion[] = [];
+  /** Names that more than one column has. */
+  readonly #repeated: ReadonlySet<string>;
   readonly #rows: number;
   readonly #answers: TimeAnswers;
 
-  /** @param rows number of the first rows */
-  constructor(rows: number, answers: TimeAnswers) {
+  /** @param columns those of the file @param rows number of the first rows */
+  constructor(columns: readonly Column[], rows: number, answers: TimeAnswers) {
+    const groups = Map.groupBy(columns, ({ words }) => words);
+    this.#repeated = new Set([...groups].flatMap(([words, { length }]) => (length > 1 ? [words] : [])));
     this.#rows = rows;
     this.#answers = answers;
   }
@@ -183,7 +187,9 @@ class Choices {
     const found = checkValues(target, column, this.#rows, isCertain);
     if (found === undefined) return;
     this.sources.set(target, found.source);
-    const why = reason === undefined ? found : { certainty: "likely" as const, reason };
+    const doubt =
+      reason ?? (this.#repeated.has(column.words) ? "by name, but another column has the same name" : undefined);
+    const why = doubt === undefined ? found : { certainty: "likely" as const, reason: doubt };
     this.columns.set(column.index, { target, certainty: why.certainty, reason: why.reason });
   }
 
@@ -257,7 +263,7 @@ class Choices {
 const DOUBTS = { date: "day or month first isn't clear", zone: "its time zone isn't known" } as const;
 
 function choose(columns: readonly Column[], rows: number, answers: TimeAnswers): Choices {
-  const choices = new Choices(rows, answers);
+  const choices = new Choices(columns, rows, answers);
   for (const column of columns) {
     const own = nameOfColumn(column.name);
     if (own !== undefined) choices.take(own, column, true);
@@ -314,7 +320,9 @@ function headerDoubtOf(columns: readonly Column[]): string | undefined {
 
 /** The texts of a status column that mean no known status, each spelling once. */
 function unknownStatusesOf(column: Column | undefined): string[] {
-  const texts = [...(column ? statusWords(column) : [])].filter((text) => statusOf(text) === undefined);
+  const words = column ? statusWords(column) : [];
+  const known = statusesIn(words);
+  const texts = words.filter((text) => known(text) === undefined);
   return [...Map.groupBy(texts, comparable).values()].map(([text = ""]) => text);
 }
 

@@ -1,6 +1,6 @@
 import { useId, useMemo } from "preact/hooks";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { statusOf } from "@work-items/importer/proposals/known-statuses.ts";
+import { statusesIn } from "@work-items/importer/proposals/known-statuses.ts";
 import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
@@ -42,9 +42,10 @@ function Question({
   );
 }
 
-/** Whether only a person can say what a value of a choice means. */
-export function isUnknownChoice(choices: readonly string[], value: string): boolean {
-  return statusOf(value) === undefined && !choices.includes(value);
+/** The values of a choice whose meaning only a person can say. */
+export function unknownIn(choices: readonly string[], values: readonly string[]): string[] {
+  const known = statusesIn(values);
+  return values.filter((value) => known(value) === undefined && !choices.includes(value));
 }
 
 /** Asks which choice each unknown value means. */
@@ -62,7 +63,7 @@ export function ChoiceQuestions({
   readonly rowsOf: (value: string) => number | undefined;
   readonly onChange: (source: Source) => void;
 }) {
-  const unknown = values.filter((value) => isUnknownChoice(choices, value));
+  const unknown = unknownIn(choices, values);
   return (
     <>
       {unknown.slice(0, ASKED_VALUES).map((value) => {

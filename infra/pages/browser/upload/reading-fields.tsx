@@ -6,7 +6,7 @@ import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { shownChoice } from "./field-names.ts";
 import { Choice, TextField } from "./parts.tsx";
-import { isUnknownChoice, OFFERED_ZONES, type TimeAsking, TimeQuestions } from "./questions.tsx";
+import { unknownIn, OFFERED_ZONES, type TimeAsking, TimeQuestions } from "./questions.tsx";
 import { countOf } from "./shown.ts";
 import { aliasOf, withAlias } from "./sources.ts";
 
@@ -28,9 +28,7 @@ export function choiceOptions(choices: readonly string[]): (readonly [string, st
 
 /** The values of a choice whose meaning a person has yet to say. */
 export function unansweredValues(choices: readonly string[], source: Source, values: readonly string[]): string[] {
-  return values.filter(
-    (value) => isUnknownChoice(choices, value) && (aliasOf(source, value) ?? source.otherwise) === undefined,
-  );
+  return unknownIn(choices, values).filter((value) => (aliasOf(source, value) ?? source.otherwise) === undefined);
 }
 
 /** Which choice each known value means. */
@@ -40,7 +38,8 @@ export function ChoiceValues({
   values,
   onChange,
 }: ReadingProps & { readonly choices: readonly string[] }) {
-  const known = values.filter((value) => !isUnknownChoice(choices, value));
+  const unknown = new Set(unknownIn(choices, values));
+  const known = values.filter((value) => !unknown.has(value));
   if (known.length === 0) return null;
   return (
     <details>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { statusOf } from "../../../../infra/importer/proposals/known-statuses.ts";
+import { aliasesOf, statusOf } from "../../../../infra/importer/proposals/known-statuses.ts";
 import { proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
 
 const [EARLIER, LATER] = ["2024-03-13 20:15", "2024-03-14 09:30"] as const;
@@ -253,6 +253,11 @@ it.each(
   expect(String(statusOf(word))).toBe(status);
 });
 
+it("asks what Open means beside New, which comes before it", () => {
+  expect(aliasesOf(["Open", "Closed"]).values).toEqual({ Open: "pending", Closed: "completed" });
+  expect(aliasesOf(["Open", "New", "Closed"]).values).toEqual({ New: "pending", Closed: "completed" });
+});
+
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
   proposeMapping({ names, rows, delimiter: ",", timeZone: "UTC", isZoneChosen: true });
 
@@ -309,6 +314,12 @@ describe("an agent", () => {
 });
 
 describe("nothing is certain", () => {
+  it("of the first of two columns with a name, and no mark is a type", () => {
+    const { columns, mapping } = propose(["ID", "Type", "type"], ["1", "call", "voice"], ["2", "-", "voice"]);
+    expect(columns.map(({ certainty }) => certainty)).toEqual(["certain", "likely", "unknown"]);
+    expect(mapping.fields?.["type"]).toEqual({ column: "Type", values: { "-": "" } });
+  });
+
   const many = (count: number, cell: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => [`T-${index}`, cell(index)]);
   it("of statuses, none of which is known", () => {
