@@ -70,7 +70,7 @@ const OPEN: ReadonlySet<string> = new Set(["open", "opened", "offen", "ouvert", 
  * any that isn't done where nothing else comes before it.
  */
 export function statusesIn(words: Iterable<string>): (word: string) => Status | undefined {
-  const hasNew = Iterator.from(words).some((word) => NEW.has(plain(word)));
+  const hasNew = [...words].some((word) => NEW.has(plain(word)));
   return (word) => (hasNew && OPEN.has(plain(word)) ? undefined : statusOf(word));
 }
 

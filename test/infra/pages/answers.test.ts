@@ -16,11 +16,9 @@ import {
   withReading,
   withRole,
 } from "../../../infra/pages/browser/upload/column-roles.ts";
-import { sourceFor } from "../../../infra/pages/browser/upload/sources.ts";
+import { sourceFor, totalsOf } from "../../../infra/pages/browser/upload/sources.ts";
 import { itemTarget } from "../../../lib/uploads/csv/target.ts";
-import { surveyFile } from "../../../infra/pages/browser/upload/survey-file.ts";
-import { readFile } from "../../../infra/pages/browser/upload/table-file.ts";
-import { totalsOf, withoutRows } from "../../../infra/pages/browser/upload/left-out-rows.ts";
+import { readFile, surveyFile, withoutRows } from "../../../infra/pages/browser/upload/table-file.ts";
 import { isSameMapping } from "../../../infra/pages/browser/upload/compare-mappings.ts";
 import { proposeMapping } from "../../../infra/importer/proposals/propose-mapping.ts";
 

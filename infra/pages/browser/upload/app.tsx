@@ -7,7 +7,7 @@ import { ItemsView } from "./items-view.tsx";
 import { JobView } from "./job-view.tsx";
 import { JobsView } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
-import { Heading } from "./parts.tsx";
+import { Button, Heading } from "./parts.tsx";
 import type { EarlierMapping, Sent } from "./send.ts";
 import { WebhooksView } from "./webhooks-view.tsx";
 
@@ -84,9 +84,9 @@ export function App({ root }: { readonly root: URL }) {
             {title}
           </a>
         ))}
-        <button type="button" class="plain" onClick={forgetKey}>
+        <Button kind="plain" onClick={forgetKey}>
           Remove key
-        </button>
+        </Button>
       </nav>
       {name === "jobs" && <JobsView api={api} />}
       {!own && job}

@@ -1,19 +1,15 @@
-import { useEffect, useState } from "preact/hooks";
-import { type FailedValues, readFailedValues } from "@work-items/importer/checks/failed-values.ts";
+import { readFailedValues } from "@work-items/importer/checks/failed-values.ts";
 import type { Api, Job } from "./api.ts";
 import { exampleOf } from "./check-rows.ts";
 import { FailedValuesForm, isByValue, type Repairing } from "./failed-values-form.tsx";
 import { Alert, Table } from "./parts.tsx";
 import { RepairForm } from "./repair-form.tsx";
-import { sentenceOf, shownNumber } from "./shown.ts";
+import { shownNumber } from "./shown.ts";
+import { useLoaded } from "./use-calls.ts";
 
-interface Report extends FailedValues {
-  readonly url: string;
-}
-
-async function readReport(api: Api, job: Job, names: readonly string[] | undefined): Promise<Report | undefined> {
-  const list = await api.readList(job.id, "failed_rows");
-  return list && { url: list.url, ...(await readFailedValues(list.content, job.mapping ?? {}, names)) };
+/** A text that takes two lines at most. */
+function Lines({ text }: { readonly text: string }) {
+  return <span class="lines">{text}</span>;
 }
 
 /**
@@ -29,12 +25,11 @@ export function FailedRows({
   readonly job: Job;
   readonly repairing: Repairing | undefined;
 }) {
-  const [report, setReport] = useState<Report>();
-  const [error, setError] = useState<string>();
-  useEffect(() => {
-    readReport(api, job, repairing?.names).then(setReport, (caught: unknown) => setError(sentenceOf(caught)));
-  }, [api, job.id]);
-  const rows = report?.rows ?? [];
+  const { value: report, error } = useLoaded(async () => {
+    const list = await api.readList(job.id, "failed_rows");
+    return list && { url: list.url, ...(await readFailedValues(list.content, job.mapping ?? {}, repairing?.names)) };
+  });
+  const { rows = [], values = [], count = 0, url = "" } = report ?? {};
   return (
     <section aria-labelledby="failed">
       <h2 id="failed">{job.dry_run ? "Rows that would fail" : "Rows that failed"}</h2>
@@ -43,38 +38,31 @@ export function FailedRows({
         <>
           {repairing ? (
             <>
-              <FailedValuesForm {...repairing} values={report.values} />
-              <RepairForm
-                {...repairing}
-                failed={rows.filter((row) => !isByValue(repairing.before, report.values, row))}
-              />
+              <FailedValuesForm {...repairing} values={values} />
+              <RepairForm {...repairing} failed={rows.filter((row) => !isByValue(repairing.before, values, row))} />
             </>
           ) : (
             <Table
               caption="What is wrong"
               columns={["Rows", "Column", "Value", "Problem"]}
-              rows={report.values.map((each) => [shownNumber(each.rows), each.column, each.value, exampleOf(each)])}
+              rows={values.map((each) => [shownNumber(each.rows), each.column, each.value, exampleOf(each)])}
             />
           )}
           <p>
-            <a href={report.url}>Download all failed rows ({shownNumber(job.failed_rows)}) as CSV</a>. Correct the
-            values and import that file with the same mapping: the added columns are ignored.
+            <a href={url}>Download all failed rows ({shownNumber(job.failed_rows)}) as CSV</a>. Correct the values and
+            import that file with the same mapping: the added columns are ignored.
           </p>
           <details>
-            <summary>Show the {rows.length < report.count && `first ${rows.length} `}failed rows</summary>
+            <summary>Show the {rows.length < count && `first ${rows.length} `}failed rows</summary>
             <Table
               caption={`The first ${rows.length} failed rows`}
               columns={["Row", "Column", "Value", "Problem", "The whole row"]}
               rows={rows.map((each) => [
                 each.row,
                 each.column,
-                <span key="value" class="lines">
-                  {each.value}
-                </span>,
+                <Lines key="value" text={each.value} />,
                 exampleOf(each),
-                <span key="cells" class="lines">
-                  {each.cells.filter(Boolean).join(" · ")}
-                </span>,
+                <Lines key="cells" text={each.cells.filter(Boolean).join(" · ")} />,
               ])}
             />
           </details>

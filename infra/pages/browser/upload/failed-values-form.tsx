@@ -6,8 +6,8 @@ import { fieldOf } from "../../../../lib/uploads/csv/target.ts";
 import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { exampleOf, readRowProblem } from "./check-rows.ts";
-import { Choice, TableFrame, TextField } from "./parts.tsx";
-import { choiceOptions } from "./reading-fields.tsx";
+import { Button, Choice, type Options, Table, TextField, Verdict } from "./parts.tsx";
+import { choiceOptions } from "./field-names.ts";
 import { countOf, shownNumber } from "./shown.ts";
 import { aliasOf } from "./sources.ts";
 
@@ -62,6 +62,40 @@ export function isByValue(
   return own !== undefined && isShared(mapping, own);
 }
 
+/** Asks what to use instead of a value. */
+function Instead({
+  failed: { column, value },
+  used,
+  instead,
+  onChange,
+}: {
+  readonly failed: FailedValue;
+  readonly used: ReturnType<typeof usedAs>;
+  /** What is used now; undefined if nothing was chosen. */
+  readonly instead: string | undefined;
+  readonly onChange: (text: string) => void;
+}) {
+  const field = { label: `Instead of “${value}” in ${column}`, isLabelHidden: true, onChange };
+  const choices = used?.field?.kind.choices;
+  if (choices) {
+    const options: Options = [[CHOOSE, "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]];
+    return <Choice {...field} value={instead ?? CHOOSE} options={options} />;
+  }
+  return (
+    <>
+      <TextField {...field} value={instead ?? value} />
+      {(used ? datesIn(used, value) : []).map((date) => (
+        <Button key={date} kind="plain" onClick={() => onChange(date)}>
+          Use {date}
+        </Button>
+      ))}
+      <Button kind="plain" onClick={() => onChange("")}>
+        Leave empty
+      </Button>
+    </>
+  );
+}
+
 /** The values that fail several rows, or that are choices: a line each, which is corrected once for all its rows. */
 export function FailedValuesForm({
   names,
@@ -72,6 +106,7 @@ export function FailedValuesForm({
 }: Repairing & Pick<FailedValues, "values">) {
   const shared = values.filter((each) => isShared(before, each));
   if (shared.length === 0) return null;
+  const shown = shared.slice(0, SHOWN_VALUES);
   const problemOf = readRowProblem(names, mapping);
   return (
     <>
@@ -79,50 +114,25 @@ export function FailedValuesForm({
         {countOf(shared.length, "value")} {shared.length === 1 ? "fails its rows" : "fail their rows"}. Say once what to
         use instead, for all rows:
       </p>
-      <TableFrame
+      <Table
         caption="Values to replace"
         columns={["Rows", "Column", "Value", "Use instead", "Problem"]}
         kind="repairs"
-      >
-        {shared.slice(0, SHOWN_VALUES).map((each) => {
+        keys={shown.map(({ column, value }) => column + value)}
+        rows={shown.map((each) => {
           const used = usedAs(mapping, each.column);
           const instead = used && aliasOf(used.source, each.value);
+          const problem = instead === undefined ? exampleOf(each) : problemOf(each.first.cells)?.sentence;
           const set = (text: string): void => onMapping(withValue(mapping, each.column, each.value, text) ?? mapping);
-          const found = instead === undefined ? exampleOf(each) : problemOf(each.first.cells)?.sentence;
-          const label = `Instead of “${each.value}” in ${each.column}`;
-          return (
-            <tr key={each.column + each.value}>
-              <td>{shownNumber(each.rows)}</td>
-              <td>{each.column}</td>
-              <td>{each.value}</td>
-              <td>
-                {used?.field?.kind.choices ? (
-                  <Choice
-                    label={label}
-                    isLabelHidden
-                    value={instead ?? CHOOSE}
-                    options={[[CHOOSE, "Choose…"], ...choiceOptions(used.field.kind.choices), ["", "Leave empty"]]}
-                    onChange={set}
-                  />
-                ) : (
-                  <>
-                    <TextField label={label} isLabelHidden value={instead ?? each.value} onChange={set} />
-                    {(used ? datesIn(used, each.value) : []).map((date) => (
-                      <button key={date} type="button" class="plain" onClick={() => set(date)}>
-                        Use {date}
-                      </button>
-                    ))}
-                    <button type="button" class="plain" onClick={() => set("")}>
-                      Leave empty
-                    </button>
-                  </>
-                )}
-              </td>
-              <td class={found === undefined ? "good" : "misfit"}>{found ?? "✓ Fits now"}</td>
-            </tr>
-          );
+          return [
+            shownNumber(each.rows),
+            each.column,
+            each.value,
+            <Instead key="instead" failed={each} used={used} instead={instead} onChange={set} />,
+            <Verdict key="problem" problem={problem} />,
+          ];
         })}
-      </TableFrame>
+      />
       {shared.length > SHOWN_VALUES && <p class="note">and {countOf(shared.length - SHOWN_VALUES, "more value")}.</p>}
     </>
   );

@@ -9,7 +9,8 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   [`${ATTRIBUTE_PREFIX}description`]: "Description",
 };
 
-const EVENT_NAMES: Readonly<Record<string, string>> = {
+/** What a column can become in an event. */
+export const EVENT_NAMES: Readonly<Record<string, string>> = {
   external_id: "Unique ID of the event",
   ...Object.fromEntries(Object.entries(EVENT_FIELDS).map(([target, { label }]) => [target, label])),
 };
@@ -23,6 +24,16 @@ export function fieldName(target: string): string {
 export function shownChoice(choice: string): string {
   const text = choice.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The words of a choice, as options. */
+export function choiceOptions(choices: readonly string[]): (readonly [string, string])[] {
+  return choices.map((choice) => [choice, shownChoice(choice)]);
+}
+
+/** A value of a field or an attribute: texts as they are, others as JSON. */
+export function shownValue(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 const PATH = /(?:upload\.)?(?:mapping\.)?\b(fields|event)(?:\.(\w+)|\["((?:[^"\\]|\\.)*)"\])((?:\.\w+|\[[^\]]*\])*)/g;

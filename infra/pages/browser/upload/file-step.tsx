@@ -1,16 +1,30 @@
 import { useState } from "preact/hooks";
-import { Alert, Table } from "./parts.tsx";
-import { isBlank } from "./read-text.ts";
-import { ReadingForm } from "./reading-form.tsx";
+import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encodings.ts";
+import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
+import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
+import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
+import { asSentence, isBlank } from "./read-text.ts";
 import type { EarlierMapping } from "./send.ts";
 import { countOf, shownBytes } from "./shown.ts";
-import type { TableFile } from "./table-file.ts";
+import { chooseSheet, readTextFile, type TableFile, withHeaderRow } from "./table-file.ts";
+import { useWork } from "./use-calls.ts";
+import type { useImport } from "./use-import.ts";
 
 const SHOWN_ROWS = 5;
+/** Rows that can be chosen as the header. */
+const OFFERED_ROWS = 30;
+const SHOWN_CHARACTERS = 50;
+const DELIMITER_OPTIONS = Object.entries(DELIMITERS).map(
+  ([delimiter, name]) => [delimiter, name[0]!.toUpperCase() + name.slice(1)] as const,
+);
 
 /** Takes a file, by a button or dropped. */
 function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
   const [isOver, setOver] = useState(false);
+  const take = (files: FileList | null | undefined): void => {
+    setOver(false);
+    if (files?.[0]) onFile(files[0]);
+  };
   return (
     <label
       class={isOver ? "drop over" : "drop"}
@@ -21,9 +35,7 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
       onDragLeave={() => setOver(false)}
       onDrop={(event) => {
         event.preventDefault();
-        setOver(false);
-        const file = event.dataTransfer?.files[0];
-        if (file) onFile(file);
+        take(event.dataTransfer?.files);
       }}
     >
       <span class="button">Choose a file</span> or drop it here: CSV in any usual encoding, or an Excel workbook (.xlsx)
@@ -31,38 +43,136 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
         type="file"
         class="hidden"
         accept=".csv,.tsv,.txt,.xlsx,text/csv"
-        onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          if (file) onFile(file);
-        }}
+        onChange={({ currentTarget }) => take(currentTarget.files)}
       />
     </label>
   );
 }
 
+/** What to do about a file whose encoding is unclear. */
+function adviceOf({ likely, mayBeUtf8 }: EncodingDoubt): string {
+  if (likely.length > 0)
+    return "Choose the encoding in which these values are right. If none is, save the file as UTF-8.";
+  return `Save the file as UTF-8 and choose it again${mayBeUtf8 ? ", or keep its text as it stands" : ""}.`;
+}
+
+interface ReadingProps {
+  readonly table: TableFile;
+  /** Called with the same file, read in another way. */
+  readonly onRead: (table: TableFile) => unknown;
+}
+
+/** The encoding of a text file: found, or to be chosen by how its values read in the likely ones. */
+function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: NonNullable<TableFile["text"]> }) {
+  const { file, format, asked } = text;
+  const { isRunning, error, run } = useWork();
+  // What was chosen is shown while the file is read by it.
+  const [choice, setChoice] = useState<string>();
+  const choose = (encoding: string): void => {
+    setChoice(encoding);
+    // What delimits the values was only a guess as long as the encoding was.
+    const known = format.doubt ? { encoding } : { encoding, delimiter: table.delimiter };
+    void run(async () => onRead(await readTextFile(file, known, asked)));
+  };
+  const options = Object.entries(ENCODINGS).filter(([encoding]) => encoding !== UTF_8 || asked?.mayBeUtf8 !== false);
+  if (!asked) {
+    return (
+      <>
+        <Choice label="Encoding" value={format.encoding} options={options} onChange={choose} />
+        <Alert text={error} />
+      </>
+    );
+  }
+  const chosen = isRunning ? choice : format.doubt ? undefined : format.encoding;
+  const isLikely = (encoding: string): boolean => asked.likely.some((each) => each.encoding === encoding);
+  return (
+    <Question
+      text="Which encoding does this file have?"
+      answers={asked.likely.map(({ encoding, values }) => [
+        encoding,
+        `${encodingName(encoding)}: ${values.map((value) => `“${value}”`).join(", ")}`,
+      ])}
+      chosen={chosen}
+      onChoose={choose}
+      advice={
+        <p class={chosen === undefined ? "unchecked" : "note"} role="status">
+          {asSentence(asked.problem)} {adviceOf(asked)}
+        </p>
+      }
+    >
+      <Choice
+        label={asked.likely.length > 0 ? "Another encoding" : "Encoding"}
+        value={chosen === undefined || isLikely(chosen) ? "" : chosen}
+        options={[["", "Choose…"], ...options.filter(([encoding]) => !isLikely(encoding))]}
+        onChange={(encoding) => encoding !== "" && choose(encoding)}
+      />
+      <Alert text={error} />
+    </Question>
+  );
+}
+
+function headerOptions({ lines, headerRow }: TableFile): Options {
+  return lines.flatMap((cells, index) => {
+    const isOffered = index < OFFERED_ROWS || index === headerRow - 1;
+    if (!isOffered || isBlank(cells)) return [];
+    const text = cells.filter((cell) => cell.trim() !== "").join(", ");
+    const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+    return [[String(index + 1), `Row ${index + 1}: ${shown}`] as const];
+  });
+}
+
+/** How the file is read: what was found, to be changed where it is wrong. */
+function ReadingForm({ table, onRead }: ReadingProps) {
+  const { text, workbook, delimiter, headerRow } = table;
+  if (text?.format.doubt) return <EncodingForm table={table} text={text} onRead={onRead} />;
+  const separate = async (by: string): Promise<unknown> => {
+    const { file, format, asked } = text!;
+    return onRead(await readTextFile(file, { encoding: format.encoding, delimiter: by as Delimiter }, asked));
+  };
+  return (
+    <div class="fields">
+      {text && (
+        <>
+          <EncodingForm table={table} text={text} onRead={onRead} />
+          <Choice
+            label="Columns are separated by"
+            value={delimiter}
+            options={DELIMITER_OPTIONS}
+            onChange={(chosen) => void separate(chosen)}
+          />
+        </>
+      )}
+      {workbook && (
+        <Choice
+          label="Sheet"
+          value={workbook.sheet}
+          options={workbook.sheets.map(({ name, isHidden }) => [name, isHidden ? `${name} (hidden)` : name])}
+          onChange={(sheet) => void onRead(chooseSheet(table, sheet))}
+        />
+      )}
+      <Choice
+        label="Header"
+        value={String(headerRow)}
+        options={headerOptions(table)}
+        onChange={(row) => void onRead(withHeaderRow(table, Number(row)))}
+      />
+    </div>
+  );
+}
+
 /** The first step: a file, how it is read, and its first rows. */
 export function FileStep({
-  table,
+  flow: { table, error, scanned, stopScan, take, readAgain, open },
   earlier,
-  isReading,
-  error,
-  onFile,
-  onRead,
   onForget,
-  onContinue,
 }: {
-  readonly table: TableFile | undefined;
+  readonly flow: ReturnType<typeof useImport>;
   /** The mapping to begin with, in place of a proposal. */
   readonly earlier: EarlierMapping | undefined;
-  readonly isReading: boolean;
-  /** Why the file can't be read. */
-  readonly error: string | undefined;
-  readonly onFile: (file: File) => void;
-  /** Called with the same file, read in another way. */
-  readonly onRead: (table: TableFile) => void;
   readonly onForget: () => void;
-  readonly onContinue: () => void;
 }) {
+  const isReading = scanned !== undefined;
+  const isAsked = table?.text?.format.doubt !== undefined;
   return (
     <section aria-labelledby="file">
       <h2 id="file" tabIndex={-1}>
@@ -71,34 +181,40 @@ export function FileStep({
       {earlier && (
         <p role="status">
           Using the mapping of {earlier.fileName}.{" "}
-          <button type="button" class="plain" onClick={onForget}>
+          <Button kind="plain" onClick={onForget}>
             Use a proposal instead
-          </button>
+          </Button>
         </p>
       )}
-      <FileField onFile={onFile} />
+      <FileField onFile={(file) => void take(file)} />
       {isReading && <p role="status">Reading the file…</p>}
       {!table && <Alert text={error} />}
       {table && (
         <>
           <p role="status">
             <strong>{table.name}</strong>: {shownBytes(table.size)}
-            {!table.text?.format.doubt && `, ${countOf(table.names.length, "column")}`}.
+            {!isAsked && `, ${countOf(table.names.length, "column")}`}.
           </p>
-          <ReadingForm table={table} onRead={onRead} />
-          {!table.text?.format.doubt && (
+          <ReadingForm table={table} onRead={readAgain} />
+          {!isAsked && (
             <>
               <Table
                 caption="The first rows of the file"
                 columns={table.names}
                 rows={table.rows.filter((row) => !isBlank(row)).slice(0, SHOWN_ROWS)}
               />
-              <button type="button" class="main" disabled={isReading} onClick={onContinue}>
+              <Button kind="main" disabled={isReading} onClick={() => open("Match")}>
                 Continue
-              </button>
+              </Button>
             </>
           )}
         </>
+      )}
+      {isReading && scanned > 0 && (
+        <p role="status">
+          Looking through the file… <progress value={scanned} aria-label="Part of the file that was looked through" />{" "}
+          <Button onClick={stopScan}>Continue with the rows so far</Button>
+        </p>
       )}
     </section>
   );

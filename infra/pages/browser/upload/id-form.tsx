@@ -3,7 +3,9 @@ import { useMemo } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import { rolesOf, withMadeId } from "./column-roles.ts";
+import { Button, Check } from "./parts.tsx";
 import type { TableFile } from "./table-file.ts";
+import type { Match } from "./use-import.ts";
 
 /** More columns are left to the mapping as JSON. */
 const OFFERED_COLUMNS = 60;
@@ -15,25 +17,13 @@ function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Sourc
 }
 
 /** Makes an ID of columns, where none is one. */
-export function IdForm({
-  table,
-  mapping,
-  onChange,
-}: {
-  readonly table: TableFile;
-  readonly mapping: Mapping;
-  readonly onChange: (mapping: Mapping) => void;
-}) {
+export function IdForm({ match: { table, mapping, onChange } }: { readonly match: Match }) {
   const { names, rows } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
-  const found = useMemo(
-    () =>
-      distinguishingColumns(
-        rows,
-        columns.map(({ index }) => index),
-      ),
-    [rows, columns],
-  );
+  const found = useMemo(() => {
+    const places = columns.map(({ index }) => index);
+    return distinguishingColumns(rows, places);
+  }, [rows, columns]);
   const source = mapping.fields?.["external_id"];
   if (source !== undefined && source.columns === undefined) return null;
   const chosen = source?.columns ?? [];
@@ -50,32 +40,27 @@ export function IdForm({
       </p>
       <p class="buttons">
         {proposed.length > 0 && (
-          <button type="button" class={source ? undefined : "main"} onClick={() => choose(proposed)}>
+          <Button kind={source ? undefined : "main"} onClick={() => choose(proposed)}>
             Use {proposed.join(" + ")}
-          </button>
+          </Button>
         )}
-        <button type="button" onClick={() => choose(all)}>
-          Use the whole row
-        </button>
+        <Button onClick={() => choose(all)}>Use the whole row</Button>
       </p>
       <details>
         <summary>Choose the columns</summary>
         <div class="question">
           {all.slice(0, OFFERED_COLUMNS).map((name) => (
-            <label key={name}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(name)}
-                onChange={({ currentTarget }) =>
-                  choose(all.filter((each) => (each === name ? currentTarget.checked : chosen.includes(each))))
-                }
-              />
+            <Check
+              key={name}
+              checked={chosen.includes(name)}
+              onChange={(checked) => choose(all.filter((each) => (each === name ? checked : chosen.includes(each))))}
+            >
               {name}
-            </label>
+            </Check>
           ))}
         </div>
       </details>
-      {source && chosen.length > 0 && <p class="note">For example: {exampleOf(table, mapping, source)}</p>}
+      {source && <p class="note">For example: {exampleOf(table, mapping, source)}</p>}
     </section>
   );
 }

@@ -1,21 +1,26 @@
+import { observeRows } from "@work-items/importer/files/whole-file.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import { entriesOf } from "work-items-client/pages.ts";
+import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
-import type { Api, Item } from "./api.ts";
-import { exportItems } from "./export-items.ts";
-import { shownChoice } from "./field-names.ts";
-import { useImportedItems } from "./imported-items.ts";
+import { type Api, type Item, type Query, RESULTS_MAX_BYTES } from "./api.ts";
+import { choiceOptions, shownChoice } from "./field-names.ts";
 import { ItemsChart } from "./items-chart.tsx";
-import { Alert, Choice, Heading, saveFile, Table, TextField } from "./parts.tsx";
-import { choiceOptions } from "./reading-fields.tsx";
-import { type LoadedList, useList } from "./use-list.ts";
-import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
+import { Alert, Button, Choice, Heading, List, saveFile, Table, TextField } from "./parts.tsx";
+import { countOf, shownNumber, shownTime } from "./shown.ts";
+import { type LoadedList, useList, useWork } from "./use-calls.ts";
 
-type Filters = Readonly<Record<string, string>>;
+const PAGE_ITEMS = 50;
+/** As many as the service allows. */
+const EXPORT_PAGE_ITEMS = 100;
+
+const FILTERS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(([, { filter }]) => filter !== undefined);
 
 /** Days of the browser's time zone as moments: the first begins, the last has ended. */
-function toQuery({ from = "", to = "", ...filters }: Filters): Filters {
+function toQuery({ from = "", to = "", ...filters }: Query): Query {
   const end = to === "" ? undefined : new Date(`${to}T00:00`);
   end?.setDate(end.getDate() + 1);
   return {
@@ -25,86 +30,82 @@ function toQuery({ from = "", to = "", ...filters }: Filters): Filters {
   };
 }
 
-const FILTERS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(([, { filter }]) => filter !== undefined);
-
 /** A list of items as far as it is loaded, with charts of it. @param status what is said of it */
 function ItemsList({ list, status }: { readonly list: LoadedList<Item>; readonly status: ComponentChildren }) {
-  const { entries, isLoading, error, more } = list;
   return (
-    <>
-      <Alert text={error} />
-      <p role="status">{isLoading ? "Loading…" : error === undefined && status}</p>
-      {entries.length > 0 && (
-        <>
-          <ItemsChart items={entries} />
-          <Table
-            caption="Items"
-            columns={["External ID", "Type", "Status", "Completed", "Agent"]}
-            rows={entries.map((item) => [
-              <a key={item.id} href={`#item=${item.id}`}>
-                {item.external_id}
-              </a>,
-              item.type,
-              <span key={item.status} class={`status ${item.status}`}>
-                {shownChoice(item.status)}
-              </span>,
-              shownTime(item.completed_at),
-              item.agent.name ?? item.agent.email ?? item.agent.external_id ?? "",
-            ])}
-          />
-        </>
-      )}
-      {more && (
-        <button type="button" disabled={isLoading} onClick={more}>
-          Show more
-        </button>
-      )}
-    </>
+    <List list={list} status={status}>
+      <ItemsChart items={list.entries} />
+      <Table
+        caption="Items"
+        columns={["External ID", "Type", "Status", "Completed", "Agent"]}
+        rows={list.entries.map(({ id, external_id: externalId, type, status: each, completed_at: at, agent }) => [
+          <a key={id} href={`#item=${id}`}>
+            {externalId}
+          </a>,
+          type,
+          <span key={each} class={`status ${each}`}>
+            {shownChoice(each)}
+          </span>,
+          shownTime(at),
+          agent.name ?? agent.email ?? agent.external_id ?? "",
+        ])}
+      />
+    </List>
   );
 }
 
-/** The items of an import as they are now. */
+/** The IDs of the items that an import wrote or found unchanged, each once. Results are row, external_id, id, outcome. */
+async function readIds(api: Api, jobId: string): Promise<string[]> {
+  const list = await api.readList(jobId, "results");
+  const ids = new Set<string>();
+  const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES };
+  // A row that failed has no ID.
+  const observe = ({ cells: [, , id = ""] }: { readonly cells: readonly string[] }): void =>
+    void (id !== "" && ids.add(id));
+  if (list) await observeRows(list.content, options, () => [{ observe }]);
+  return [...ids];
+}
+
+/** The items of an import as they are now, without those that were deleted since. */
 function ImportedItems({ api, jobId }: { readonly api: Api; readonly jobId: string }) {
-  const { count = 0, ...list } = useImportedItems(api, jobId);
-  const { length } = list.entries;
+  const reading = useRef<Promise<string[]>>(undefined);
+  const [count, setCount] = useState(0);
+  const list = useList<Item>(async (cursor) => {
+    const ids = await (reading.current ??= readIds(api, jobId));
+    setCount(ids.length);
+    const [start, end] = [Number(cursor), Number(cursor) + PAGE_ITEMS];
+    const found = await Array.fromAsync(api.workItems.getMany({ ids: ids.slice(start, end) }));
+    const page = { next: end < ids.length ? String(end) : undefined };
+    return { data: found.flatMap(({ data }) => data ?? []), meta: { page } };
+  });
+  const shown = `${shownNumber(list.entries.length)} of ${countOf(count, "item")}.`;
   return (
     <>
       <Heading>Items of an import</Heading>
       <p>
         <a href={`#job=${jobId}`}>The import</a> · <a href="#items">All items</a>
       </p>
-      <ItemsList
-        list={list}
-        status={count === 0 ? "This import has no items." : `${shownNumber(length)} of ${countOf(count, "item")}.`}
-      />
+      <ItemsList list={list} status={count === 0 ? "This import has no items." : shown} />
     </>
   );
 }
 
-/** The list of items with its filters, and its export. @param query the filters, as in the address */
-function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Filters }) {
-  const [draft, setDraft] = useState(shown);
-  const [exported, setExported] = useState<number>();
-  const [exportError, setExportError] = useState<string>();
-  const list = useList<Item>(api, "v1/work_items", { ...toQuery(shown), limit: "50" });
-  const { entries, more } = list;
-  const set = (name: string) => (value: string) => setDraft({ ...draft, [name]: value });
-  const given = Object.entries(draft).filter(([, value]) => value !== "");
-  const query = new URLSearchParams(given).toString();
-  const isApplied = query === new URLSearchParams(shown).toString();
+/** All items that match a query, as CSV. @param onProgress called with the number of items so far, page by page */
+async function exportItems(api: Api, query: Query, onProgress: (items: number) => void): Promise<Blob> {
+  const lines = [`${ITEM_CSV_HEADER}\n`];
+  const pages = { ...query, limit: String(EXPORT_PAGE_ITEMS) };
+  for await (const item of entriesOf((cursor) => api.list<Item>("v1/work_items", { ...pages, ...cursor }))) {
+    const count = lines.push(`${itemCsvLine(item)}\n`) - 1;
+    if (count % EXPORT_PAGE_ITEMS === 0) onProgress(count);
+  }
+  return new Blob(lines, { type: "text/csv" });
+}
 
-  const save = async (): Promise<void> => {
-    setExported(0);
-    setExportError(undefined);
-    try {
-      saveFile("work-items.csv", await exportItems(api, toQuery(draft), setExported));
-    } catch (caught) {
-      setExportError(sentenceOf(caught));
-    }
-    setExported(undefined);
-  };
-  const isFiltered = Object.keys(shown).length > 0;
-  const empty = isFiltered ? (
+/** What is said of a list of items, which filters may have found. */
+function statusOf({ entries, more }: LoadedList<Item>, isFiltered: boolean): ComponentChildren {
+  if (entries.length > 0) return `${countOf(entries.length, "item")}${more ? " so far" : ""}, newest completion first.`;
+  if (more) return "None so far; there are more to look through.";
+  return isFiltered ? (
     <>
       No item matches these filters. <a href="#items">Show all items</a>
     </>
@@ -113,6 +114,27 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Filt
       No items yet. <a href="#import">Import a file</a> to create some.
     </>
   );
+}
+
+/** The list of items with its filters, and its export. @param shown the filters in the address */
+function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Query }) {
+  const [draft, setDraft] = useState(shown);
+  const [exported, setExported] = useState(0);
+  const { isRunning: isExporting, error, run } = useWork();
+  const list = useList((cursor) =>
+    api.list<Item>("v1/work_items", { ...toQuery(shown), limit: String(PAGE_ITEMS), cursor }),
+  );
+  const field = (name: string, label: string) => ({
+    label,
+    value: draft[name] ?? "",
+    onChange: (value: string) => setDraft({ ...draft, [name]: value.trim() }),
+  });
+  const query = new URLSearchParams(Object.entries(draft).filter(([, value]) => value !== "")).toString();
+  const isApplied = query === new URLSearchParams(shown).toString();
+  const save = async (): Promise<void> => {
+    setExported(0);
+    saveFile("work-items.csv", await exportItems(api, toQuery(draft), setExported));
+  };
   return (
     <>
       <Heading>Items</Heading>
@@ -124,46 +146,27 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Filt
           location.hash = query === "" ? "#items" : `#items?${query}`;
         }}
       >
-        <TextField
-          label="External ID"
-          value={draft["external_id"] ?? ""}
-          onChange={(value) => set("external_id")(value.trim())}
-        />
-        {FILTERS.map(([name, { label, kind }]) => {
-          const props = { label, value: draft[name] ?? "" };
-          return kind.choices === undefined ? (
-            <TextField key={name} {...props} onChange={(value) => set(name)(value.trim())} />
+        <TextField {...field("external_id", "External ID")} />
+        {FILTERS.map(([name, { label, kind }]) =>
+          kind.choices === undefined ? (
+            <TextField key={name} {...field(name, label)} />
           ) : (
-            <Choice
-              key={name}
-              {...props}
-              options={[["", "Any"], ...choiceOptions(kind.choices)]}
-              onChange={set(name)}
-            />
-          );
-        })}
-        <TextField label="Completed from" type="date" value={draft["from"] ?? ""} onChange={set("from")} />
-        <TextField label="Completed until" type="date" value={draft["to"] ?? ""} onChange={set("to")} />
+            <Choice key={name} {...field(name, label)} options={[["", "Any"], ...choiceOptions(kind.choices)]} />
+          ),
+        )}
+        <TextField {...field("from", "Completed from")} type="date" />
+        <TextField {...field("to", "Completed until")} type="date" />
         <p class="buttons">
           <button class="main">Show</button>
-          <button type="button" disabled={exported !== undefined} onClick={() => void save()}>
+          <Button disabled={isExporting} onClick={() => void run(save)}>
             Export as CSV
-          </button>
+          </Button>
         </p>
       </form>
-      <Alert text={exportError} />
-      {exported !== undefined && <p role="status">Exporting, {shownNumber(exported)} items so far…</p>}
+      <Alert text={error} />
+      {isExporting && <p role="status">Exporting, {shownNumber(exported)} items so far…</p>}
       {!isApplied && <p class="unchecked">The list doesn’t show these filters yet: choose Show. Export uses them.</p>}
-      <ItemsList
-        list={list}
-        status={
-          entries.length > 0
-            ? `${countOf(entries.length, "item")}${more ? " so far" : ""}, newest completion first.`
-            : more
-              ? "None so far; there are more to look through."
-              : empty
-        }
-      />
+      <ItemsList list={list} status={statusOf(list, Object.keys(shown).length > 0)} />
     </>
   );
 }

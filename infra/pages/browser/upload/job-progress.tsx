@@ -1,23 +1,69 @@
 import type { Job } from "./api.ts";
 import { Line, StackedBar } from "./charts.tsx";
+import { Button } from "./parts.tsx";
 import { type Moment, rateOf, ratesOf, shownProgress } from "./progress.ts";
 import { shownNumber } from "./shown.ts";
+
+/** Whether a job is the undo of an import, or the trial of one. */
+export function isUndo({ undo_of: importId }: Job): boolean {
+  return importId !== undefined;
+}
+
+export function isEnded({ status }: Job): boolean {
+  return status !== "pending" && status !== "processing";
+}
 
 /** The rows of a job with a result. */
 export function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job): number {
   return succeeded + failed;
 }
 
-/** What the rows of a job did, or would do. */
+/** What is said of a job while it runs and after it. */
+export function sentenceOfStatus(job: Job, name: string): string {
+  const isTrial = job.dry_run;
+  const what = isTrial ? "Trial run" : isUndo(job) ? "Undo" : "Import";
+  const nothing = isUndo(job) ? " Nothing was changed." : " Nothing was saved.";
+  const undone = isUndo(job) ? " Items undone so far stay undone." : "";
+  const sentences = {
+    pending: !isUndo(job)
+      ? `${name} is waiting to start.`
+      : isTrial
+        ? "The trial run is waiting to start."
+        : "The undo is waiting to start. It starts 40 seconds after the import has ended, or later.",
+    processing: isUndo(job)
+      ? isTrial
+        ? `Checking what the undo of ${name} would change…`
+        : `Undoing ${name}…`
+      : `${isTrial ? "Checking" : "Importing"} ${name}…`,
+    completed: `${what} finished.${isTrial ? nothing : ""}`,
+    failed: `${what} failed.${isTrial ? nothing : undone}`,
+    cancelled: `${what} cancelled.${isTrial ? nothing : undone || " Rows imported so far stay."}`,
+  } as const;
+  return sentences[job.status];
+}
+
+/** What the rows of a job did, or would do: what each number counts, and the class that gives its colour. */
 function countsOf(job: Job) {
-  const would = job.dry_run ? "would be " : "";
+  const isTrial = job.dry_run;
+  const would = isTrial ? "would be " : "";
+  const failed = { kind: "failed", name: isTrial ? "would fail" : "failed", count: job.failed_rows };
+  if (isUndo(job)) {
+    const [go, stay, have] = isTrial ? ["would go", "would stay", "have"] : ["went", "stayed", "had"];
+    return [
+      { kind: "restored", name: `${go} back`, count: job.undone_rows },
+      { kind: "changed", name: `${go} back in part`, count: job.partly_undone_rows },
+      { kind: "unchanged", name: `${stay} as they are`, count: job.kept_rows },
+      { kind: "unchanged", name: `${have} nothing to undo`, count: job.unchanged_rows },
+      failed,
+    ];
+  }
   return [
     { kind: "created", name: `${would}created`, count: job.created_rows },
     { kind: "changed", name: `${would}changed`, count: job.updated_rows },
-    { kind: "unchanged", name: job.dry_run ? "would stay unchanged" : "unchanged", count: job.unchanged_rows },
+    { kind: "unchanged", name: isTrial ? "would stay unchanged" : "unchanged", count: job.unchanged_rows },
     { kind: "restored", name: `${would}restored`, count: job.restored_rows },
-    { kind: "failed", name: job.dry_run ? "would fail" : "failed", count: job.failed_rows },
-  ] as const;
+    failed,
+  ];
 }
 
 /** Numbers of rows by what they did. */
@@ -28,7 +74,7 @@ export function Counts({ job }: { readonly job: Job }) {
       <StackedBar bars={counts} total={Math.max(job.total_rows, doneIn(job))} />
       <dl class="counts">
         {counts.map(({ kind, name, count }) => (
-          <div key={kind} class={count === 0 ? "zero" : kind}>
+          <div key={name} class={count === 0 ? "zero" : kind}>
             <dt>{name}</dt>
             <dd>{shownNumber(count)}</dd>
           </div>
@@ -53,7 +99,7 @@ export function Running({
 }) {
   const done = doneIn(job);
   const rate = rateOf(moments);
-  const what = job.dry_run ? "trial run" : job.undo_of === undefined ? "import" : "undo";
+  const what = job.dry_run ? "trial run" : isUndo(job) ? "undo" : "import";
   return (
     <>
       <progress
@@ -61,7 +107,7 @@ export function Running({
         {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
         aria-label="Rows processed"
       />
-      <p>{shownProgress(done, job.total_rows, rate, job.undo_of === undefined ? "rows" : "items")}</p>
+      <p>{shownProgress(done, job.total_rows, rate, isUndo(job) ? "items" : "rows")}</p>
       <Line values={ratesOf(moments)} title={`Rows a second, now ${shownNumber(Math.round(rate))}`} />
       {isStopping ? (
         <p role="status">Stopping… Rows that have begun are finished first.</p>
@@ -71,9 +117,9 @@ export function Running({
           <a href={`#job=${job.id}`}>this link</a>.
         </p>
       )}
-      <button type="button" disabled={isStopping} onClick={onCancel}>
+      <Button disabled={isStopping} onClick={onCancel}>
         {isStopping ? "Stopping…" : "Cancel"}
-      </button>
+      </Button>
     </>
   );
 }

@@ -1,34 +1,23 @@
 import { useEffect, useState } from "preact/hooks";
-import { type Api, CallError, type Job } from "./api.ts";
-import { inPageWords } from "./field-names.ts";
-import { FailedRows } from "./failed-rows.tsx";
+import type { Repairs } from "@work-items/importer/files/repairs.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { Alert, Heading } from "./parts.tsx";
-import { TrialNotes, withPrefix } from "./trial-notes.tsx";
-import { Counts, doneIn, Running } from "./job-progress.tsx";
+import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
+import { FailedRows } from "./failed-rows.tsx";
+import { inPageWords } from "./field-names.ts";
+import { Counts, doneIn, isEnded, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
+import { Alert, Button, Heading, Loading } from "./parts.tsx";
 import { type Moment, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
-import type { Repairs } from "@work-items/importer/files/repairs.ts";
-import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
-import { NOT_KNOWN, UndoOffer, UndoView } from "./undo-view.tsx";
+import { countOf, shownNumber, shownTime } from "./shown.ts";
+import { TrialNotes, withPrefix } from "./trial-notes.tsx";
+import { KeptValues, NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
+import { useWork } from "./use-calls.ts";
 
-function isEnded({ status }: Job): boolean {
-  return status !== "pending" && status !== "processing";
-}
+/** After a failed request a job is asked for again then: it goes on meanwhile. */
+const AFTER_FAILURE_MS = 5000;
+const SHORTEST_WAIT_MS = 500;
 
-/** What is said of a job while it runs and after it. */
-function statusOf({ status, dry_run: isTrial }: Job, name: string): string {
-  const sentences = {
-    pending: `${name} is waiting to start.`,
-    processing: isTrial ? `Checking ${name}…` : `Importing ${name}…`,
-    completed: isTrial ? "Trial run finished. Nothing was saved." : "Import finished.",
-    failed: isTrial ? "Trial run failed. Nothing was saved." : "Import failed.",
-    cancelled: isTrial ? "Trial run cancelled. Nothing was saved." : "Import cancelled. Rows imported so far stay.",
-  } as const;
-  return sentences[status];
-}
-
-/** Asks for a job until it has ended. A failed request is repeated: the job goes on meanwhile. */
+/** Asks for a job until it has ended. */
 function useJob(api: Api, id: string) {
   const [job, setJob] = useState<Job>();
   const [error, setError] = useState<string>();
@@ -37,7 +26,7 @@ function useJob(api: Api, id: string) {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async (): Promise<void> => {
-      let seconds = 5;
+      let wait = AFTER_FAILURE_MS;
       try {
         const answer = await api.getJob(id);
         if (isOver) return;
@@ -45,13 +34,13 @@ function useJob(api: Api, id: string) {
         setError(undefined);
         setMoments((before) => withMoment(before, { at: Date.now(), rows: doneIn(answer.job) }));
         if (isEnded(answer.job)) return;
-        seconds = answer.retryAfterSeconds;
+        wait = answer.waitMs;
       } catch (caught) {
         if (isOver) return;
-        setError(caught instanceof CallError && caught.status === 404 ? NOT_KNOWN : sentenceOf(caught));
-        if (caught instanceof CallError && [401, 403, 404, 422].includes(caught.status)) return;
+        setError(hasStatus(caught, 404) ? NOT_KNOWN : sentenceOf(caught));
+        if (hasStatus(caught, 401, 403, 404, 422)) return;
       }
-      timer = setTimeout(() => void ask(), Math.max(seconds, 0.5) * 1000);
+      timer = setTimeout(() => void ask(), Math.max(wait, SHORTEST_WAIT_MS));
     };
     void ask();
     return () => {
@@ -59,51 +48,7 @@ function useJob(api: Api, id: string) {
       clearTimeout(timer);
     };
   }, [api, id]);
-  return { job, error, setError, moments };
-}
-
-/** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
-function AfterEnd({
-  api,
-  job,
-  onUseAgain,
-  onError,
-}: {
-  readonly api: Api;
-  readonly job: Job;
-  readonly onUseAgain: (mapping: EarlierMapping) => void;
-  readonly onError: (sentence: string) => void;
-}) {
-  const { id, mapping, file_name: fileName = "an earlier file" } = job;
-  const isImport = !job.dry_run && job.undo_of === undefined;
-  const items = mapping?.event ? "its items" : `the ${countOf(job.succeeded_rows, "item")}`;
-  const download = async (): Promise<void> => {
-    try {
-      const url = await api.listUrl(id, "results");
-      if (url !== null) location.assign(url);
-    } catch (caught) {
-      onError(sentenceOf(caught));
-    }
-  };
-  return (
-    <p class="buttons">
-      {isImport && job.succeeded_rows > 0 && (
-        <a class="button main" href={`#items?upload=${id}`}>
-          View {items}
-        </a>
-      )}
-      {doneIn(job) > 0 && (
-        <button type="button" onClick={() => void download()}>
-          {job.undo_of === undefined ? "Download row-by-row results" : "Download item-by-item results"}
-        </button>
-      )}
-      {mapping && job.undo_of === undefined && (
-        <button type="button" onClick={() => onUseAgain({ jobId: id, fileName, mapping })}>
-          Use this mapping for another file
-        </button>
-      )}
-    </p>
-  );
+  return { job, error, moments };
 }
 
 /** What a trial found, in a line. */
@@ -113,14 +58,66 @@ function shownFindings({ created_rows: created, updated_rows: updated, failed_ro
   return `Trial run: ${shown.join(", ") || "nothing would change"}`;
 }
 
-function importLabel({ repairs }: Sent): string {
+/** What comes after a trial: another one with the corrections, or the import. */
+function NextOfTrial({
+  sent,
+  isSending,
+  onSend,
+}: {
+  readonly sent: Sent;
+  readonly isSending: boolean;
+  readonly onSend: (changes: { readonly dryRun: boolean }) => void;
+}) {
+  const { isChecked, repairs, tried } = sent;
+  // Other corrections than those with which the trial ran may change further items.
+  const isTried = tried === undefined || tried === triedBy(sent);
   const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
-  return corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
+  const label = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
+  return (
+    <p class="buttons">
+      {!isTried && (
+        <Button kind="main" disabled={isSending} onClick={() => onSend({ dryRun: true })}>
+          {isSending ? "Sending…" : "Run the trial again with the corrections"}
+        </Button>
+      )}
+      {isChecked && (
+        <Button kind={isTried ? "main" : undefined} disabled={isSending} onClick={() => onSend({ dryRun: false })}>
+          {isSending ? "Sending…" : label}
+        </Button>
+      )}
+      <a href="#import" class={isChecked ? undefined : "button main"}>
+        {isChecked ? "Change the mapping" : "Check the likely columns, then import"}
+      </a>
+    </p>
+  );
 }
 
-/** Whether the corrections are those with which the trial ran: others may change further items. */
-function isTried(sent: Sent): boolean {
-  return sent.tried === undefined || sent.tried === triedBy(sent);
+/** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
+function AfterEnd({
+  job,
+  onDownload,
+  onUseAgain,
+}: {
+  readonly job: Job;
+  readonly onDownload: () => void;
+  readonly onUseAgain: (mapping: EarlierMapping) => void;
+}) {
+  const { id, mapping, file_name: fileName = "an earlier file", succeeded_rows: succeeded } = job;
+  return (
+    <p class="buttons">
+      {!job.dry_run && !isUndo(job) && succeeded > 0 && (
+        <a class="button main" href={`#items?upload=${id}`}>
+          View {mapping?.event ? "its items" : `the ${countOf(succeeded, "item")}`}
+        </a>
+      )}
+      {doneIn(job) > 0 && (
+        <Button onClick={onDownload}>Download {isUndo(job) ? "item-by-item" : "row-by-row"} results</Button>
+      )}
+      {mapping && !isUndo(job) && (
+        <Button onClick={() => onUseAgain({ jobId: id, fileName, mapping })}>Use this mapping for another file</Button>
+      )}
+    </p>
+  );
 }
 
 /** One job: its progress while it is open, then what it did. @param sent its file, if this page has sent it */
@@ -137,59 +134,36 @@ export function JobView({
   readonly onSent: (sent: Sent) => void;
   readonly onUseAgain: (mapping: EarlierMapping) => void;
 }) {
-  const { job, error, setError, moments } = useJob(api, id);
-  const [sending, setSending] = useState<number>();
+  const { job, error, moments } = useJob(api, id);
+  const { isRunning: isSending, error: failure, run } = useWork();
   const [isStopping, setStopping] = useState(false);
-  const hasTried = job?.dry_run === true && job.status === "completed";
+  const isImportTrial = job?.dry_run === true && !isUndo(job);
+  const hasTried = isImportTrial && job.status === "completed";
   useEffect(() => {
     if (hasTried && sent && sent.tried === undefined)
       onSent({ ...sent, tried: triedBy(sent), trialId: id, found: shownFindings(job) });
   }, [hasTried, sent]);
-  const cancel = (): void => {
-    setStopping(true);
-    api.cancel(id).catch((caught: unknown) => {
-      setError(sentenceOf(caught));
-      setStopping(false);
-    });
-  };
-  const sendAgain = async (changes: Partial<Sent> & { readonly dryRun: boolean }): Promise<void> => {
-    if (!sent) return;
-    setSending(0);
-    try {
-      await send(api, { ...sent, ...changes }, onSent, setSending);
-    } catch (caught) {
-      setError(sentenceOf(caught));
-    }
-    setSending(undefined);
-  };
   if (!job) {
     return (
-      <>
-        <Heading isStep={sent !== undefined}>Import</Heading>
-        <Alert text={error} />
-        {error === undefined && <p role="status">Loading…</p>}
-      </>
+      <Loading isStep={sent !== undefined} error={error}>
+        Import
+      </Loading>
     );
   }
-  const running = !isEnded(job) && <Running job={job} moments={moments} isStopping={isStopping} onCancel={cancel} />;
-  const afterEnd = isEnded(job) && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} onError={setError} />;
-  const times = (
-    <p class="note">
-      Started {shownTime(job.created_at)}, {isEnded(job) ? "ended" : "updated"} {shownTime(job.updated_at)}. Job{" "}
-      {job.id}.
-    </p>
-  );
-  if (job.undo_of !== undefined) {
-    return (
-      <>
-        <UndoView api={api} job={job} error={error} afterEnd={afterEnd}>
-          {running}
-        </UndoView>
-        {isEnded(job) && job.failed_rows > 0 && <FailedRows api={api} job={job} repairing={undefined} />}
-        {times}
-      </>
-    );
-  }
+  const name = job.file_name ?? (isUndo(job) ? "the import" : "The file");
+  const hasEnded = isEnded(job);
+  const cancel = async (): Promise<void> => {
+    setStopping(true);
+    if (!(await run(() => api.uploads.cancel(id)))) setStopping(false);
+  };
+  const download = (): Promise<boolean> =>
+    run(async () => {
+      const url = await api.listUrl(id, "results");
+      if (url !== null) location.assign(url);
+    });
+  const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
+    if (sent) void run(() => send(api, { ...sent, ...changes }, onSent));
+  };
   const repairing = sent && {
     names: sent.table.names,
     mapping: sent.mapping,
@@ -198,69 +172,47 @@ export function JobView({
     onRepair: (repairs: Repairs) => onSent({ ...sent, repairs }),
     onMapping: (mapping: Mapping) => onSent({ ...sent, mapping }),
   };
-  const name = job.file_name ?? "The file";
+  const title = isUndo(job) ? (job.dry_run ? "Trial undo" : "Undo") : job.dry_run ? "Trial run" : "Import";
   return (
     <>
-      <Heading isStep={sent !== undefined}>{job.dry_run ? `Trial run of ${name}` : `Import of ${name}`}</Heading>
+      <Heading isStep={sent !== undefined}>{`${title} of ${name}`}</Heading>
       <p role="status" class={`status ${job.status}`}>
-        {statusOf(job, name)}
+        {sentenceOfStatus(job, name)}
       </p>
+      {isUndo(job) && (
+        <p>
+          <a href={`#job=${job.undo_of!}`}>View the import of {name}</a>
+        </p>
+      )}
       {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
-      <Alert text={error} />
-      {running}
+      <Alert text={failure ?? error} />
+      {!hasEnded && <Running job={job} moments={moments} isStopping={isStopping} onCancel={() => void cancel()} />}
       <Counts job={job} />
       {hasTried && (
         <TrialNotes
           api={api}
           job={job}
-          onPrefix={sent && ((prefix) => void sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
+          onPrefix={sent && ((prefix) => sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
         />
       )}
-      {hasTried && sent && (
-        <p class="buttons">
-          {!isTried(sent) && (
-            <button
-              type="button"
-              class="main"
-              disabled={sending !== undefined}
-              onClick={() => void sendAgain({ dryRun: true })}
-            >
-              {sending === undefined ? "Run the trial again with the corrections" : "Sending…"}
-            </button>
-          )}
-          {sent.isChecked && (
-            <button
-              type="button"
-              class={isTried(sent) ? "main" : undefined}
-              disabled={sending !== undefined}
-              onClick={() => void sendAgain({ dryRun: false })}
-            >
-              {sending === undefined ? importLabel(sent) : "Sending…"}
-            </button>
-          )}
-          <a href="#import" class={sent.isChecked ? undefined : "button main"}>
-            {sent.isChecked ? "Change the mapping" : "Check the likely columns, then import"}
-          </a>
-        </p>
-      )}
+      {hasTried && sent && <NextOfTrial sent={sent} isSending={isSending} onSend={sendAgain} />}
       {(job.status === "failed" || job.status === "cancelled") && sent && (
         <p class="buttons">
-          <button
-            type="button"
-            class="main"
-            disabled={sending !== undefined}
-            onClick={() => void sendAgain({ dryRun: job.dry_run })}
-          >
+          <Button kind="main" disabled={isSending} onClick={() => sendAgain({ dryRun: job.dry_run })}>
             Start again
-          </button>
+          </Button>
         </p>
       )}
-      {afterEnd}
-      {isEnded(job) && job.failed_rows > 0 && (
-        <FailedRows api={api} job={job} repairing={job.dry_run ? repairing : undefined} />
+      {isUndo(job) && <NextOfUndo api={api} job={job} />}
+      {hasEnded && <AfterEnd job={job} onDownload={() => void download()} onUseAgain={onUseAgain} />}
+      {hasEnded && isUndo(job) && <KeptValues api={api} job={job} />}
+      {hasEnded && job.failed_rows > 0 && (
+        <FailedRows api={api} job={job} repairing={isImportTrial ? repairing : undefined} />
       )}
-      {isEnded(job) && !job.dry_run && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
-      {times}
+      {hasEnded && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
+      <p class="note">
+        Started {shownTime(job.created_at)}, {hasEnded ? "ended" : "updated"} {shownTime(job.updated_at)}. Job {job.id}.
+      </p>
     </>
   );
 }

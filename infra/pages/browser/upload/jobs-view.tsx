@@ -1,7 +1,8 @@
 import type { Api, Job } from "./api.ts";
-import { Alert, Heading, Table } from "./parts.tsx";
-import { useList } from "./use-list.ts";
+import { isUndo } from "./job-progress.tsx";
+import { Heading, List, Table } from "./parts.tsx";
 import { shownNumber, shownTime } from "./shown.ts";
+import { useList } from "./use-calls.ts";
 
 const STATUS = {
   pending: "Waiting",
@@ -25,52 +26,47 @@ function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Jo
   );
 }
 
-function statusOf({ status, dry_run: isTrial }: Job): string {
-  return isTrial ? `Trial run, ${STATUS[status].toLowerCase()}` : STATUS[status];
-}
-
 /** The organization's imports, newest first. */
 export function JobsView({ api }: { readonly api: Api }) {
-  const { entries, isLoading, error, more } = useList<Job>(api, "v1/work_items/upload", { limit: "20" });
+  const list = useList((cursor) => api.list<Job>("v1/work_items/upload", { limit: "20", cursor }));
+  const { entries } = list;
   // An undo is newer than its import, and stands before it. Of several, the last counts.
-  const undos = entries.filter(({ undo_of: importId, dry_run: isTrial }) => importId !== undefined && !isTrial);
+  const undos = entries.filter((job) => isUndo(job) && !job.dry_run);
   const undoOf = new Map(undos.toReversed().map((job) => [job.undo_of, job]));
+  const rowOf = (job: Job) => {
+    const { status, dry_run: isTrial, failed_rows: failed } = job;
+    const undo = undoOf.get(job.id);
+    return [
+      nameOf(job),
+      shownTime(job.created_at),
+      job.key_name ?? "",
+      <>
+        <span class={`status ${status}`}>
+          {isTrial ? `Trial run, ${STATUS[status].toLowerCase()}` : STATUS[status]}
+        </span>
+        {undo?.status === "completed" && <>, {linkTo(undo.id, "undone")}</>}
+      </>,
+      shownNumber(job.total_rows),
+      <span key="failed" class={failed === 0 ? "zero" : "failed"}>
+        {shownNumber(failed)}
+      </span>,
+    ];
+  };
+  const empty = (
+    <>
+      No imports yet. <a href="#import">Import a file</a> to begin.
+    </>
+  );
   return (
     <>
       <Heading>Imports</Heading>
-      <Alert text={error} />
-      {entries.length > 0 && (
+      <List list={list} status={entries.length === 0 && empty}>
         <Table
           caption="Imports, newest first"
           columns={["File", "Started", "Key", "Status", "Rows", "Failed"]}
-          rows={entries.map((job) => [
-            nameOf(job),
-            shownTime(job.created_at),
-            job.key_name ?? "",
-            <>
-              <span class={`status ${job.status}`}>{statusOf(job)}</span>
-              {undoOf.get(job.id)?.status === "completed" && <>, {linkTo(undoOf.get(job.id)!.id, "undone")}</>}
-            </>,
-            shownNumber(job.total_rows),
-            <span key={`${job.id} failed`} class={job.failed_rows === 0 ? "zero" : "failed"}>
-              {shownNumber(job.failed_rows)}
-            </span>,
-          ])}
+          rows={entries.map(rowOf)}
         />
-      )}
-      <p role="status">
-        {isLoading && "Loading…"}
-        {!isLoading && entries.length === 0 && error === undefined && (
-          <>
-            No imports yet. <a href="#import">Import a file</a> to begin.
-          </>
-        )}
-      </p>
-      {more && (
-        <button type="button" disabled={isLoading} onClick={more}>
-          Show more
-        </button>
-      )}
+      </List>
     </>
   );
 }

@@ -1,7 +1,6 @@
-import { useState } from "preact/hooks";
 import { createApi } from "./api.ts";
 import { Alert } from "./parts.tsx";
-import { sentenceOf } from "./shown.ts";
+import { useWork } from "./use-calls.ts";
 
 /** Asks for a key and checks it. */
 export function KeyForm({
@@ -12,18 +11,11 @@ export function KeyForm({
   /** @param isKept whether a reload of the tab keeps the key */
   readonly onKey: (key: string, isKept: boolean) => void;
 }) {
-  const [error, setError] = useState<string>();
-  const [isChecking, setChecking] = useState(false);
-  const check = async (key: string, isKept: boolean): Promise<void> => {
-    setChecking(true);
-    setError(undefined);
-    try {
-      await createApi(root, key).get("v1/work_items/upload", { limit: "1" });
-      onKey(key, isKept);
-    } catch (caught) {
-      setError(sentenceOf(caught));
-      setChecking(false);
-    }
+  const { isRunning, error, run } = useWork();
+  const check = async (form: FormData): Promise<void> => {
+    const key = (form.get("key") as string).trim();
+    await createApi(root, key).get("v1/work_items/upload", { limit: "1" });
+    onKey(key, form.has("keep"));
   };
   return (
     <form
@@ -31,8 +23,7 @@ export function KeyForm({
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
-        const key = form.get("key");
-        void check(typeof key === "string" ? key.trim() : "", form.has("keep"));
+        void run(() => check(form));
       }}
     >
       <h1>Upload</h1>
@@ -49,8 +40,8 @@ export function KeyForm({
       </label>
       <p class="note">Your key is kept in this tab only. Closing the tab removes it.</p>
       <Alert text={error} />
-      <button class="main" disabled={isChecking}>
-        {isChecking ? "Checking…" : "Continue"}
+      <button class="main" disabled={isRunning}>
+        {isRunning ? "Checking…" : "Continue"}
       </button>
     </form>
   );

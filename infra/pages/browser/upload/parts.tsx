@@ -1,5 +1,6 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import type { LoadedList } from "./use-calls.ts";
 
 /** A sentence about what went wrong, which screen readers say at once; nothing if there is none. */
 export function Alert({ text }: { readonly text: string | undefined }) {
@@ -28,87 +29,166 @@ export function Heading({
   );
 }
 
-/** A choice among options, with its label. */
-export function Choice({
-  label,
-  isLabelHidden = false,
-  value,
-  options,
-  onChange,
+/** A view whose content isn't there yet. @param error why it can't be loaded */
+export function Loading({ error, ...heading }: Parameters<typeof Heading>[0] & { readonly error: string | undefined }) {
+  return (
+    <>
+      <Heading {...heading} />
+      <Alert text={error} />
+      {error === undefined && <p role="status">Loading…</p>}
+    </>
+  );
+}
+
+/** A button. One that is `main` is what most people choose next; one that is `plain` looks like a link. */
+export function Button({
+  kind,
+  ...button
 }: {
+  readonly kind?: "main" | "plain" | undefined;
+  readonly onClick: () => unknown;
+  readonly disabled?: boolean;
+  /** What screen readers say in place of its text. */
+  readonly "aria-label"?: string;
+  readonly children: ComponentChildren;
+}) {
+  return <button type="button" class={kind} {...button} />;
+}
+
+interface FieldProps {
   readonly label: string;
   /** Whether only screen readers say the label: what stands beside it shows it. */
   readonly isLabelHidden?: boolean;
   readonly value: string;
-  /** Values and how they are shown. */
-  readonly options: readonly (readonly [string, string])[];
   readonly onChange: (value: string) => void;
-}) {
+}
+
+function Field({
+  label,
+  isLabelHidden = false,
+  control,
+}: Pick<FieldProps, "label" | "isLabelHidden"> & { readonly control: (id: string) => VNode }) {
   const id = useId();
   return (
     <div class="field">
       <label for={id} class={isLabelHidden ? "hidden" : undefined}>
         {label}
       </label>
-      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
+      {control(id)}
     </div>
   );
+}
+
+/** Values and how they are shown. */
+export type Options = readonly (readonly [value: string, shown: string])[];
+
+/** A choice among options, with its label. */
+export function Choice({ value, options, onChange, ...field }: FieldProps & { readonly options: Options }) {
+  const select = (id: string) => (
+    <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+  return <Field {...field} control={select} />;
 }
 
 /** A line of text to fill in, with its label. */
 export function TextField({
-  label,
-  isLabelHidden = false,
   value,
   onChange,
-  type = "text",
-  list,
-}: {
-  readonly label: string;
-  readonly isLabelHidden?: boolean;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
+  label,
+  isLabelHidden,
+  ...input
+}: FieldProps & {
   readonly type?: "text" | "date";
   /** Id of a list of proposals. */
   readonly list?: string;
 }) {
-  const id = useId();
+  const control = (id: string) => (
+    <input
+      id={id}
+      type="text"
+      {...input}
+      value={value}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      spellcheck={false}
+      autocomplete="off"
+    />
+  );
+  return <Field label={label} isLabelHidden={isLabelHidden ?? false} control={control} />;
+}
+
+/** A box to check, with what it means. */
+export function Check({
+  kind,
+  checked,
+  onChange,
+  children,
+}: {
+  readonly kind?: "check";
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly children: ComponentChildren;
+}) {
   return (
-    <div class="field">
-      <label for={id} class={isLabelHidden ? "hidden" : undefined}>
-        {label}
-      </label>
-      <input
-        id={id}
-        type={type}
-        value={value}
-        {...(list !== undefined && { list })}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-        spellcheck={false}
-        autocomplete="off"
-      />
-    </div>
+    <label class={kind}>
+      <input type="checkbox" checked={checked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+      {children}
+    </label>
   );
 }
 
-/** The frame of a table, which scrolls by itself where the screen is narrow. @param children its rows */
-export function TableFrame({
+/** A question with a few answers, of which none is chosen before a person chooses. @param children another way to answer */
+export function Question({
+  text,
+  advice,
+  answers,
+  chosen,
+  onChoose,
+  children,
+}: {
+  readonly text: string;
+  readonly answers: Options;
+  readonly chosen: string | undefined;
+  readonly onChoose: (answer: string) => void;
+  readonly advice?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  const id = useId();
+  return (
+    <fieldset class="question">
+      <legend>{text}</legend>
+      {advice}
+      {answers.map(([answer, shown]) => (
+        <label key={answer}>
+          <input type="radio" name={id} checked={chosen === answer} onChange={() => onChoose(answer)} />
+          {shown}
+        </label>
+      ))}
+      {children}
+    </fieldset>
+  );
+}
+
+/** A table, which scrolls by itself where the screen is narrow. */
+export function Table({
   caption,
   columns,
+  rows,
+  keys,
   kind,
-  children,
 }: {
   readonly caption: string;
   readonly columns: readonly string[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+  /** What the rows are known by, where some may come between others. @default their places */
+  readonly keys?: readonly string[];
   /** Class of the table. */
   readonly kind?: string;
-  readonly children: ComponentChildren;
 }) {
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
@@ -123,31 +203,50 @@ export function TableFrame({
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={keys?.[index] ?? index}>
+              {row.map((cell, at) => (
+                <td key={at}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );
 }
 
-/** A table of cells. */
-export function Table({
-  rows,
-  ...frame
+/** What is wrong with a value that a person can correct. */
+export function Verdict({ id, problem }: { readonly id?: string; readonly problem: string | undefined }) {
+  return (
+    <span id={id} class={problem === undefined ? "good" : "misfit"}>
+      {problem ?? "✓ Fits now"}
+    </span>
+  );
+}
+
+/** A list as far as it is loaded. @param status what is said of it @param children its entries */
+export function List({
+  list: { entries, isLoading, error, more },
+  status,
+  children,
 }: {
-  readonly caption: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly ComponentChildren[])[];
+  readonly list: LoadedList<unknown>;
+  readonly status: ComponentChildren;
+  readonly children: ComponentChildren;
 }) {
   return (
-    <TableFrame {...frame}>
-      {rows.map((row, index) => (
-        <tr key={index}>
-          {row.map((cell, at) => (
-            <td key={at}>{cell}</td>
-          ))}
-        </tr>
-      ))}
-    </TableFrame>
+    <>
+      <Alert text={error} />
+      <p role="status">{isLoading ? "Loading…" : error === undefined && status}</p>
+      {entries.length > 0 && children}
+      {more && (
+        <Button disabled={isLoading} onClick={more}>
+          Show more
+        </Button>
+      )}
+    </>
   );
 }
 

@@ -1,29 +1,32 @@
-import { useMemo } from "preact/hooks";
-import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
-import { VALUE_KINDS, type ValueKind } from "../../../../lib/cell-value.ts";
-import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { statusesIn } from "@work-items/importer/proposals/known-statuses.ts";
+import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
-import { TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
-import { shownChoice } from "./field-names.ts";
-import { Choice, TextField } from "./parts.tsx";
-import { unknownIn, OFFERED_ZONES, type TimeAsking, TimeQuestions } from "./questions.tsx";
+import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
+import { VALUE_KINDS, type ValueKind } from "../../../../lib/cell-value.ts";
+import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
+import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { choiceOptions } from "./field-names.ts";
+import { Check, Choice, Question, TextField } from "./parts.tsx";
 import { countOf } from "./shown.ts";
-import { aliasOf, withAlias } from "./sources.ts";
+import { aliasOf, TIME_ZONE, withAlias, withKey } from "./sources.ts";
 
-/** More values of a column are not shown: it is hardly a choice then. */
+/** More values are not asked for or shown one by one: the column is hardly a choice then. */
 const SHOWN_VALUES = 30;
 /** A format that is not in the list. */
 const OTHER = "other";
+/** The zones of which one is likely. */
+const OFFERED_ZONES: readonly string[] = [...new Set([TIME_ZONE, "UTC"])];
 
+/** A source that a person changes. */
 interface ReadingProps {
   readonly source: Source;
-  readonly values: readonly string[];
   readonly onChange: (source: Source) => void;
 }
 
-/** Words of a choice, as options. */
-export function choiceOptions(choices: readonly string[]): (readonly [string, string])[] {
-  return choices.map((choice) => [choice, shownChoice(choice)]);
+/** The values of a choice whose meaning only a person can say. */
+function unknownIn(choices: readonly string[], values: readonly string[]): string[] {
+  const known = statusesIn(values);
+  return values.filter((value) => known(value) === undefined && !choices.includes(value));
 }
 
 /** The values of a choice whose meaning a person has yet to say. */
@@ -31,66 +34,119 @@ export function unansweredValues(choices: readonly string[], source: Source, val
   return unknownIn(choices, values).filter((value) => (aliasOf(source, value) ?? source.otherwise) === undefined);
 }
 
-/** Which choice each known value means. */
-export function ChoiceValues({
+/** Asks which choice each unknown value means, and shows which one each known value means. */
+export function ChoiceReading({
   choices,
   source,
   values,
+  rowsOf,
   onChange,
-}: ReadingProps & { readonly choices: readonly string[] }) {
-  const unknown = new Set(unknownIn(choices, values));
-  const known = values.filter((value) => !unknown.has(value));
-  if (known.length === 0) return null;
+}: ReadingProps & {
+  readonly choices: readonly string[];
+  readonly values: readonly string[];
+  /** Number of rows with a value; undefined if it isn't known. */
+  readonly rowsOf: (value: string) => number | undefined;
+}) {
+  const unknown = unknownIn(choices, values);
+  const known = values.filter((value) => !unknown.includes(value));
+  const set = (value: string, choice: string | undefined): void =>
+    onChange({ ...source, values: withAlias(source, value, choice) });
   return (
-    <details>
-      <summary>{countOf(known.length, "recognized value")}</summary>
-      <div class="reading">
-        {known.slice(0, SHOWN_VALUES).map((value) => (
-          <Choice
+    <>
+      {unknown.slice(0, SHOWN_VALUES).map((value) => {
+        const rows = rowsOf(value);
+        return (
+          <Question
             key={value}
-            label={`“${value}” means`}
-            value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? ""))}
-            options={[["", "Choose…"], ...choiceOptions(choices)]}
-            onChange={(choice) =>
-              onChange({ ...source, values: withAlias(source, value, choice === "" ? undefined : choice) })
-            }
+            text={`“${value}” means${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`}
+            answers={[...choiceOptions(choices), ["", "No status"]]}
+            chosen={aliasOf(source, value) ?? source.otherwise}
+            onChoose={(choice) => set(value, choice)}
           />
-        ))}
-      </div>
-    </details>
+        );
+      })}
+      {known.length > 0 && (
+        <details>
+          <summary>{countOf(known.length, "recognized value")}</summary>
+          <div class="reading">
+            {known.slice(0, SHOWN_VALUES).map((value) => (
+              <Choice
+                key={value}
+                label={`“${value}” means`}
+                value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? ""))}
+                options={[["", "Choose…"], ...choiceOptions(choices)]}
+                onChange={(choice) => set(value, choice || undefined)}
+              />
+            ))}
+          </div>
+        </details>
+      )}
+    </>
   );
 }
 
-function shownFormat(format: string): string {
-  return format === "iso" ? "ISO 8601 (2026-01-31 09:30)" : format;
+/** What is asked about a column of date-times, and what handles the answers. */
+export interface TimeAsking {
+  /** Whether a person still has to say how dates are read, or in which time zone they are. */
+  readonly asked: ReadonlySet<"date" | "zone">;
+  readonly onFormat: (column: string, format: string) => void;
+  readonly onZone: (zone: string) => void;
 }
 
-/** How date-times are written. */
+/** A zone with what it makes of a date-time, such as "Europe/Berlin: 12:22 PM UTC". */
+function shownZone(zone: string, example: string, format: string): string {
+  const time = readTime(example, format, zone);
+  const own = zone === TIME_ZONE ? " (this computer’s)" : "";
+  if (time === undefined) return zone + own;
+  const shown = new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+  return `${zone}${own}: ${shown} UTC`;
+}
+
+/** Asks what only a person knows of date-times, which number is the day and in which time zone they are; and how they are written. */
 export function TimeReading({
   source,
-  survey,
+  survey: { shapes },
   asked,
   onFormat,
   onZone,
   onChange,
-}: Omit<ReadingProps, "values"> & TimeAsking & { readonly survey: SurveyedColumn }) {
-  const readings = useMemo(() => timeReadingsOf(survey.shapes), [survey]);
+}: ReadingProps & TimeAsking & { readonly survey: SurveyedColumn }) {
   const { column = "", format = "iso", time_zone: zone = "" } = source;
+  const readings = timeReadingsOf(shapes);
   const formats: readonly string[] = readings?.formats ?? [];
-  const example = readings?.example ?? survey.shapes[0]?.examples[0];
+  const { example = shapes[0]?.examples[0], needsZone = false } = readings ?? {};
   const ordered = [...formats, ...TIME_FORMATS.filter((each) => !formats.includes(each))];
+  const shownFormat = (each: string): string =>
+    (each === "iso" ? "ISO 8601 (2026-01-31 09:30)" : each) + (formats.includes(each) ? " · fits" : "");
   const isListed = ordered.includes(format);
-  const isAsked = formats.length > 1 && asked.has("date");
+  // What a zone makes of a date isn't known before the date is.
+  const isDateAsked = formats.length > 1 && asked.has("date");
+  const isZoneShown = !(needsZone && asked.has("zone")) && !OFFERED_ZONES.includes(zone);
   return (
     <>
-      <TimeQuestions source={source} survey={survey} asked={asked} onFormat={onFormat} onZone={onZone} />
+      {formats.length > 1 && example !== undefined && (
+        <Question
+          text={`Which date is “${example}”?`}
+          answers={formats.map((each) => [each, shownReading(example, each)])}
+          chosen={isDateAsked ? undefined : format}
+          onChoose={(chosen) => onFormat(column, chosen)}
+        />
+      )}
+      {needsZone && example !== undefined && !isDateAsked && (
+        <Question
+          text={`Which time zone are these times in? “${example}” is then:`}
+          answers={OFFERED_ZONES.map((each) => [each, shownZone(each, example, format)])}
+          chosen={asked.has("zone") ? undefined : zone}
+          onChoose={onZone}
+        />
+      )}
       <div class="reading">
         <Choice
           label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
-          value={isAsked ? "" : isListed ? format : OTHER}
+          value={isDateAsked ? "" : isListed ? format : OTHER}
           options={[
-            ...(isAsked ? [["", "Choose…"] as const] : []),
-            ...ordered.map((each) => [each, shownFormat(each) + (formats.includes(each) ? " · fits" : "")] as const),
+            ...(isDateAsked ? [["", "Choose…"] as const] : []),
+            ...ordered.map((each) => [each, shownFormat(each)] as const),
             [OTHER, "Another format…"],
           ]}
           onChange={(chosen) => onFormat(column, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen)}
@@ -103,12 +159,7 @@ export function TimeReading({
           />
         )}
         {!format.startsWith("unix") && (
-          <TextField
-            label="Another time zone"
-            value={(readings?.needsZone && asked.has("zone")) || OFFERED_ZONES.includes(zone) ? "" : zone}
-            list="time-zones"
-            onChange={onZone}
-          />
+          <TextField label="Another time zone" value={isZoneShown ? zone : ""} list="time-zones" onChange={onZone} />
         )}
       </div>
     </>
@@ -121,24 +172,23 @@ export function EmptyMarks({
   survey,
   empty,
   onChange,
-}: Omit<ReadingProps, "values"> & { readonly survey: SurveyedColumn; readonly empty: readonly string[] }) {
+}: ReadingProps & { readonly survey: SurveyedColumn; readonly empty: readonly string[] }) {
   const listed = new Set(empty.map(comparable));
   const marks = [...Map.groupBy(survey.marks.keys(), comparable)].filter(([mark]) => !listed.has(mark));
   return (
     <>
       {marks.map(([mark, [shown = mark]]) => (
-        <label key={mark} class="check">
-          <input
-            type="checkbox"
-            checked={aliasOf(source, mark) === ""}
-            onChange={({ currentTarget }) => {
-              const { values: _, ...others } = source;
-              const values = withAlias(source, mark, currentTarget.checked ? "" : undefined);
-              onChange(Object.keys(values ?? {}).length === 0 ? others : { ...others, values });
-            }}
-          />
+        <Check
+          key={mark}
+          kind="check"
+          checked={aliasOf(source, mark) === ""}
+          onChange={(checked) => {
+            const values = withAlias(source, mark, checked ? "" : undefined);
+            onChange(withKey(source, "values", Object.keys(values).length === 0 ? undefined : values));
+          }}
+        >
           “{shown}” means there is no value
-        </label>
+        </Check>
       ))}
     </>
   );
@@ -153,36 +203,28 @@ export const KIND_NAMES: Readonly<Record<ValueKind, string>> = {
 };
 
 /** The type of a custom attribute. */
-export function KindReading({ source, column, onChange }: Omit<ReadingProps, "values"> & { readonly column: string }) {
+export function KindReading({ source, column, onChange }: ReadingProps & { readonly column: string }) {
   return (
-    <div class="reading">
-      <Choice
-        label={`Type of “${column}”`}
-        value={source.as ?? "text"}
-        options={VALUE_KINDS.map((kind) => [kind, KIND_NAMES[kind]])}
-        onChange={(kind) => {
-          const { as: _, ...others } = source;
-          onChange(kind === "text" ? others : { ...others, as: kind as ValueKind });
-        }}
-      />
-    </div>
+    <Choice
+      label={`Type of “${column}”`}
+      value={source.as ?? "text"}
+      options={VALUE_KINDS.map((kind) => [kind, KIND_NAMES[kind]])}
+      onChange={(kind) => onChange(withKey(source, "as", kind === "text" ? undefined : (kind as ValueKind)))}
+    />
   );
 }
 
-/** A text that is put before each id, so that ids of two systems stay apart. */
-export function PrefixReading({ source, values, onChange }: ReadingProps) {
+/** A text that is put before each ID, so that IDs of two systems stay apart. @param example an ID without it */
+export function PrefixReading({ source, example, onChange }: ReadingProps & { readonly example: string | undefined }) {
   const { prefix = "" } = source;
   return (
-    <div class="reading">
+    <>
       <TextField
         label="Prefix (optional)"
         value={prefix}
-        onChange={(text) => {
-          const { prefix: _, ...others } = source;
-          onChange(text === "" ? others : { ...others, prefix: text });
-        }}
+        onChange={(text) => onChange(withKey(source, "prefix", text || undefined))}
       />
-      {prefix !== "" && values[0] !== undefined && <p class="note">For example: {prefix + values[0]}</p>}
-    </div>
+      {prefix !== "" && example !== undefined && <p class="note">For example: {prefix + example}</p>}
+    </>
   );
 }

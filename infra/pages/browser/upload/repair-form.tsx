@@ -3,7 +3,7 @@ import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-na
 import type { FailedRow } from "@work-items/importer/checks/failed-values.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readRowProblem, type RowProblem } from "./check-rows.ts";
-import { TableFrame } from "./parts.tsx";
+import { Table, Verdict } from "./parts.tsx";
 import { repairedCells, type Repairs, withRepair } from "@work-items/importer/files/repairs.ts";
 import { countOf } from "./shown.ts";
 
@@ -64,29 +64,28 @@ export function RepairForm({ names: header, mapping, failed, repairs, onRepair }
           </a>
         ))}
       </p>
-      <TableFrame caption="Values to correct" columns={["Row", "Column", "Value", "Problem"]} kind="repairs">
-        {open.map((cell) => (
-          <tr key={idOf(cell)}>
-            <td>{cell.row}</td>
-            <td>{cell.name}</td>
-            <td>
-              <input
-                id={idOf(cell)}
-                value={cell.value}
-                aria-label={`Row ${cell.row}, ${cell.name}`}
-                aria-invalid={cell.problem !== undefined}
-                aria-describedby={`${idOf(cell)}-problem`}
-                onInput={({ currentTarget }) => correct(cell, currentTarget.value)}
-                spellcheck={false}
-                autocomplete="off"
-              />
-            </td>
-            <td id={`${idOf(cell)}-problem`} class={cell.problem === undefined ? "good" : "misfit"}>
-              {cell.problem ?? "✓ Fits now"}
-            </td>
-          </tr>
-        ))}
-      </TableFrame>
+      <Table
+        caption="Values to correct"
+        columns={["Row", "Column", "Value", "Problem"]}
+        kind="repairs"
+        keys={open.map(idOf)}
+        rows={open.map((cell) => [
+          cell.row,
+          cell.name,
+          <input
+            key="value"
+            id={idOf(cell)}
+            value={cell.value}
+            aria-label={`Row ${cell.row}, ${cell.name}`}
+            aria-invalid={cell.problem !== undefined}
+            aria-describedby={`${idOf(cell)}-problem`}
+            onInput={({ currentTarget }) => correct(cell, currentTarget.value)}
+            spellcheck={false}
+            autocomplete="off"
+          />,
+          <Verdict key="problem" id={`${idOf(cell)}-problem`} problem={cell.problem} />,
+        ])}
+      />
     </>
   );
 }

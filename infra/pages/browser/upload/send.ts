@@ -53,12 +53,12 @@ export async function send(
   api: Api,
   { table, mapping, dryRun, isChecked, repairs, trialId, found }: Sending,
   onSent: (sent: Sent) => void,
-  onProgress: (sent: number) => void,
+  onProgress: (sent: number) => void = () => undefined,
   earlier?: EarlierMapping,
 ): Promise<void> {
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
   const { key, forget } = keyOf({ table, mapping, dryRun, repairs });
-  const { id } = await api.upload(
+  const id = await api.upload(
     {
       name: table.name,
       content: await withRepairs(await contentOf(table), repairs, table.delimiter),

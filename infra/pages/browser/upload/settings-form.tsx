@@ -1,9 +1,10 @@
-import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
-import { EventForm, type EventFormProps } from "./event-form.tsx";
-import { Choice, saveFile, TextField } from "./parts.tsx";
-import { choiceOptions } from "./reading-fields.tsx";
+import { EventForm } from "./event-form.tsx";
+import { choiceOptions } from "./field-names.ts";
+import { Button, Choice, saveFile, TextField } from "./parts.tsx";
+import { withKey } from "./sources.ts";
+import type { Match } from "./use-import.ts";
 
 /** Fields that can have the same value in every row. */
 const CONSTANTS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
@@ -11,23 +12,17 @@ const CONSTANTS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
 );
 
 /** Values of the fields that no column becomes. */
-function Constants({ mapping, onChange }: Pick<EventFormProps, "mapping" | "onChange">) {
-  const set = (target: string, value: string): void => {
-    const { [target]: _, ...others } = mapping.fields ?? {};
-    const fields: Record<string, Source> = value === "" ? others : { ...others, [target]: { value } };
-    onChange({ ...mapping, fields });
-  };
-  const isFree = (target: string): boolean => {
-    const source = mapping.fields?.[target];
-    return source === undefined || source.value !== undefined;
-  };
+function Constants({ match: { mapping, onChange } }: { readonly match: Match }) {
+  const { fields = {} } = mapping;
+  const free = CONSTANTS.filter(([target]) => fields[target] === undefined || fields[target].value !== undefined);
   return (
     <>
-      {CONSTANTS.filter(([target]) => isFree(target)).map(([target, { label, kind }]) => {
+      {free.map(([target, { label, kind }]) => {
         const props = {
           label: `${label} in every row`,
-          value: mapping.fields?.[target]?.value ?? "",
-          onChange: (value: string) => set(target, value),
+          value: fields[target]?.value ?? "",
+          onChange: (value: string) =>
+            onChange({ ...mapping, fields: withKey(fields, target, value === "" ? undefined : { value }) }),
         };
         return kind.choices === undefined ? (
           <TextField key={target} {...props} />
@@ -39,12 +34,9 @@ function Constants({ mapping, onChange }: Pick<EventFormProps, "mapping" | "onCh
   );
 }
 
-function emptyOf(text: string): string[] {
-  return text.split(/\s+/).filter(Boolean);
-}
-
 /** What is seldom changed: values that count as empty, decimal mark, fields for all rows, events, and the mapping itself. */
-export function SettingsForm({ table, mapping, onChange, ...answers }: EventFormProps) {
+export function SettingsForm({ match }: { readonly match: Match }) {
+  const { mapping, onChange } = match;
   const json = JSON.stringify(mapping, null, 2);
   return (
     <details class="kept">
@@ -54,9 +46,8 @@ export function SettingsForm({ table, mapping, onChange, ...answers }: EventForm
           label="Treat these values as empty (separate with spaces)"
           value={(mapping.empty ?? []).join(" ")}
           onChange={(text) => {
-            const { empty: _, ...others } = mapping;
-            const empty = emptyOf(text);
-            onChange(empty.length === 0 ? others : { ...others, empty });
+            const empty = text.split(/\s+/).filter(Boolean);
+            onChange(withKey(mapping, "empty", empty.length === 0 ? undefined : empty));
           }}
         />
         <Choice
@@ -66,19 +57,14 @@ export function SettingsForm({ table, mapping, onChange, ...answers }: EventForm
             [".", "Point (1.5)"],
             [",", "Comma (1,5)"],
           ]}
-          onChange={(mark) => {
-            const { decimal: _, ...others } = mapping;
-            onChange(mark === "," ? { ...others, decimal: "," } : others);
-          }}
+          onChange={(mark) => onChange(withKey(mapping, "decimal", mark === "," ? "," : undefined))}
         />
-        <Constants mapping={mapping} onChange={onChange} />
+        <Constants match={match} />
       </div>
-      <EventForm table={table} mapping={mapping} onChange={onChange} {...answers} />
+      <EventForm match={match} />
       <h3>This mapping as JSON, for the API</h3>
       <pre tabIndex={0}>{json}</pre>
-      <button type="button" onClick={() => saveFile("mapping.json", new Blob([json]))}>
-        Save
-      </button>
+      <Button onClick={() => saveFile("mapping.json", new Blob([json]))}>Save</Button>
     </details>
   );
 }

@@ -1,8 +1,3 @@
-/** The sentence of an error, for people. */
-export function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : "Something went wrong. Try again.";
-}
-
 /** A moment as the browser's language writes it; empty for none. */
 export function shownTime(time: string | null): string {
   return time === null ? "" : new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });

@@ -1,9 +1,15 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-statuses.ts";
-import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
-import { type Survey, type SurveyedColumn, surveyOf } from "@work-items/importer/proposals/survey.ts";
+import {
+  type NumberedRow,
+  type Survey,
+  type SurveyedColumn,
+  surveyOf,
+  totalsIn,
+} from "@work-items/importer/proposals/survey.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** Zone of the browser, which is proposed for times without offset. */
@@ -36,6 +42,12 @@ export function surveyed(table: Rows, index: number): SurveyedColumn {
 /** The place of a column; -1 if there is none. */
 export function placeOf(names: readonly string[], column: string): number {
   return numberedNames(names).findIndex((name) => comparable(name) === comparable(column));
+}
+
+/** The rows of a file that look like sums. */
+export function totalsOf({ survey, names }: Rows, { fields = {} }: Mapping): readonly NumberedRow[] {
+  const place = placeOf(names, fields["external_id"]?.column ?? "");
+  return survey ? totalsIn(survey, place === -1 ? undefined : place) : [];
 }
 
 /** The different cells of the column in a place, in their order, without the empty ones. Spellings that differ by case are one. */
@@ -72,4 +84,10 @@ export function withAlias({ values = {} }: Source, text: string, alias: string |
 /** What a text becomes by its alias; undefined if it has none. */
 export function aliasOf({ values = {} }: Source, text: string): string | undefined {
   return Object.entries(values).find(([each]) => comparable(each) === comparable(text))?.[1];
+}
+
+/** An object with another value of a key; without the key if there is none. */
+export function withKey<T extends object, K extends keyof T>(object: T, key: K, value: T[K] | undefined): T {
+  const { [key]: _, ...others } = object;
+  return (value === undefined ? others : { ...others, [key]: value }) as T;
 }

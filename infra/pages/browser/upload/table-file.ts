@@ -8,7 +8,7 @@ import {
   utf16Of,
 } from "../../../../lib/uploads/csv/file-kind.ts";
 import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
-import type { Survey } from "@work-items/importer/proposals/survey.ts";
+import { RowSurvey, type Survey } from "@work-items/importer/proposals/survey.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { HEADER_ROW_MAX } from "../../../../lib/uploads/mapping/mapping.ts";
 import {
@@ -184,4 +184,27 @@ export async function contentOf({ text, workbook }: TableFile): Promise<Blob> {
   if (!text) return new Blob([csvOf(workbook?.sheets ?? [], workbook?.sheet ?? "")]);
   const converted = toUtf8(text.file, text.format);
   return converted ? new Response(converted).blob() : text.file;
+}
+
+/**
+ * What all rows of a file say of its columns; of those before the signal, if it comes first.
+ * @param options `onPart` is called with the part that was read, 0 to 1
+ */
+export async function surveyFile(
+  table: TableFile,
+  options: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
+): Promise<Survey> {
+  const survey = new RowSurvey(table.names.length);
+  try {
+    await observeTable(table, () => [survey], options);
+  } catch (error) {
+    if (options.signal?.aborted !== true) throw error;
+  }
+  return survey.result();
+}
+
+/** The file without some rows, which become blank lines: all others keep their numbers. */
+export function withoutRows(table: TableFile, rows: ReadonlySet<number>): TableFile {
+  const first = table.headerRow + 1;
+  return { ...table, rows: table.rows.map((cells, index) => (rows.has(first + index) ? [""] : cells)) };
 }

@@ -1,11 +1,12 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readTrialFindings, type TrialFindings } from "@work-items/importer/checks/trial-findings.ts";
 import { isSameMapping, zoneOf } from "./compare-mappings.ts";
-import type { Api, Job, ListPage } from "./api.ts";
-import { RepeatedIdsNote } from "./id-notes.tsx";
-import { TextField } from "./parts.tsx";
+import type { Api, Job } from "./api.ts";
+import { RepeatedIdsNote } from "./file-notes.tsx";
+import { Button, TextField } from "./parts.tsx";
 import { shownNumber } from "./shown.ts";
+import { useLoaded } from "./use-calls.ts";
 
 /** So many earlier imports are compared with the mapping of a trial. */
 const COMPARED_JOBS = 20;
@@ -20,7 +21,7 @@ export function withPrefix(mapping: Mapping, prefix: string): Mapping {
 
 /** The mapping of the last import that made the same of the columns: its items are meant to change then. */
 async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> {
-  const { data } = await api.get<ListPage<Job>>("v1/work_items/upload", { limit: "100" });
+  const { data } = await api.list<Job>("v1/work_items/upload", { limit: "100" });
   const imports = data.filter(
     ({ dry_run: isTrial, status, id }) => !isTrial && status === "completed" && id !== job.id,
   );
@@ -68,9 +69,9 @@ function PrefixOffer({
       {onPrefix && (
         <div class="buttons">
           <TextField label="Prefix for IDs" value={prefix} onChange={setPrefix} />
-          <button type="button" disabled={prefix === ""} onClick={() => onPrefix(prefix)}>
+          <Button disabled={prefix === ""} onClick={() => onPrefix(prefix)}>
             Run the trial again with this prefix
-          </button>
+          </Button>
         </div>
       )}
     </>
@@ -112,11 +113,8 @@ export function TrialNotes({
   /** Runs the trial again; undefined if this page does not have the file. */
   readonly onPrefix: ((prefix: string) => void) | undefined;
 }) {
-  const [notes, setNotes] = useState<Notes>();
-  useEffect(() => {
-    // The counters say the most important already.
-    readNotes(api, job).then(setNotes, () => undefined);
-  }, [api, job.id]);
+  // If they can't be read, the counters say the most important.
+  const notes = useLoaded(() => readNotes(api, job)).value;
   const earlier = notes?.earlier;
   const [zone, earlierZone] = [job.mapping && zoneOf(job.mapping), earlier && zoneOf(earlier)];
   return (

@@ -4,10 +4,12 @@ import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { RESULTS_MAX_BYTES } from "./api.ts";
+import { shownValue } from "./field-names.ts";
 
 /** So many items and fields are shown. */
 const SHOWN_ITEMS = 100;
 const SHOWN_FIELDS = 20;
+const EMPTY = "(empty)";
 
 /** A field that an undo keeps, as people read it. */
 interface KeptField {
@@ -45,17 +47,12 @@ function labelOf(name: string): string {
   return event === undefined ? label : `${label} (event ${event})`;
 }
 
-function shownValue(value: unknown): string {
-  if (value === null) return "(empty)";
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
 function fieldsIn(kept: string): KeptField[] {
   const fields = kept === "" ? {} : (JSON.parse(kept) as Record<string, { imported: unknown; now: unknown }>);
   return Object.entries(fields).map(([name, { imported, now }]) => ({
     label: labelOf(name),
-    imported: shownValue(imported),
-    now: shownValue(now),
+    imported: imported === null ? EMPTY : shownValue(imported),
+    now: now === null ? EMPTY : shownValue(now),
   }));
 }
 

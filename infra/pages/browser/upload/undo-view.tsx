@@ -1,55 +1,42 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { type Api, CallError, type Job } from "./api.ts";
-import { Alert, Heading, Table } from "./parts.tsx";
-import { countOf, sentenceOf, shownNumber, shownTime } from "./shown.ts";
-import { type KeptItem, type KeptItems, readKeptItems } from "./undo-results.ts";
+import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
+import { Alert, Button, Table } from "./parts.tsx";
+import { countOf, shownNumber, shownTime } from "./shown.ts";
+import { type KeptItem, readKeptItems } from "./undo-results.ts";
+import { useLoaded, useWork } from "./use-calls.ts";
 
 const UNDO_DAYS = 28;
-
-/** Asks for an undo and shows its job. @returns why there is none */
-async function startUndo(api: Api, importId: string, isTrial: boolean): Promise<string | undefined> {
-  try {
-    const { id } = await api.undo(importId, isTrial);
-    location.hash = `#job=${id}`;
-    return undefined;
-  } catch (caught) {
-    const status = caught instanceof CallError ? caught.status : 0;
-    if (status === 410) return TOO_LATE;
-    return status === 404 ? NOT_KNOWN : sentenceOf(caught);
-  }
-}
-
 const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can’t be undone any more.`;
 /** Why an import can’t be shown or undone. */
 export const NOT_KNOWN =
   "This import isn’t stored here. Imports from before your organization’s data was moved can’t be shown or undone.";
 
-/** A button that asks for an undo. */
+/** A button that asks for an undo and shows its job. */
 function UndoButton({
   api,
   importId,
-  isTrial,
-  label,
+  isTrial = false,
+  children,
 }: {
   readonly api: Api;
   readonly importId: string;
-  readonly isTrial: boolean;
-  readonly label: string;
+  readonly isTrial?: boolean;
+  readonly children: string;
 }) {
-  const [isStarting, setStarting] = useState(false);
-  const [error, setError] = useState<string>();
+  const { isRunning, error, run } = useWork();
   const start = async (): Promise<void> => {
-    setStarting(true);
-    setError(await startUndo(api, importId, isTrial));
-    setStarting(false);
+    const { id } = await api.uploads.undo(importId, { dryRun: isTrial }).catch((caught: unknown) => {
+      const sentence = hasStatus(caught, 410) ? TOO_LATE : hasStatus(caught, 404) ? NOT_KNOWN : sentenceOf(caught);
+      throw new Error(sentence, { cause: caught });
+    });
+    location.hash = `#job=${id}`;
   };
   return (
     <>
       <p class="buttons">
-        <button type="button" class={isTrial ? undefined : "main"} disabled={isStarting} onClick={() => void start()}>
-          {isStarting ? "Starting…" : label}
-        </button>
+        <Button kind={isTrial ? undefined : "main"} disabled={isRunning} onClick={() => void run(start)}>
+          {isRunning ? "Starting…" : children}
+        </Button>
       </p>
       <Alert text={error} />
     </>
@@ -68,15 +55,8 @@ function stateOf({ status, ...undo }: Job): string {
 
 /** Offers to undo an import that has ended, or says that it was undone, or why it can’t be. */
 export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }) {
-  const [undo, setUndo] = useState<Job>();
   const { undone_by: undoneBy } = job;
-  useEffect(() => {
-    if (undoneBy !== undefined)
-      api.getJob(undoneBy).then(
-        (answer) => setUndo(answer.job),
-        () => undefined,
-      );
-  }, [api, undoneBy]);
+  const undo = useLoaded(async () => undoneBy && (await api.getJob(undoneBy)).job).value || undefined;
   const isTooLate = Date.now() > Date.parse(job.updated_at) + UNDO_DAYS * 86_400_000;
   const canStart = undoneBy === undefined || undo?.status === "cancelled" || undo?.status === "failed";
   return (
@@ -94,48 +74,27 @@ export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }
           <p class="note">
             A trial run first shows what would go back. Changes that people or other imports have made since are kept.
           </p>
-          <UndoButton api={api} importId={job.id} isTrial label="Undo this import…" />
+          <UndoButton api={api} importId={job.id} isTrial>
+            Undo this import…
+          </UndoButton>
         </>
       )}
     </section>
   );
 }
 
-/** What is said of an undo while it runs and after it. */
-function statusOf({ status, dry_run: isTrial }: Job, name: string): string {
-  const sentences = {
-    pending: isTrial
-      ? "The trial run is waiting to start."
-      : "The undo is waiting to start. It starts 40 seconds after the import has ended, or later.",
-    processing: isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`,
-    completed: isTrial ? "Trial run finished. Nothing was changed." : "Undo finished.",
-    failed: isTrial ? "Trial run failed. Nothing was changed." : "Undo failed. Items undone so far stay undone.",
-    cancelled: isTrial
-      ? "Trial run cancelled. Nothing was changed."
-      : "Undo cancelled. Items undone so far stay undone.",
-  } as const;
-  return sentences[status];
-}
-
-function Counts({ job }: { readonly job: Job }) {
-  const isTrial = job.dry_run;
-  const counts = [
-    ["restored", isTrial ? "would go back" : "went back", job.undone_rows],
-    ["changed", isTrial ? "would go back in part" : "went back in part", job.partly_undone_rows],
-    ["", isTrial ? "would stay as they are" : "stayed as they are", job.kept_rows],
-    ["", isTrial ? "have nothing to undo" : "had nothing to undo", job.unchanged_rows],
-    ["failed", isTrial ? "would fail" : "failed", job.failed_rows],
-  ] as const;
-  return (
-    <dl class="counts">
-      {counts.map(([kind, name, count]) => (
-        <div key={name} class={count === 0 ? "zero" : kind}>
-          <dt>{name}</dt>
-          <dd>{shownNumber(count)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+/** What comes after an undo, or after its trial. */
+export function NextOfUndo({ api, job }: { readonly api: Api; readonly job: Job }) {
+  const { status, dry_run: isTrial, undo_of: importId = "" } = job;
+  const props = { api, importId };
+  if (!isTrial) {
+    const isStopped = status === "failed" || status === "cancelled";
+    return isStopped ? <UndoButton {...props}>Undo the rest</UndoButton> : null;
+  }
+  if (status !== "completed") return null;
+  const hasEffect = job.undone_rows + job.partly_undone_rows > 0;
+  if (!hasEffect) return <p>Nothing would go back, so there is nothing to undo.</p>;
+  return <UndoButton {...props}>Undo now</UndoButton>;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -154,16 +113,11 @@ function rowsOf({ id, externalId, reason, fields, more }: KeptItem): ComponentCh
 }
 
 /** The items of which an undo keeps something, with both values of each field. */
-function Kept({ api, job }: { readonly api: Api; readonly job: Job }) {
-  const [kept, setKept] = useState<KeptItems>();
-  const [error, setError] = useState<string>();
-  useEffect(() => {
-    const load = async (): Promise<void> => {
-      const list = await api.readList(job.id, "results");
-      if (list !== undefined) setKept(await readKeptItems(list.content));
-    };
-    load().catch((caught: unknown) => setError(sentenceOf(caught)));
-  }, [api, job.id]);
+function KeptTable({ api, job }: { readonly api: Api; readonly job: Job }) {
+  const { value: kept, error } = useLoaded(async () => {
+    const list = await api.readList(job.id, "results");
+    return list && readKeptItems(list.content);
+  });
   return (
     <section aria-labelledby="kept">
       <h2 id="kept">{job.dry_run ? "What would be kept" : "What was kept"}</h2>
@@ -185,48 +139,12 @@ function Kept({ api, job }: { readonly api: Api; readonly job: Job }) {
   );
 }
 
-/** An undo, or its trial: what it takes back and what it keeps. @param children its progress, while it runs */
-export function UndoView({
-  api,
-  job,
-  error,
-  children,
-  afterEnd,
-}: {
-  readonly api: Api;
-  readonly job: Job;
-  readonly error: string | undefined;
-  readonly children: ComponentChildren;
-  /** What can be downloaded once it has ended. */
-  readonly afterEnd: ComponentChildren;
-}) {
-  const { status, dry_run: isTrial, undo_of: importId = "" } = job;
-  const name = job.file_name ?? "the import";
-  const hasEffect = job.undone_rows + job.partly_undone_rows > 0;
-  const isStopped = !isTrial && (status === "failed" || status === "cancelled");
+/** What an undo that has ended keeps. */
+export function KeptValues({ api, job }: { readonly api: Api; readonly job: Job }) {
   return (
     <>
-      <Heading>{isTrial ? `Trial undo of ${name}` : `Undo of ${name}`}</Heading>
-      <p role="status" class={`status ${status}`}>
-        {statusOf(job, name)}
-      </p>
-      <p>
-        <a href={`#job=${importId}`}>View the import of {name}</a>
-      </p>
-      {job.error !== undefined && <p class="alert">{job.error}</p>}
-      <Alert text={error} />
-      {children}
-      <Counts job={job} />
-      {isTrial && status === "completed" && hasEffect && (
-        <UndoButton api={api} importId={importId} isTrial={false} label="Undo now" />
-      )}
-      {isTrial && status === "completed" && !hasEffect && <p>Nothing would go back, so there is nothing to undo.</p>}
-      {isStopped && <UndoButton api={api} importId={importId} isTrial={false} label="Undo the rest" />}
-      {afterEnd}
-      {afterEnd && job.partly_undone_rows + job.kept_rows > 0 && <Kept api={api} job={job} />}
-      {!isTrial && afterEnd && (
-        <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>
-      )}
+      {job.partly_undone_rows + job.kept_rows > 0 && <KeptTable api={api} job={job} />}
+      {!job.dry_run && <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>}
     </>
   );
 }

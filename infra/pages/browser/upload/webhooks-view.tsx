@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api, Webhook } from "./api.ts";
-import { Alert, Heading, Table, TextField } from "./parts.tsx";
-import { sentenceOf, shownTime } from "./shown.ts";
+import { Alert, Button, Check, Heading, Table, TextField } from "./parts.tsx";
+import { shownTime } from "./shown.ts";
+import { useWork } from "./use-calls.ts";
 
 const STATUS = { active: "Active", failing: "Failing", disabled: "Paused" } as const;
 const TYPES = { "work_items.changed": "Changed items", "upload.ended": "Finished imports" } as const;
-type Type = keyof typeof TYPES;
+const ALL_TYPES = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
 /** How something is shown that the service may give other names some day. */
 function shownAs(names: Readonly<Record<string, string>>, name: string): string {
@@ -24,13 +25,13 @@ function lastCallOf({ last_delivery: last, next_attempt_at: next }: Webhook): st
 }
 
 /** Asks where to send messages, and which. */
-function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Type[]) => Promise<boolean> }) {
+function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Webhook["types"]) => Promise<boolean> }) {
   const [url, setUrl] = useState("");
-  const [types, setTypes] = useState<readonly Type[]>(Object.keys(TYPES) as Type[]);
+  const [types, setTypes] = useState(ALL_TYPES);
   const [isSending, setSending] = useState(false);
   const submit = async (): Promise<void> => {
     setSending(true);
-    if (await onAdd(url.trim(), [...types])) setUrl("");
+    if (await onAdd(url.trim(), types)) setUrl("");
     setSending(false);
   };
   return (
@@ -44,17 +45,17 @@ function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Type[]) => Pr
       <TextField label="URL that receives messages (https)" value={url} onChange={setUrl} />
       <fieldset class="question">
         <legend>Notify it of</legend>
-        {(Object.keys(TYPES) as Type[]).map((type) => (
-          <label key={type} class="check">
-            <input
-              type="checkbox"
-              checked={types.includes(type)}
-              onChange={({ currentTarget: { checked } }) =>
-                setTypes(checked ? [...types, type] : types.filter((other) => other !== type))
-              }
-            />{" "}
+        {ALL_TYPES.map((type) => (
+          <Check
+            key={type}
+            kind="check"
+            checked={types.includes(type)}
+            onChange={(checked) =>
+              setTypes(ALL_TYPES.filter((each) => (each === type ? checked : types.includes(each))))
+            }
+          >
             {TYPES[type]}
-          </label>
+          </Check>
         ))}
       </fieldset>
       <button class="main" disabled={isSending || url.trim() === "" || types.length === 0}>
@@ -65,44 +66,55 @@ function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Type[]) => Pr
 }
 
 /** The organization's webhooks: their last calls, and a form to add one. */
-export function WebhooksView({ api }: { readonly api: Api }) {
+export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }) {
   const [webhooks, setWebhooks] = useState<readonly Webhook[]>();
-  const [error, setError] = useState<string>();
   const [note, setNote] = useState("");
   const [secret, setSecret] = useState<string>();
-  const fail = (caught: unknown): void => setError(sentenceOf(caught));
-  const load = (): Promise<void> => api.webhooks.list().then(setWebhooks, fail);
-  useEffect(() => void load(), [api]);
+  const { error, run } = useWork();
+  const load = async (): Promise<void> => setWebhooks(await calls.list());
+  useEffect(() => void run(load), []);
   /** @param work returns what was done @returns whether it was */
-  const attempt = async (work: () => Promise<string>): Promise<boolean> => {
-    setError(undefined);
+  const act = (work: () => Promise<string>): Promise<boolean> => {
     setNote("");
-    try {
+    return run(async () => {
       setNote(await work());
-    } catch (caught) {
-      fail(caught);
-      return false;
-    }
-    await load();
-    return true;
+      await load();
+    });
   };
-  const act = (work: () => Promise<string>) => () => void attempt(work);
-  const add = (url: string, types: Type[]): Promise<boolean> =>
-    attempt(async () => {
-      const { secret: made } = await api.webhooks.create(url, types);
-      setSecret(made);
+  const add = (url: string, types: Webhook["types"]): Promise<boolean> =>
+    act(async () => {
+      setSecret((await calls.create({ url, types })).secret);
       return "The webhook is added. Its first message comes within three minutes.";
     });
-  const test = ({ id }: Webhook) =>
-    act(async () => {
-      const outcome = await api.webhooks.test(id);
-      return `Test message: ${answerOf(outcome)}, ${outcome.milliseconds} ms.`;
-    });
-  const pause = ({ id, status }: Webhook) =>
-    act(async () => {
-      await api.webhooks.enable(id, status === "disabled");
-      return status === "disabled" ? "The webhook is active again." : "The webhook is paused.";
-    });
+  const test = async ({ id }: Webhook): Promise<string> => {
+    const outcome = await calls.test(id);
+    return `Test message: ${answerOf(outcome)}, ${outcome.milliseconds} ms.`;
+  };
+  const pause = async ({ id, status }: Webhook): Promise<string> => {
+    const isPaused = status === "disabled";
+    await calls.update(id, { enabled: isPaused });
+    return isPaused ? "The webhook is active again." : "The webhook is paused.";
+  };
+  const rowOf = (webhook: Webhook) => {
+    const { url, types, status } = webhook;
+    const pausing = status === "disabled" ? "Resume" : "Pause";
+    return [
+      url,
+      types.map((type) => shownAs(TYPES, type)).join(", "),
+      <span key="status" class={`status ${status}`}>
+        {shownAs(STATUS, status)}
+      </span>,
+      lastCallOf(webhook),
+      <>
+        <Button aria-label={`Send a test message to ${url}`} onClick={() => void act(() => test(webhook))}>
+          Test
+        </Button>{" "}
+        <Button aria-label={`${pausing} ${url}`} onClick={() => void act(() => pause(webhook))}>
+          {pausing}
+        </Button>
+      </>,
+    ];
+  };
   return (
     <>
       <Heading>Webhooks</Heading>
@@ -113,36 +125,15 @@ export function WebhooksView({ api }: { readonly api: Api }) {
       <Alert text={error} />
       <p role="status">{webhooks === undefined && error === undefined ? "Loading…" : note}</p>
       {secret !== undefined && (
-        <div class="warning">
-          <p>
-            The secret that signs the messages, shown only now: <code>{secret}</code>
-          </p>
-        </div>
+        <p class="warning">
+          The secret that signs the messages, shown only now: <code>{secret}</code>
+        </p>
       )}
       {webhooks !== undefined && webhooks.length > 0 && (
         <Table
           caption="Webhooks"
           columns={["URL", "Notified of", "Status", "Last call", "Actions"]}
-          rows={webhooks.map((webhook) => [
-            webhook.url,
-            webhook.types.map((type) => shownAs(TYPES, type)).join(", "),
-            <span key="status" class={`status ${webhook.status}`}>
-              {shownAs(STATUS, webhook.status)}
-            </span>,
-            lastCallOf(webhook),
-            <>
-              <button type="button" aria-label={`Send a test message to ${webhook.url}`} onClick={test(webhook)}>
-                Test
-              </button>{" "}
-              <button
-                type="button"
-                aria-label={`${webhook.status === "disabled" ? "Resume" : "Pause"} ${webhook.url}`}
-                onClick={pause(webhook)}
-              >
-                {webhook.status === "disabled" ? "Resume" : "Pause"}
-              </button>
-            </>,
-          ])}
+          rows={webhooks.map(rowOf)}
         />
       )}
       {webhooks?.length === 0 && <p>No webhooks yet.</p>}

@@ -1,0 +1,117 @@
+import type { IdFindings } from "@work-items/importer/checks/repeated-ids.ts";
+import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
+import { useEffect, useState } from "preact/hooks";
+import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { FileIds } from "./file-ids.ts";
+import { Check } from "./parts.tsx";
+import { countOf } from "./shown.ts";
+import { observeTable, type TableFile } from "./table-file.ts";
+import type { Match } from "./use-import.ts";
+
+/** So many cells of a row are shown. */
+const SHOWN_CELLS = 6;
+/** Of larger files only the first rows are counted: each change of the mapping would read them again. */
+const COUNTED_MAX_BYTES = 64 * 1024 * 1024;
+
+/** Names the first IDs that more than one row has, if any has. */
+export function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
+  if (repeatedRows === 0) return null;
+  return (
+    <div class="warning">
+      <p>
+        <strong>
+          {countOf(repeatedRows, "row")} repeat{repeatedRows === 1 ? "s" : ""} the ID of an earlier row.
+        </strong>{" "}
+        The later row wins: its values replace those of the earlier one.
+      </p>
+      <p class="ids">
+        {repeatedRows > repeated.length && "The first: "}
+        {repeated.map(({ externalId, firstRow, row }) => (
+          <span key={externalId}>
+            <b>{externalId}</b> in rows {firstRow} and {row}
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+/** What is known of the IDs of the whole file, before it is sent. */
+export function FileIdsNote({ part, findings }: FileIds) {
+  return (
+    <div role="status">
+      {part !== undefined && (
+        <p>
+          Looking for repeated IDs in the whole file…{" "}
+          <progress value={part} aria-label="Part of the file that was read" />
+        </p>
+      )}
+      {findings?.isComplete === true && findings.repeatedRows === 0 && (
+        <p class="good">No ID repeats in the whole file.</p>
+      )}
+      {findings?.isComplete === false && (
+        <p class="unchecked">Not all IDs of this file can be compared here: later rows may repeat an earlier ID.</p>
+      )}
+      {findings && <RepeatedIdsNote {...findings} />}
+    </div>
+  );
+}
+
+/** The rows that look like sums: left out, unless a person wants them. */
+export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { readonly match: Match }) {
+  if (totals.length === 0) return null;
+  return (
+    <fieldset class="question">
+      <legend>These rows look like totals. Rows that are checked aren’t imported:</legend>
+      {totals.map(({ row, cells }) => (
+        <Check
+          key={row}
+          checked={!keptTotals.has(row)}
+          onChange={(checked) => {
+            const others = [...keptTotals].filter((each) => each !== row);
+            keepTotals(new Set(checked ? others : [...others, row]));
+          }}
+        >
+          Leave out row {row}:{" "}
+          {cells
+            .filter((cell) => cell.trim() !== "")
+            .slice(0, SHOWN_CELLS)
+            .join(", ")}
+        </Check>
+      ))}
+    </fieldset>
+  );
+}
+
+async function countUndated(table: TableFile, mapping: Mapping, signal: AbortSignal): Promise<number> {
+  const count = createUndatedCount(mapping, table.names);
+  if (table.size > COUNTED_MAX_BYTES) table.rows.forEach((cells) => count.observe({ cells }));
+  else await observeTable(table, () => [count], { signal });
+  return count.rows();
+}
+
+/** Says how many rows are completed and have no date of it. */
+export function UndatedNote({ table, mapping }: { readonly table: TableFile; readonly mapping: Mapping }) {
+  const [rows, setRows] = useState(0);
+  const { status, completed_at: completedAt } = mapping.fields ?? {};
+  useEffect(() => {
+    setRows(0);
+    const controller = new AbortController();
+    if (problemsOfMapping(mapping).length > 0) return undefined;
+    countUndated(table, mapping, controller.signal).then(
+      (count) => controller.signal.aborted || setRows(count),
+      // A mapping that doesn't fit the file is named elsewhere.
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, [table.text, table.workbook, table.headerRow, JSON.stringify([status, completedAt, mapping.empty])]);
+  if (rows === 0) return null;
+  const where = table.size > COUNTED_MAX_BYTES ? ` of the first ${table.rows.length}` : "";
+  return (
+    <p class="unchecked">
+      Please check: {countOf(rows, "row")}
+      {where} {rows === 1 ? "is" : "are"} completed, but {rows === 1 ? "has" : "have"} no completion date.
+    </p>
+  );
+}

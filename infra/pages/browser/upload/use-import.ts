@@ -1,0 +1,205 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
+import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
+import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
+import { keep, readKept } from "../kept.ts";
+import { type Answered, answersIn, uncheckedColumns, ZONE_ANSWERED } from "./answers.ts";
+import { type Api, sentenceOf } from "./api.ts";
+import { checkRows } from "./check-rows.ts";
+import { zoneOf } from "./compare-mappings.ts";
+import { confirmedColumns, useFileIds } from "./file-ids.ts";
+import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
+import { TIME_ZONE, totalsOf } from "./sources.ts";
+import { readFile, surveyFile, type TableFile, withoutRows } from "./table-file.ts";
+
+const NOTHING_SAID: Answered = { mapping: {}, checked: new Set() };
+const NO_ROWS: ReadonlySet<number> = new Set();
+/** Why a scan of the file ends early: it is read in another way. */
+const REPLACED = "replaced";
+
+/** A file as it is read, and what was proposed for it. */
+interface Opened {
+  readonly table: TableFile;
+  readonly proposal: Proposal;
+  /** What is said of the file before a person says something. */
+  readonly begun: Answered;
+}
+
+/** What an import begins with, and what becomes of it. */
+export interface ImportProps {
+  readonly api: Api;
+  /** The mapping to begin with, in place of a proposal. */
+  readonly earlier: EarlierMapping | undefined;
+  /** What was sent last, whose mapping may have changed since. */
+  readonly sent: Sent | undefined;
+  readonly onSent: (sent: Sent) => void;
+}
+
+/** An earlier mapping for a file, which may have another delimiter, and its header in another row. */
+function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile): Proposal {
+  const { delimiter: _, header_row: __, ...others } = mapping;
+  const place = { ...(headerRow !== 1 && { header_row: headerRow }), ...(delimiter !== COMMA && { delimiter }) };
+  const isSame = (mapping.delimiter ?? COMMA) === delimiter && (mapping.header_row ?? 1) === headerRow;
+  return { mapping: isSame ? mapping : { ...others, ...place }, columns: [] };
+}
+
+/** Where the time zone is kept that was chosen in this browser for the organization's last file. */
+async function zoneKey(api: Api): Promise<string> {
+  return `work-items-time-zone-${await api.name()}`;
+}
+
+/** What is known of a file that was looked through: an earlier mapping, or a proposal. */
+async function openedWith(api: Api, table: TableFile, earlier: EarlierMapping | undefined): Promise<Opened> {
+  if (earlier) {
+    const proposal = fitted(earlier, table);
+    return { table, proposal, begun: { mapping: proposal.mapping, checked: answersIn(table, proposal.mapping) } };
+  }
+  const kept = readKept(() => localStorage, await zoneKey(api));
+  const zone = kept !== null && isTimeZone(kept) ? kept : undefined;
+  const proposal = proposeMapping({ ...table, timeZone: zone ?? TIME_ZONE, isZoneChosen: zone !== undefined });
+  const checked = zone === undefined ? NOTHING_SAID.checked : ZONE_ANSWERED;
+  return { table, proposal, begun: { mapping: proposal.mapping, checked } };
+}
+
+/** The state of an import, from a file to what is sent. @param isImported whether the file's import is looked at */
+export function useImport({ api, earlier, sent, onSent }: ImportProps, isImported: boolean) {
+  const [opened, setOpened] = useState<Opened>();
+  const [{ mapping, checked }, answer] = useState(NOTHING_SAID);
+  const [error, setError] = useState<string>();
+  const [step, setStep] = useState<"File" | "Match">("File");
+  const [keptTotals, keepTotals] = useState(NO_ROWS);
+  /** The part of the file that was looked through, while it is read; and that was sent, while it is sent. */
+  const [scanned, setScanned] = useState<number>();
+  const [sending, setSending] = useState<number>();
+  const scan = useRef<AbortController>(undefined);
+  const { table, proposal } = opened ?? {};
+  const change = (next: Mapping): void => answer((before) => ({ ...before, mapping: next }));
+
+  const totals = useMemo(() => (table ? totalsOf(table, mapping) : []), [table, mapping]);
+  const leftOut = useMemo(
+    () => new Set(totals.flatMap(({ row }) => (keptTotals.has(row) ? [] : [row]))),
+    [totals, keptTotals],
+  );
+  const imported = useMemo(() => table && withoutRows(table, leftOut), [table, leftOut]);
+  const repairs: Repairs = useMemo(() => new Map([...leftOut].map((row) => [row, LEFT_OUT])), [leftOut]);
+  const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
+  const ids = useFileIds(table, mapping, leftOut);
+  const columns = useMemo(() => confirmedColumns(proposal?.columns ?? [], mapping, ids), [proposal, mapping, ids]);
+  // What was sent last, if it was a trial of the whole file as it would be imported now.
+  const trial = sent?.table === table && sent?.tried === triedBy({ mapping, repairs }) ? sent : undefined;
+
+  const open = (next: "File" | "Match"): void => {
+    setStep(next);
+    // The step appears after this.
+    setTimeout(() => document.querySelector<HTMLElement>(next === "File" ? "#file" : "#columns")?.focus());
+  };
+  /** Looks through the file, then proposes a mapping. A file that is read in another way meanwhile takes its place. */
+  const read = async (next: TableFile): Promise<void> => {
+    scan.current?.abort(REPLACED);
+    const { signal } = (scan.current = new AbortController());
+    setScanned(0);
+    const survey = await surveyFile(next, { signal, onPart: setScanned });
+    const seen = await openedWith(api, { ...next, survey }, earlier);
+    if (signal.reason === REPLACED) return;
+    setScanned(undefined);
+    setOpened(seen);
+    answer(seen.begun);
+    keepTotals(NO_ROWS);
+  };
+  const take = async (file: File): Promise<void> => {
+    setError(undefined);
+    setScanned(0);
+    try {
+      const next = await readFile(file);
+      await read(next);
+      open(next.text?.format.doubt ? "File" : "Match");
+    } catch (caught) {
+      setOpened(undefined);
+      setScanned(undefined);
+      open("File");
+      setError(sentenceOf(caught));
+    }
+  };
+  /** The same file, read in another way; a question that was answered leads to the next step. */
+  const readAgain = async (next: TableFile): Promise<void> => {
+    const wasAsked = table?.text?.format.doubt !== undefined && !next.text?.format.doubt;
+    await read(next);
+    if (wasAsked) open("Match");
+  };
+  useEffect(() => {
+    if (table === undefined) return;
+    setStep("File");
+    void read(table);
+  }, [earlier]);
+  useEffect(() => {
+    if (sent && sent.table === table) change(sent.mapping);
+  }, [sent]);
+  useEffect(() => {
+    // After an import, the next one begins with its file.
+    if (isImported) setStep("File");
+  }, [isImported]);
+
+  const unchecked = table ? uncheckedColumns(table, mapping, columns, checked) : [];
+  const start = async (dryRun: boolean): Promise<void> => {
+    if (!table) return;
+    setError(undefined);
+    setSending(0);
+    try {
+      const zone = zoneOf(mapping);
+      if (zone !== undefined) keep(() => localStorage, await zoneKey(api), zone);
+      const { trialId, found } = trial ?? {};
+      const isChecked = unchecked.length === 0;
+      await send(api, { table, mapping, dryRun, isChecked, repairs, trialId, found }, onSent, setSending, earlier);
+    } catch (caught) {
+      setError(sentenceOf(caught));
+    }
+    setSending(undefined);
+  };
+  const match = opened &&
+    imported &&
+    check &&
+    !opened.table.text?.format.doubt && {
+      /** The file without the rows that are left out. */
+      table: imported,
+      mapping,
+      checked,
+      begun: opened.begun,
+      /** What is proposed for the columns, as far as the whole file confirms it. */
+      proposed: columns,
+      headerDoubt: opened.proposal.headerDoubt,
+      totals,
+      keptTotals,
+      keepTotals,
+      check,
+      ids,
+      /** Columns that a person has yet to look at. */
+      unchecked,
+      sending,
+      hasTried: trial !== undefined,
+      /** Why the file was not sent. */
+      error,
+      onAnswer: answer,
+      onChange: change,
+      onStart: (dryRun: boolean) => void start(dryRun),
+    };
+  return {
+    step,
+    open,
+    table,
+    /** Why the file can't be read. */
+    error,
+    scanned,
+    /** Proposes by the rows that were looked through so far. */
+    stopScan: () => scan.current?.abort(),
+    take,
+    readAgain,
+    trial,
+    /** What is known of a file whose columns can be matched; undefined if it can't be read yet. */
+    match: match || undefined,
+  };
+}
+
+/** A file whose columns are matched. */
+export type Match = NonNullable<ReturnType<typeof useImport>["match"]>;
