@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -41,7 +41,7 @@ function later(value: unknown, key?: string): unknown {
   return { ...Object.fromEntries(entries), later: { added: [true] } };
 }
 
-const laterVersion = createServer(async (request, response) => {
+async function answerAsLater(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = "GET", url = "/" } = request;
   const body = await buffer(request);
   const headers = { ...(request.headers as Record<string, string>) };
@@ -54,7 +54,8 @@ const laterVersion = createServer(async (request, response) => {
   response.writeHead(answer.status, { "content-type": type });
   const text = await answer.text();
   response.end(type.startsWith("application/json") ? JSON.stringify(later(JSON.parse(text))) : text);
-}).listen(0, "localhost");
+}
+const laterVersion = createServer((request, response) => void answerAsLater(request, response)).listen(0, "localhost");
 await once(laterVersion, "listening");
 
 /** Runs a program in the directory. */
