@@ -102,7 +102,7 @@ describe("the upload page", () => {
 
   test("offers the different values of a column, spellings that differ by case once", () => {
     const rows = [["Open"], ["?"], ["Open "], [""], ["Closed"], ["closed"], []];
-    expect(valuesAt({ names: ["Status"], rows }, 0, ["?"])).toEqual(["Open", "Closed"]);
+    expect(valuesAt({ survey: surveyOf(1, rows, 2), rows }, 0, ["?"])).toEqual(["Open", "Closed"]);
   });
 
   test.each([

@@ -4,7 +4,7 @@ import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapp
 import { proposeTime, type TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { surveyed, TIME_ZONE } from "./sources.ts";
-import type { TableFile } from "./table-file.ts";
+import type { SurveyedTable } from "./table-file.ts";
 
 /** What a person has said of a file: the names of the columns that were looked at, and answers to questions. */
 export type Checked = ReadonlySet<string>;
@@ -29,7 +29,7 @@ function withTimes(mapping: Mapping, change: (source: Source) => Source): Mappin
 }
 
 /** What the columns of date-times leave open, proposed or chosen. */
-function questionsOf(table: TableFile, mapping: Mapping): TimeQuestion[] {
+function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
   const names = numberedNames(table.names).map(comparable);
   const questions: TimeQuestion[] = [];
   withTimes(mapping, (source) => {
@@ -47,12 +47,12 @@ function answerOf({ kind, column }: Pick<TimeQuestion, "kind" | "column">): stri
 }
 
 /** The questions that a person has yet to answer. */
-export function openQuestions(table: TableFile, mapping: Mapping, checked: Checked): TimeQuestion[] {
+export function openQuestions(table: SurveyedTable, mapping: Mapping, checked: Checked): TimeQuestion[] {
   return questionsOf(table, mapping).filter((question) => !checked.has(answerOf(question)));
 }
 
 /** What is known of a file whose mapping was used before: all of it. */
-export function answersIn(table: TableFile, mapping: Mapping): Checked {
+export function answersIn(table: SurveyedTable, mapping: Mapping): Checked {
   return new Set(questionsOf(table, mapping).map(answerOf));
 }
 
@@ -72,7 +72,7 @@ export interface UncheckedColumn extends Pick<ProposedColumn, "index" | "column"
 
 /** The columns that a person has yet to look at: what is only likely, and what was asked. */
 export function uncheckedColumns(
-  table: TableFile,
+  table: SurveyedTable,
   mapping: Mapping,
   proposed: readonly ProposedColumn[],
   checked: Checked,
@@ -92,7 +92,7 @@ export interface Answered {
 }
 
 /** A person chose the time zone: that of all local times of the file. */
-export function withZone(table: TableFile, mapping: Mapping, checked: Checked, zone: string): Answered {
+export function withZone(table: SurveyedTable, mapping: Mapping, checked: Checked, zone: string): Answered {
   const columns = questionsOf(table, mapping).flatMap(({ kind, column }) => (kind === "zone" ? [column] : []));
   const asked = new Set(columns.map(comparable));
   const next = withTimes(mapping, ({ time_zone: before, ...source }) => {
@@ -104,7 +104,7 @@ export function withZone(table: TableFile, mapping: Mapping, checked: Checked, z
 
 /** A person chose how dates are read: in other columns that leave it open, the same number comes first. */
 export function withFormat(
-  table: TableFile,
+  table: SurveyedTable,
   mapping: Mapping,
   checked: Checked,
   { column, format }: { readonly column: string; readonly format: string },

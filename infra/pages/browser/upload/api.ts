@@ -2,6 +2,8 @@ import { ApiError } from "work-items-client/api-error.ts";
 import { createClient, type Mapping as SentMapping, type UploadJob } from "work-items-client/client.ts";
 import type { Page } from "work-items-client/pages.ts";
 import { fetchWithRetries, retryAfterMs } from "work-items-client/retries.ts";
+import { observeRows } from "@work-items/importer/files/whole-file.ts";
+import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { inPageWords } from "./field-names.ts";
@@ -28,7 +30,7 @@ const POLL_MS = 1000;
 /** Lists of a job's rows. */
 const LISTS = { results: "results", failed_rows: "failed rows" } as const;
 /** So much of a job's results is read: some 300,000 rows. */
-export const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
+const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 
 /** The sentence of an error, for people. */
 export function sentenceOf(error: unknown): string {
@@ -76,9 +78,9 @@ function post(url: string, form: FormData, onProgress: (sent: number) => void): 
  * @param root address of the service, with a slash at its end
  */
 export function createApi(root: URL, key: string) {
-  const options = { retries: RETRIES, fetch: connect };
-  const { uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...options });
-  const send = fetchWithRetries(options);
+  const retrying = { retries: RETRIES, fetch: connect };
+  const { uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...retrying });
+  const send = fetchWithRetries(retrying);
 
   /** @throws ApiError for any response but a successful one */
   const request = async (path: string, query: Query = {}): Promise<Response> => {
@@ -100,6 +102,15 @@ export function createApi(root: URL, key: string) {
     return (await get<{ readonly data: { readonly url: string | null } }>(path)).data.url;
   };
 
+  /** A list of a job's rows, as CSV; undefined if it has none. */
+  const readList = async (id: string, name: keyof typeof LISTS) => {
+    const url = await listUrl(id, name);
+    if (url === null) return undefined;
+    const { ok, body } = await fetch(url);
+    if (!ok || body === null) throw new Error(`The ${LISTS[name]} can’t be loaded. Open this job again.`);
+    return { url, content: body };
+  };
+
   return {
     uploads,
     webhooks,
@@ -116,13 +127,12 @@ export function createApi(root: URL, key: string) {
     },
     /** A page of a list, which begins at a cursor. */
     list: <T>(path: string, query: Query) => get<Page<T>>(path, query),
-    /** A list of a job's rows, as CSV; undefined if it has none. */
-    readList: async (id: string, name: keyof typeof LISTS) => {
-      const url = await listUrl(id, name);
-      if (url === null) return undefined;
-      const { ok, body } = await fetch(url);
-      if (!ok || body === null) throw new Error(`The ${LISTS[name]} can’t be loaded. Open this job again.`);
-      return { url, content: body };
+    readList,
+    /** Shows the results of a job's rows, as far as they are read. @returns whether these were all */
+    readResults: async (id: string, show: (cells: readonly string[]) => void): Promise<boolean> => {
+      const list = await readList(id, "results");
+      const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES };
+      return list === undefined || observeRows(list.content, options, () => [{ observe: ({ cells }) => show(cells) }]);
     },
     /** A job, and when to ask for it again. */
     getJob: async (id: string): Promise<{ readonly job: Job; readonly waitMs: number }> => {

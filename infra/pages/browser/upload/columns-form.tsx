@@ -32,7 +32,7 @@ import {
 } from "./reading-fields.tsx";
 import { countOf } from "./shown.ts";
 import { rowsWith, sourceFor, surveyed, valuesAt } from "./sources.ts";
-import type { TableFile } from "./table-file.ts";
+import type { SurveyedTable } from "./table-file.ts";
 import type { Match } from "./use-import.ts";
 
 const SHOWN_SAMPLES = 3;
@@ -139,7 +139,7 @@ export function askingOf(
 }
 
 /** The number of values of a choice whose meaning a person has yet to say. */
-function unansweredOf(table: TableFile, { empty = [] }: Mapping, { role, source, index }: ColumnRole): number {
+function unansweredOf(table: SurveyedTable, { empty = [] }: Mapping, { role, source, index }: ColumnRole): number {
   const target = itemTarget(role);
   const choices = target && fieldOf(target)?.kind.choices;
   return choices && source ? unansweredValues(choices, source, valuesAt(table, index, empty)).length : 0;
@@ -197,7 +197,7 @@ function ColumnCard({
           <span>{options.find(([each]) => each === value)?.[1]}</span>
           <span class={`sure ${sureness.class}`}>{sureness.text}</span>
         </summary>
-        <div class="reading">
+        <div class="buttons">
           <Choice label={`“${shown}” becomes`} isLabelHidden value={value} options={options} onChange={choose} />
           {sureness.class === "likely" && !isLooked && !isAsked && (
             <Button

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import {
@@ -51,24 +51,23 @@ export function useFileIds(
 ): FileIds {
   const source = fields?.["external_id"];
   const isRead = table !== undefined && source !== undefined && event === undefined;
-  const how = JSON.stringify([source, empty, ...leftOut]);
-  const [known, setKnown] = useState<FileIds & { readonly table: TableFile; readonly how: string }>();
+  // What is known is of the file and the IDs as they were when it was read.
+  const of = useMemo(() => ({}), [table, JSON.stringify([source, empty, ...leftOut]), isRead]);
+  const [known, setKnown] = useState<{ readonly of: object; readonly ids: FileIds }>();
   useEffect(() => {
     if (!isRead) return undefined;
     const abort = new AbortController();
-    const tell = (ids: FileIds): void => {
-      if (!abort.signal.aborted) setKnown({ ...ids, table, how });
-    };
+    const show = (part: number | undefined, findings?: IdFindings): void => setKnown({ of, ids: { part, findings } });
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
-    readIds(table, mapping, leftOut, abort.signal, (part) => tell({ part, findings: undefined })).then(
-      (findings) => tell({ part: undefined, findings }),
+    readIds(table, mapping, leftOut, abort.signal, show).then(
+      (findings) => show(undefined, findings),
       // The file may be gone. To send it fails then, too.
-      () => tell({ part: undefined, findings: NOT_COMPARED }),
+      () => show(undefined, NOT_COMPARED),
     );
     return () => abort.abort();
-  }, [table, how, isRead]);
+  }, [of]);
   if (!isRead) return MAY_REPEAT;
-  return known?.table === table && known.how === how ? known : NOT_READ;
+  return known?.of === of ? known.ids : NOT_READ;
 }
 
 /** The columns of a proposal, as far as the whole file confirms that of the IDs, while it still is that. */

@@ -52,7 +52,7 @@ export function ImportView({
         .map(({ text }) => text)
         .join(" · "),
     }),
-    ...(trial && { Check: trial.found ?? "Trial run finished" }),
+    ...(trial && { Check: trial.found }),
   };
   const contents: Readonly<Partial<Record<StepName, ComponentChildren>>> = {
     File: <FileStep flow={flow} earlier={props.earlier} onForget={onForget} />,
@@ -60,7 +60,7 @@ export function ImportView({
     [jobStep]: job?.view,
   };
   const onOpen = (next: StepName): void => {
-    if (next === "Check") location.hash = `#job=${trial?.trialId ?? ""}`;
+    if (next === "Check") location.hash = `#job=${trial?.id ?? ""}`;
     if (next !== "File" && next !== "Match") return;
     location.hash = "#import";
     open(next);

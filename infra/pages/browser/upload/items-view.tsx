@@ -1,12 +1,10 @@
-import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { entriesOf } from "work-items-client/pages.ts";
-import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
-import { type Api, type Item, type Query, RESULTS_MAX_BYTES } from "./api.ts";
+import { type Api, type Item, type Query } from "./api.ts";
 import { choiceOptions, shownChoice } from "./field-names.ts";
 import { ItemsChart } from "./items-chart.tsx";
 import { Alert, Button, Choice, Heading, List, saveFile, Table, TextField } from "./parts.tsx";
@@ -56,13 +54,9 @@ function ItemsList({ list, status }: { readonly list: LoadedList<Item>; readonly
 
 /** The IDs of the items that an import wrote or found unchanged, each once. Results are row, external_id, id, outcome. */
 async function readIds(api: Api, jobId: string): Promise<string[]> {
-  const list = await api.readList(jobId, "results");
   const ids = new Set<string>();
-  const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES };
   // A row that failed has no ID.
-  const observe = ({ cells: [, , id = ""] }: { readonly cells: readonly string[] }): void =>
-    void (id !== "" && ids.add(id));
-  if (list) await observeRows(list.content, options, () => [{ observe }]);
+  await api.readResults(jobId, ([, , id = ""]) => void (id !== "" && ids.add(id)));
   return [...ids];
 }
 

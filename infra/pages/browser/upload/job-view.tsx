@@ -4,13 +4,14 @@ import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
 import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "./field-names.ts";
+import { KeptValues } from "./kept-values.tsx";
 import { Counts, doneIn, isEnded, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
 import { Alert, Button, Heading, Loading } from "./parts.tsx";
 import { type Moment, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
 import { countOf, shownNumber, shownTime } from "./shown.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
-import { KeptValues, NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
+import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
 import { useWork } from "./use-calls.ts";
 
 /** After a failed request a job is asked for again then: it goes on meanwhile. */
@@ -52,7 +53,7 @@ function useJob(api: Api, id: string) {
 }
 
 /** What a trial found, in a line. */
-function shownFindings({ created_rows: created, updated_rows: updated, failed_rows: failed }: Job): string {
+function foundBy({ created_rows: created, updated_rows: updated, failed_rows: failed }: Job): string {
   const counts = [["created", created] as const, ["changed", updated] as const, ["failed", failed] as const];
   const shown = counts.filter(([, count]) => count > 0).map(([name, count]) => `${shownNumber(count)} ${name}`);
   return `Trial run: ${shown.join(", ") || "nothing would change"}`;
@@ -68,9 +69,9 @@ function NextOfTrial({
   readonly isSending: boolean;
   readonly onSend: (changes: { readonly dryRun: boolean }) => void;
 }) {
-  const { isChecked, repairs, tried } = sent;
+  const { isChecked, repairs, trial } = sent;
   // Other corrections than those with which the trial ran may change further items.
-  const isTried = tried === undefined || tried === triedBy(sent);
+  const isTried = trial === undefined || trial.of === triedBy(sent);
   const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
   const label = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
   return (
@@ -140,8 +141,7 @@ export function JobView({
   const isImportTrial = job?.dry_run === true && !isUndo(job);
   const hasTried = isImportTrial && job.status === "completed";
   useEffect(() => {
-    if (hasTried && sent && sent.tried === undefined)
-      onSent({ ...sent, tried: triedBy(sent), trialId: id, found: shownFindings(job) });
+    if (hasTried && sent && !sent.trial) onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job) } });
   }, [hasTried, sent]);
   if (!job) {
     return (
@@ -205,7 +205,10 @@ export function JobView({
       )}
       {isUndo(job) && <NextOfUndo api={api} job={job} />}
       {hasEnded && <AfterEnd job={job} onDownload={() => void download()} onUseAgain={onUseAgain} />}
-      {hasEnded && isUndo(job) && <KeptValues api={api} job={job} />}
+      {hasEnded && job.partly_undone_rows + job.kept_rows > 0 && <KeptValues api={api} job={job} />}
+      {hasEnded && isUndo(job) && !job.dry_run && (
+        <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>
+      )}
       {hasEnded && job.failed_rows > 0 && (
         <FailedRows api={api} job={job} repairing={isImportTrial ? repairing : undefined} />
       )}

@@ -1,19 +1,11 @@
 import { useMemo } from "preact/hooks";
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import type { FailedRow } from "@work-items/importer/checks/failed-values.ts";
-import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readRowProblem, type RowProblem } from "./check-rows.ts";
+import type { Repairing } from "./failed-values-form.tsx";
 import { Table, Verdict } from "./parts.tsx";
-import { repairedCells, type Repairs, withRepair } from "@work-items/importer/files/repairs.ts";
+import { repairedCells, withRepair } from "@work-items/importer/files/repairs.ts";
 import { countOf } from "./shown.ts";
-
-interface RepairFormProps {
-  readonly names: readonly string[];
-  readonly mapping: Mapping;
-  readonly failed: readonly FailedRow[];
-  readonly repairs: Repairs;
-  readonly onRepair: (repairs: Repairs) => void;
-}
 
 /** A cell that a person can correct, and what is still wrong with it. */
 interface OpenCell {
@@ -39,7 +31,13 @@ function openCells(names: readonly string[], { row, cells }: FailedRow, now: rea
 }
 
 /** Failed rows whose cells can be corrected here; the file on the person's disk stays as it is. */
-export function RepairForm({ names: header, mapping, failed, repairs, onRepair }: RepairFormProps) {
+export function RepairForm({
+  names: header,
+  mapping,
+  failed,
+  repairs,
+  onRepair,
+}: Repairing & { readonly failed: readonly FailedRow[] }) {
   const names = useMemo(() => numberedNames(header), [header]);
   const problemOf = useMemo(() => readRowProblem(header, mapping), [header, mapping]);
   const open = failed.flatMap((each) => {

@@ -13,11 +13,8 @@ export interface Sent {
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;
   readonly dryRun: boolean;
-  /** The mapping and the corrections with which a trial of it has finished (`triedBy`); undefined if none has. */
-  readonly tried: string | undefined;
-  /** Id of that trial, and what it found, in a line. */
-  readonly trialId?: string | undefined;
-  readonly found?: string | undefined;
+  /** The trial that ended last, with what it was of (`triedBy`) and what it found, in a line. */
+  readonly trial?: { readonly id: string; readonly of: string; readonly found: string } | undefined;
 }
 
 /** A mapping and corrections as a text that is the same for the same of both. */
@@ -33,16 +30,16 @@ export interface EarlierMapping {
 }
 
 /** What is sent. */
-type Sending = Omit<Sent, "jobId" | "tried">;
+type Sending = Omit<Sent, "jobId">;
 
 /** Keys of what was sent and not answered, by what it was. */
 const unanswered = new WeakMap<TableFile, Map<string, string>>();
 
 /** The key of an upload until it is answered: a repeated click, or a lost response, must not make a second job. */
-function keyOf({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "mapping" | "dryRun" | "repairs">) {
+function keyOf({ table, dryRun, ...content }: Sending) {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
-  const what = triedBy({ mapping, repairs }) + String(dryRun);
+  const what = triedBy(content) + String(dryRun);
   const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
   keys.set(what, key);
   return { key, forget: () => void keys.delete(what) };
@@ -51,34 +48,18 @@ function keyOf({ table, mapping, dryRun, repairs }: Pick<Sending, "table" | "map
 /** Sends a file and shows its job. @param earlier where the mapping may come from */
 export async function send(
   api: Api,
-  { table, mapping, dryRun, isChecked, repairs, trialId, found }: Sending,
+  sending: Sending,
   onSent: (sent: Sent) => void,
   onProgress: (sent: number) => void = () => undefined,
   earlier?: EarlierMapping,
 ): Promise<void> {
+  const { table, mapping, dryRun, repairs, trial } = sending;
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
-  const { key, forget } = keyOf({ table, mapping, dryRun, repairs });
-  const id = await api.upload(
-    {
-      name: table.name,
-      content: await withRepairs(await contentOf(table), repairs, table.delimiter),
-      mapping: isEarlier ? { from: earlier.jobId } : mapping,
-      dryRun,
-      idempotencyKey: key,
-    },
-    onProgress,
-  );
+  const { key, forget } = keyOf(sending);
+  const content = await withRepairs(await contentOf(table), repairs, table.delimiter);
+  const sent = isEarlier ? { from: earlier.jobId } : mapping;
+  const jobId = await api.upload({ name: table.name, content, mapping: sent, dryRun, idempotencyKey: key }, onProgress);
   forget();
-  const trial = dryRun ? {} : { trialId, found };
-  onSent({
-    jobId: id,
-    table,
-    mapping,
-    isChecked,
-    repairs,
-    dryRun,
-    tried: trialId === undefined || dryRun ? undefined : triedBy({ mapping, repairs }),
-    ...trial,
-  });
-  location.hash = `#job=${id}`;
+  onSent({ ...sending, jobId, trial: dryRun ? undefined : trial });
+  location.hash = `#job=${jobId}`;
 }

@@ -3,28 +3,11 @@ import { isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-statuses.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
-import {
-  type NumberedRow,
-  type Survey,
-  type SurveyedColumn,
-  surveyOf,
-  totalsIn,
-} from "@work-items/importer/proposals/survey.ts";
-import type { TableFile } from "./table-file.ts";
+import { type NumberedRow, type SurveyedColumn, totalsIn } from "@work-items/importer/proposals/survey.ts";
+import type { SurveyedTable } from "./table-file.ts";
 
 /** Zone of the browser, which is proposed for times without offset. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-type Rows = Pick<TableFile, "names" | "rows" | "survey">;
-
-/** What the first rows say, where the file wasn't looked through. */
-const surveys = new WeakMap<TableFile["rows"], Survey>();
-
-function surveyIn({ names, rows, survey }: Rows): Survey {
-  const known = survey ?? surveys.get(rows) ?? surveyOf(names.length, rows, 1);
-  surveys.set(rows, known);
-  return known;
-}
 
 const NO_COLUMN: SurveyedColumn = {
   words: new Map(),
@@ -35,8 +18,8 @@ const NO_COLUMN: SurveyedColumn = {
 };
 
 /** What stands in the column in a place. */
-export function surveyed(table: Rows, index: number): SurveyedColumn {
-  return surveyIn(table).columns[index] ?? NO_COLUMN;
+export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: number): SurveyedColumn {
+  return survey.columns[index] ?? NO_COLUMN;
 }
 
 /** The place of a column; -1 if there is none. */
@@ -45,13 +28,20 @@ export function placeOf(names: readonly string[], column: string): number {
 }
 
 /** The rows of a file that look like sums. */
-export function totalsOf({ survey, names }: Rows, { fields = {} }: Mapping): readonly NumberedRow[] {
+export function totalsOf(
+  { survey, names }: Pick<SurveyedTable, "survey" | "names">,
+  { fields = {} }: Mapping,
+): readonly NumberedRow[] {
   const place = placeOf(names, fields["external_id"]?.column ?? "");
-  return survey ? totalsIn(survey, place === -1 ? undefined : place) : [];
+  return totalsIn(survey, place === -1 ? undefined : place);
 }
 
 /** The different cells of the column in a place, in their order, without the empty ones. Spellings that differ by case are one. */
-export function valuesAt(table: Rows, index: number, empty: readonly string[]): string[] {
+export function valuesAt(
+  table: Pick<SurveyedTable, "survey" | "rows">,
+  index: number,
+  empty: readonly string[],
+): string[] {
   const nothing = new Set(["", ...empty.map(comparable)]);
   const cells = surveyed(table, index).words?.keys() ?? table.rows.map((row) => (row[index] ?? "").trim());
   const spellings = Map.groupBy(cells, comparable);
@@ -59,14 +49,14 @@ export function valuesAt(table: Rows, index: number, empty: readonly string[]): 
 }
 
 /** The number of rows with a value, in all its spellings; undefined if it isn't known. */
-export function rowsWith(table: Rows, index: number, value: string): number | undefined {
+export function rowsWith(table: Pick<SurveyedTable, "survey">, index: number, value: string): number | undefined {
   const { words } = surveyed(table, index);
   const counts = [...(words ?? [])].filter(([word]) => comparable(word) === comparable(value));
   return words && counts.reduce((sum, [, rows]) => sum + rows, 0);
 }
 
 /** How a column is read that becomes a target. */
-export function sourceFor(target: Target | undefined, column: string, table: Rows): Source {
+export function sourceFor(target: Target | undefined, column: string, table: SurveyedTable): Source {
   const index = placeOf(table.names, column);
   if (target?.kind === "field" && target.name === "status") return { column, ...aliasesOf(valuesAt(table, index, [])) };
   if (target === undefined || !isTime(target)) return { column };

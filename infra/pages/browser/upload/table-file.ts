@@ -52,8 +52,12 @@ export interface TableFile {
   readonly rows: readonly (readonly string[])[];
   /** Why the row after them cannot be read; undefined if it can. */
   readonly problem: string | undefined;
-  /** What all rows say of the columns, once the file was looked through. */
-  readonly survey?: Survey | undefined;
+}
+
+/** A file that was looked through. */
+export interface SurveyedTable extends TableFile {
+  /** What all rows say of the columns. */
+  readonly survey: Survey;
 }
 
 function belowHeader(lines: TableFile["lines"], headerRow: number) {
@@ -204,7 +208,7 @@ export async function surveyFile(
 }
 
 /** The file without some rows, which become blank lines: all others keep their numbers. */
-export function withoutRows(table: TableFile, rows: ReadonlySet<number>): TableFile {
+export function withoutRows<T extends TableFile>(table: T, rows: ReadonlySet<number>): T {
   const first = table.headerRow + 1;
   return { ...table, rows: table.rows.map((cells, index) => (rows.has(first + index) ? [""] : cells)) };
 }

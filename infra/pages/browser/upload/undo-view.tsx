@@ -1,8 +1,6 @@
-import type { ComponentChildren } from "preact";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
-import { Alert, Button, Table } from "./parts.tsx";
-import { countOf, shownNumber, shownTime } from "./shown.ts";
-import { type KeptItem, readKeptItems } from "./undo-results.ts";
+import { Alert, Button } from "./parts.tsx";
+import { countOf, shownTime } from "./shown.ts";
 import { useLoaded, useWork } from "./use-calls.ts";
 
 const UNDO_DAYS = 28;
@@ -95,56 +93,4 @@ export function NextOfUndo({ api, job }: { readonly api: Api; readonly job: Job 
   const hasEffect = job.undone_rows + job.partly_undone_rows > 0;
   if (!hasEffect) return <p>Nothing would go back, so there is nothing to undo.</p>;
   return <UndoButton {...props}>Undo now</UndoButton>;
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  changed: "Changed since",
-  in_use: "Item used since",
-  forgotten: "Too many later imports",
-};
-
-/** The cells of an item's kept fields, a row each. */
-function rowsOf({ id, externalId, reason, fields, more }: KeptItem): ComponentChildren[][] {
-  const link = <a href={`#item=${id}`}>{externalId}</a>;
-  const why = REASONS[reason] ?? reason;
-  if (fields.length === 0) return [[link, "(whole item)", "", "", why]];
-  const rows = fields.map(({ label, imported, now }) => [link, label, imported, now, why]);
-  return more === 0 ? rows : [...rows, [link, `and ${countOf(more, "other field")}`, "", "", why]];
-}
-
-/** The items of which an undo keeps something, with both values of each field. */
-function KeptTable({ api, job }: { readonly api: Api; readonly job: Job }) {
-  const { value: kept, error } = useLoaded(async () => {
-    const list = await api.readList(job.id, "results");
-    return list && readKeptItems(list.content);
-  });
-  return (
-    <section aria-labelledby="kept">
-      <h2 id="kept">{job.dry_run ? "What would be kept" : "What was kept"}</h2>
-      <Alert text={error} />
-      {kept && (
-        <>
-          <p>
-            Someone has changed or used these items since the import.
-            {!kept.isWhole && ` These are the first ${shownNumber(kept.items.length)}; the results have all of them.`}
-          </p>
-          <Table
-            caption="Kept values"
-            columns={["Item", "Field", "Value in the file", "Value now", "Why it’s kept"]}
-            rows={kept.items.flatMap(rowsOf)}
-          />
-        </>
-      )}
-    </section>
-  );
-}
-
-/** What an undo that has ended keeps. */
-export function KeptValues({ api, job }: { readonly api: Api; readonly job: Job }) {
-  return (
-    <>
-      {job.partly_undone_rows + job.kept_rows > 0 && <KeptTable api={api} job={job} />}
-      {!job.dry_run && <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>}
-    </>
-  );
 }

@@ -12,7 +12,7 @@ import { zoneOf } from "./compare-mappings.ts";
 import { confirmedColumns, useFileIds } from "./file-ids.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE, totalsOf } from "./sources.ts";
-import { readFile, surveyFile, type TableFile, withoutRows } from "./table-file.ts";
+import { readFile, surveyFile, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
 
 const NOTHING_SAID: Answered = { mapping: {}, checked: new Set() };
 const NO_ROWS: ReadonlySet<number> = new Set();
@@ -21,7 +21,7 @@ const REPLACED = "replaced";
 
 /** A file as it is read, and what was proposed for it. */
 interface Opened {
-  readonly table: TableFile;
+  readonly table: SurveyedTable;
   readonly proposal: Proposal;
   /** What is said of the file before a person says something. */
   readonly begun: Answered;
@@ -51,7 +51,7 @@ async function zoneKey(api: Api): Promise<string> {
 }
 
 /** What is known of a file that was looked through: an earlier mapping, or a proposal. */
-async function openedWith(api: Api, table: TableFile, earlier: EarlierMapping | undefined): Promise<Opened> {
+async function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | undefined): Promise<Opened> {
   if (earlier) {
     const proposal = fitted(earlier, table);
     return { table, proposal, begun: { mapping: proposal.mapping, checked: answersIn(table, proposal.mapping) } };
@@ -87,8 +87,8 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
   const ids = useFileIds(table, mapping, leftOut);
   const columns = useMemo(() => confirmedColumns(proposal?.columns ?? [], mapping, ids), [proposal, mapping, ids]);
-  // What was sent last, if it was a trial of the whole file as it would be imported now.
-  const trial = sent?.table === table && sent?.tried === triedBy({ mapping, repairs }) ? sent : undefined;
+  // The trial of what was sent last, if it was of the whole file as it would be imported now.
+  const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;
 
   const open = (next: "File" | "Match"): void => {
     setStep(next);
@@ -149,9 +149,8 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
     try {
       const zone = zoneOf(mapping);
       if (zone !== undefined) keep(() => localStorage, await zoneKey(api), zone);
-      const { trialId, found } = trial ?? {};
       const isChecked = unchecked.length === 0;
-      await send(api, { table, mapping, dryRun, isChecked, repairs, trialId, found }, onSent, setSending, earlier);
+      await send(api, { table, mapping, dryRun, isChecked, repairs, trial }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
