@@ -44,7 +44,7 @@ const ERRORS_DESCRIPTION = "Every error and code, and what to do.";
 
 function navigation(sections: readonly Section[], current: string): Html {
   return html`<nav class="contents" aria-label="Documentation">
-    <div class="search" hidden>
+    <div class="search">
       <label for="search">Search</label>
       <input id="search" type="search" autocomplete="off" data-index="{{root}}assets/{{search}}" data-root="{{root}}" />
       <p class="found" role="status"></p>

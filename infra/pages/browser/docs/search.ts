@@ -42,7 +42,6 @@ export function startSearch(): void {
   const list = document.querySelector(".results");
   const status = document.querySelector(".found");
   if (!input || !list || !status) return;
-  input.parentElement!.hidden = false;
   const root = new URL(input.dataset["root"]!, location.href);
   let loaded: Promise<(query: string) => Found[]> | undefined;
   const load = (): Promise<(query: string) => Found[]> =>

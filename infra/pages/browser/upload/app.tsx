@@ -11,19 +11,14 @@ import { Button, Heading } from "./parts.tsx";
 import type { EarlierMapping, Sent } from "./send.ts";
 import { WebhooksView } from "./webhooks-view.tsx";
 
-/** What is shown: the name, the id and the filters after `#` in the address, which a reload and the browser's history keep. */
-interface Place {
-  readonly name: string;
-  readonly id: string;
-  /** The filters of a list. */
-  readonly query: string;
-}
-
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", webhooks: "Webhooks" } as const;
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
-/** The place in an address. One that isn't known, or was typed by hand, is where a file is imported. */
-function placeOf(hash: string): Place {
+/**
+ * What is shown: the name, the id and the filters of a list after `#` in the address, which a reload and the browser's
+ * history keep. Where a place isn't known, or was typed by hand, a file is imported.
+ */
+function placeOf(hash: string) {
   const [place = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
   // Unlike decodeURIComponent, it takes a text that isn't percent-encoded.
   const [[name, id] = ["", ""]] = [...new URLSearchParams(place)];
@@ -31,14 +26,14 @@ function placeOf(hash: string): Place {
   return { name: isKnown ? name : "import", id, query };
 }
 
-function usePlace(): Place {
-  const [place, setPlace] = useState(() => placeOf(location.hash));
+function usePlace() {
+  const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const follow = (): void => setPlace(placeOf(location.hash));
+    const follow = (): void => setHash(location.hash);
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
-  return place;
+  return placeOf(hash);
 }
 
 /** The upload page. @param root address of the service */
