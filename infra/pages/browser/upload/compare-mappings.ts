@@ -14,17 +14,11 @@ export function zoneOf({ fields = {}, event = {} }: Mapping): string | undefined
  * another: the items are the same.
  */
 export function isSameMapping(a: Mapping, b: Mapping): boolean {
-  const sorted = (value: unknown): unknown =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(
-          Object.entries(value)
-            .filter(([key, each]) => key !== "time_zone" || typeof each !== "string")
-            .toSorted(([one], [other]) => (one < other ? -1 : 1))
-            .map(([key, each]) => [key, sorted(each)]),
-        )
-      : Array.isArray(value)
-        ? value.map(sorted)
-        : value;
-  const shown = ({ fields, event, others }: Mapping): string => JSON.stringify(sorted({ fields, event, others }));
+  const sorted = (key: string, value: unknown): unknown => {
+    if (key === "time_zone" && typeof value === "string") return undefined;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  };
+  const shown = ({ fields, event, others }: Mapping): string => JSON.stringify({ fields, event, others }, sorted);
   return shown(a) === shown(b);
 }

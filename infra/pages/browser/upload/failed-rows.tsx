@@ -1,9 +1,8 @@
 import { readFailedValues } from "@work-items/importer/checks/failed-values.ts";
 import type { Api, Job } from "./api.ts";
 import { exampleOf } from "./check-rows.ts";
-import { FailedValuesForm, isByValue, type Repairing } from "./failed-values-form.tsx";
 import { Alert, Table } from "./parts.tsx";
-import { RepairForm } from "./repair-form.tsx";
+import { FailedValuesForm, isByValue, RepairForm, type Repairing } from "./repair-forms.tsx";
 import { shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
 

@@ -32,13 +32,8 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
   return undefined;
 }
 
-interface Notes {
-  readonly findings: TrialFindings;
-  /** The mapping of an earlier import of such a file; undefined if there was none, or if no item would change. */
-  readonly earlier: Mapping | undefined;
-}
-
-async function readNotes(api: Api, job: Job): Promise<Notes | undefined> {
+/** What a trial found, and the mapping of an earlier import of such a file, if there was one and items would change. */
+async function readNotes(api: Api, job: Job) {
   const list = await api.readList(job.id, "results");
   if (list === undefined) return undefined;
   const findings = await readTrialFindings(list.content);
@@ -120,15 +115,13 @@ export function TrialNotes({
   return (
     <div role="status">
       {earlier && zone !== earlierZone && (
-        <div class="warning">
-          <p>
-            <strong>
-              Times are read in {zone ?? "no time zone"}; the last import of such a file read them in{" "}
-              {earlierZone ?? "none"}.
-            </strong>{" "}
-            If both files are from the same system, one of the two is wrong, and completion times would move by hours.
-          </p>
-        </div>
+        <p class="warning">
+          <strong>
+            Times are read in {zone ?? "no time zone"}; the last import of such a file read them in{" "}
+            {earlierZone ?? "none"}.
+          </strong>{" "}
+          If both files are from the same system, one of the two is wrong, and completion times would move by hours.
+        </p>
       )}
       {notes && notes.findings.changedItems > 0 && (
         <div class="warning">
