@@ -1,5 +1,9 @@
+import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
+import type { Item } from "./api.ts";
+import { shownChoice } from "./field-names.ts";
+
 /** A part of a whole, or a bar beside others. */
-export interface Bar {
+interface Bar {
   readonly name: string;
   readonly count: number;
   /** Class that gives the colour. */
@@ -37,7 +41,7 @@ export function Line({ values, title }: { readonly values: readonly number[]; re
 }
 
 /** Numbers of things by their names, each a bar. */
-export function Bars({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
+function Bars({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   return (
     <figure class="bars">
@@ -60,7 +64,7 @@ export function Bars({ title, bars }: { readonly title: string; readonly bars: r
 }
 
 /** Numbers of things by day, a column for each day from the first to the last. */
-export function Days({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
+function Days({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   return (
     <figure class="bars">
@@ -78,5 +82,46 @@ export function Days({ title, bars }: { readonly title: string; readonly bars: r
         <span>{bars.length > 1 && bars.at(-1)?.name}</span>
       </p>
     </figure>
+  );
+}
+
+const DAY_MS = 86_400_000;
+/** More days are no columns that can be told apart. */
+const SHOWN_DAYS = 92;
+
+function dayOf(time: string): string {
+  const date = new Date(time);
+  return new Date(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate())).toISOString();
+}
+
+function shownDay(day: string): string {
+  return new Date(day).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
+}
+
+/** How many of the items that are loaded have each status, and were completed on each day of the last ones. */
+export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
+  const statuses = Map.groupBy(items, ({ status }) => status);
+  const bars = WORK_ITEM_FIELDS.status.kind.choices.flatMap((status) => {
+    const count = statuses.get(status)?.length ?? 0;
+    return count > 0 ? [{ name: shownChoice(status), count, kind: status }] : [];
+  });
+  const days = Map.groupBy(
+    items.flatMap(({ completed_at: at }) => (at === null ? [] : [dayOf(at)])),
+    (day) => day,
+  );
+  const [first, last] = [[...days.keys()].toSorted()[0], [...days.keys()].toSorted().at(-1)];
+  const count = first && last ? Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1 : 0;
+  const shown = Math.min(count, SHOWN_DAYS);
+  const columns = Array.from({ length: shown }, (_, index) => {
+    const day = new Date(Date.parse(last!) - (shown - 1 - index) * DAY_MS).toISOString();
+    return { name: shownDay(day), count: days.get(day)?.length ?? 0 };
+  });
+  return (
+    <div class="charts">
+      <Bars title="By status" bars={bars} />
+      {columns.length > 1 && (
+        <Days title={count > shown ? `Completed, the last ${shown} days` : "Completed by day"} bars={columns} />
+      )}
+    </div>
   );
 }

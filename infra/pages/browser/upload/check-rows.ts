@@ -1,5 +1,6 @@
 import { describeProblems } from "../../../../lib/errors.ts";
 import { assertHeader } from "../../../../lib/uploads/csv/header-names.ts";
+import { InvalidFileError } from "../../../../lib/uploads/csv/invalid-file-error.ts";
 import type { RowError } from "../../../../lib/uploads/csv/row-reader.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
@@ -9,6 +10,9 @@ import { type ColumnRole, KEPT, rolesOf } from "./column-roles.ts";
 import { inPageWords } from "./field-names.ts";
 import { asSentence, isBlank } from "./read-text.ts";
 import type { TableFile } from "./table-file.ts";
+
+/** More problems are counted: a mapping for another file has hundreds. */
+const SHOWN_PROBLEMS = 5;
 
 /** What an import would say of the mapping and of the first rows. */
 export interface CheckedRows {
@@ -31,7 +35,8 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
     return problemWith("Choose the column with the unique ID of each item, or make an ID of several columns.");
   }
   const problems = problemsOfMapping(mapping);
-  if (problems.length > 0) return problemWith(asSentence(inPageWords(describeProblems(problems, "mapping"))));
+  if (problems.length > 0)
+    return problemWith(asSentence(inPageWords(describeProblems(problems, "mapping", SHOWN_PROBLEMS))));
   try {
     assertHeader(names, headerRow);
     const reader = mappedReader(mapping, names);
@@ -44,7 +49,10 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
     });
     return { problem: undefined, rows: read.length, failed };
   } catch (error) {
-    return problemWith(error instanceof Error ? asSentence(inPageWords(error.message)) : "The file can’t be read.");
+    if (!(error instanceof InvalidFileError)) throw error;
+    const { problems: all, message } = error;
+    const shown = all.length > SHOWN_PROBLEMS ? describeProblems(all, "mapping", SHOWN_PROBLEMS) : message;
+    return problemWith(asSentence(inPageWords(shown)));
   }
 }
 

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
+import type { ValueKind } from "../../../../lib/cell-value.ts";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, fieldOf, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -19,24 +20,23 @@ import {
   withRole,
 } from "./column-roles.ts";
 import { FIELD_NAMES, fieldName } from "./field-names.ts";
-import { Button, Choice, type Options } from "./parts.tsx";
-import {
-  ChoiceReading,
-  EmptyMarks,
-  KIND_NAMES,
-  KindReading,
-  PrefixReading,
-  type TimeAsking,
-  TimeReading,
-  unansweredValues,
-} from "./reading-fields.tsx";
+import { Button, Choice, type Options, TextField } from "./parts.tsx";
+import { ChoiceReading, EmptyMarks, type TimeAsking, TimeReading, unansweredValues } from "./reading-fields.tsx";
 import { countOf } from "./shown.ts";
-import { rowsWith, sourceFor, surveyed, valuesAt } from "./sources.ts";
+import { rowsWith, sourceFor, surveyed, valuesAt, withKey } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 import type { Match } from "./use-import.ts";
 
 const SHOWN_SAMPLES = 3;
 const SAMPLE_CHARACTERS = 60;
+
+/** Types of custom attributes, as people call them. */
+const TYPE_NAMES: Readonly<Record<ValueKind, string>> = {
+  text: "Text",
+  number: "Number",
+  boolean: "Yes or no",
+  json: "JSON",
+};
 
 /** Id of what a column becomes and how it is read. */
 function idOfColumn(index: number): string {
@@ -82,7 +82,7 @@ function surenessOf(
   if (proposed?.certainty === "certain") return { text: `✓ Certain, ${proposed.reason}`, class: "certain" };
   if (proposed?.reason === BEING_COMPARED) return { text: "Comparing all rows…", class: "" };
   if (proposed?.certainty === "likely") return { text: `? Likely, ${proposed.reason}`, class: "likely" };
-  return { text: role === KEPT ? KIND_NAMES[source?.as ?? "text"] : "From the earlier mapping", class: "" };
+  return { text: role === KEPT ? TYPE_NAMES[source?.as ?? "text"] : "From the earlier mapping", class: "" };
 }
 
 /** How the cells of a column are read: first what is asked. */
@@ -114,11 +114,26 @@ function Reading({
     );
   if (name === "" || role === COMBINED || role === LEFT_OUT) return null;
   const isAttribute = role === KEPT || role.startsWith(ATTRIBUTE_PREFIX);
+  const { prefix = "", as: type = "text" } = source;
   return (
     <>
       {kind?.name === "time" && <TimeReading {...props} {...asking} />}
-      {role === "external_id" && <PrefixReading {...props} example={values[0]} />}
-      {isAttribute && <KindReading {...props} column={name} />}
+      {role === "external_id" && (
+        <TextField
+          label="Prefix (optional)"
+          value={prefix}
+          onChange={(text) => onChange(withKey(source, "prefix", text || undefined))}
+        />
+      )}
+      {prefix !== "" && values[0] !== undefined && <p class="note">For example: {prefix + values[0]}</p>}
+      {isAttribute && (
+        <Choice
+          label={`Type of “${name}”`}
+          value={type}
+          options={Object.entries(TYPE_NAMES)}
+          onChange={(chosen) => onChange(withKey(source, "as", chosen === "text" ? undefined : (chosen as ValueKind)))}
+        />
+      )}
       <EmptyMarks {...props} empty={empty} />
     </>
   );
@@ -228,7 +243,7 @@ type Group = keyof typeof GROUP_NAMES;
  * The groups of a file's columns when it was read. A column stays where it is when it is changed: what a person looks at
  * doesn't move.
  */
-function groupsOf({ table, begun: { mapping, checked }, proposed }: Match): readonly Group[] {
+function groupsOf({ table, initial: { mapping, checked }, proposed }: Match): readonly Group[] {
   const misfits = misfitsOf(table, mapping);
   const unchecked = uncheckedColumns(table, mapping, proposed, checked).flatMap(({ index, isBeingCompared }) =>
     isBeingCompared ? [] : [index],
@@ -244,10 +259,10 @@ function groupsOf({ table, begun: { mapping, checked }, proposed }: Match): read
 
 /** All columns of the file, what they become, how they are read, and whether the rows fit. */
 export function ColumnsForm({ match }: { readonly match: Match }) {
-  const { table, mapping, proposed, checked, begun } = match;
+  const { table, mapping, proposed, checked, initial } = match;
   const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
   const certainties = proposed.map(({ certainty, reason }) => certainty + reason).join("\n");
-  const groups = useMemo(() => groupsOf(match), [table, begun, certainties]);
+  const groups = useMemo(() => groupsOf(match), [table, initial, certainties]);
   // Reading the whole file renders this a hundred times, and a file can have thousands of columns.
   return useMemo(() => {
     const roles = rolesOf(table.names, mapping);

@@ -17,7 +17,7 @@ function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Sourc
 }
 
 /** Makes an ID of columns, where none is one. */
-export function IdForm({ match: { table, mapping, onChange } }: { readonly match: Match }) {
+export function IdForm({ match: { table, mapping, check, onChange } }: { readonly match: Match }) {
   const { names, rows } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
   const found = useMemo(() => {
@@ -60,7 +60,7 @@ export function IdForm({ match: { table, mapping, onChange } }: { readonly match
           ))}
         </div>
       </details>
-      {source && <p class="note">For example: {exampleOf(table, mapping, source)}</p>}
+      {source && check.problem === undefined && <p class="note">For example: {exampleOf(table, mapping, source)}</p>}
     </section>
   );
 }

@@ -6,7 +6,7 @@ import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { type Api, type Item, type Query } from "./api.ts";
 import { choiceOptions, shownChoice } from "./field-names.ts";
-import { ItemsChart } from "./items-chart.tsx";
+import { ItemsChart } from "./charts.tsx";
 import { Alert, Button, Choice, Heading, List, saveFile, Table, TextField } from "./parts.tsx";
 import { countOf, shownNumber, shownTime } from "./shown.ts";
 import { type LoadedList, useList, useWork } from "./use-calls.ts";

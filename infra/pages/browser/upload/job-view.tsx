@@ -136,7 +136,7 @@ export function JobView({
   readonly onUseAgain: (mapping: EarlierMapping) => void;
 }) {
   const { job, error, moments } = useJob(api, id);
-  const { isRunning: isSending, error: failure, run } = useWork();
+  const [sending, other] = [useWork(), useWork()];
   const [isStopping, setStopping] = useState(false);
   const isImportTrial = job?.dry_run === true && !isUndo(job);
   const hasTried = isImportTrial && job.status === "completed";
@@ -154,15 +154,15 @@ export function JobView({
   const hasEnded = isEnded(job);
   const cancel = async (): Promise<void> => {
     setStopping(true);
-    if (!(await run(() => api.uploads.cancel(id)))) setStopping(false);
+    if (!(await other.run(() => api.uploads.cancel(id)))) setStopping(false);
   };
   const download = (): Promise<boolean> =>
-    run(async () => {
+    other.run(async () => {
       const url = await api.listUrl(id, "results");
       if (url !== null) location.assign(url);
     });
   const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
-    if (sent) void run(() => send(api, { ...sent, ...changes }, onSent));
+    if (sent) void sending.run(() => send(api, { ...sent, ...changes }, onSent));
   };
   const repairing = sent && {
     names: sent.table.names,
@@ -185,7 +185,7 @@ export function JobView({
         </p>
       )}
       {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
-      <Alert text={failure ?? error} />
+      <Alert text={sending.error ?? other.error ?? error} />
       {!hasEnded && <Running job={job} moments={moments} isStopping={isStopping} onCancel={() => void cancel()} />}
       <Counts job={job} />
       {hasTried && (
@@ -195,10 +195,10 @@ export function JobView({
           onPrefix={sent && ((prefix) => sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
         />
       )}
-      {hasTried && sent && <NextOfTrial sent={sent} isSending={isSending} onSend={sendAgain} />}
+      {hasTried && sent && <NextOfTrial sent={sent} isSending={sending.isRunning} onSend={sendAgain} />}
       {(job.status === "failed" || job.status === "cancelled") && sent && (
         <p class="buttons">
-          <Button kind="main" disabled={isSending} onClick={() => sendAgain({ dryRun: job.dry_run })}>
+          <Button kind="main" disabled={sending.isRunning} onClick={() => sendAgain({ dryRun: job.dry_run })}>
             Start again
           </Button>
         </p>

@@ -2,7 +2,6 @@ import { statusesIn } from "@work-items/importer/proposals/known-statuses.ts";
 import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
-import { VALUE_KINDS, type ValueKind } from "../../../../lib/cell-value.ts";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { choiceOptions } from "./field-names.ts";
@@ -190,41 +189,6 @@ export function EmptyMarks({
           “{shown}” means there is no value
         </Check>
       ))}
-    </>
-  );
-}
-
-/** Types of custom attributes, as people call them. */
-export const KIND_NAMES: Readonly<Record<ValueKind, string>> = {
-  text: "Text",
-  number: "Number",
-  boolean: "Yes or no",
-  json: "JSON",
-};
-
-/** The type of a custom attribute. */
-export function KindReading({ source, column, onChange }: ReadingProps & { readonly column: string }) {
-  return (
-    <Choice
-      label={`Type of “${column}”`}
-      value={source.as ?? "text"}
-      options={VALUE_KINDS.map((kind) => [kind, KIND_NAMES[kind]])}
-      onChange={(kind) => onChange(withKey(source, "as", kind === "text" ? undefined : (kind as ValueKind)))}
-    />
-  );
-}
-
-/** A text that is put before each ID, so that IDs of two systems stay apart. @param example an ID without it */
-export function PrefixReading({ source, example, onChange }: ReadingProps & { readonly example: string | undefined }) {
-  const { prefix = "" } = source;
-  return (
-    <>
-      <TextField
-        label="Prefix (optional)"
-        value={prefix}
-        onChange={(text) => onChange(withKey(source, "prefix", text || undefined))}
-      />
-      {prefix !== "" && example !== undefined && <p class="note">For example: {prefix + example}</p>}
     </>
   );
 }

@@ -24,7 +24,7 @@ interface Opened {
   readonly table: SurveyedTable;
   readonly proposal: Proposal;
   /** What is said of the file before a person says something. */
-  readonly begun: Answered;
+  readonly initial: Answered;
 }
 
 /** What an import begins with, and what becomes of it. */
@@ -54,13 +54,13 @@ async function zoneKey(api: Api): Promise<string> {
 async function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | undefined): Promise<Opened> {
   if (earlier) {
     const proposal = fitted(earlier, table);
-    return { table, proposal, begun: { mapping: proposal.mapping, checked: answersIn(table, proposal.mapping) } };
+    return { table, proposal, initial: { mapping: proposal.mapping, checked: answersIn(table, proposal.mapping) } };
   }
   const kept = readKept(() => localStorage, await zoneKey(api));
   const zone = kept !== null && isTimeZone(kept) ? kept : undefined;
   const proposal = proposeMapping({ ...table, timeZone: zone ?? TIME_ZONE, isZoneChosen: zone !== undefined });
   const checked = zone === undefined ? NOTHING_SAID.checked : ZONE_ANSWERED;
-  return { table, proposal, begun: { mapping: proposal.mapping, checked } };
+  return { table, proposal, initial: { mapping: proposal.mapping, checked } };
 }
 
 /** The state of an import, from a file to what is sent. @param isImported whether the file's import is looked at */
@@ -78,12 +78,11 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   const change = (next: Mapping): void => answer((before) => ({ ...before, mapping: next }));
 
   const totals = useMemo(() => (table ? totalsOf(table, mapping) : []), [table, mapping]);
-  const leftOut = useMemo(
-    () => new Set(totals.flatMap(({ row }) => (keptTotals.has(row) ? [] : [row]))),
-    [totals, keptTotals],
-  );
-  const imported = useMemo(() => table && withoutRows(table, leftOut), [table, leftOut]);
-  const repairs: Repairs = useMemo(() => new Map([...leftOut].map((row) => [row, LEFT_OUT])), [leftOut]);
+  const { leftOut, imported, repairs } = useMemo(() => {
+    const rows = new Set(totals.flatMap(({ row }) => (keptTotals.has(row) ? [] : [row])));
+    const left: Repairs = new Map([...rows].map((row) => [row, LEFT_OUT]));
+    return { leftOut: rows, imported: table && withoutRows(table, rows), repairs: left };
+  }, [table, totals, keptTotals]);
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
   const ids = useFileIds(table, mapping, leftOut);
   const columns = useMemo(() => confirmedColumns(proposal?.columns ?? [], mapping, ids), [proposal, mapping, ids]);
@@ -105,7 +104,7 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
     if (signal.reason === REPLACED) return;
     setScanned(undefined);
     setOpened(seen);
-    answer(seen.begun);
+    answer(seen.initial);
     keepTotals(NO_ROWS);
   };
   const take = async (file: File): Promise<void> => {
@@ -164,7 +163,7 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
       table: imported,
       mapping,
       checked,
-      begun: opened.begun,
+      initial: opened.initial,
       /** What is proposed for the columns, as far as the whole file confirms it. */
       proposed: columns,
       headerDoubt: opened.proposal.headerDoubt,

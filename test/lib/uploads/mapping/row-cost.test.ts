@@ -134,6 +134,7 @@ describe("a row", () => {
         columns: fc.constantFrom<string[]>(["a", "b"], ["b", "id", "a"]),
         join: fc.constantFrom("", "-", " ".repeat(99)),
       }),
+      fc.record({ columns: fc.constant<string[]>(["b", "id", "a"]), digest: fc.constant(true) }),
       fc.record({ value: fc.constantFrom("x", "v") }),
     );
     const source = fc.tuple(single, options).map(([origin, more]): Source => ({ ...origin, ...more }));
