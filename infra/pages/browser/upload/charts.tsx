@@ -89,13 +89,14 @@ const DAY_MS = 86_400_000;
 /** More days are no columns that can be told apart. */
 const SHOWN_DAYS = 92;
 
-function dayOf(time: string): string {
+/** The day of a moment in the browser's time zone, counted from 1970. */
+function dayOf(time: string): number {
   const date = new Date(time);
-  return new Date(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate())).toISOString();
+  return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS;
 }
 
-function shownDay(day: string): string {
-  return new Date(day).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
+function shownDay(day: number): string {
+  return new Date(day * DAY_MS).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
 }
 
 /** How many of the items that are loaded have each status, and were completed on each day of the last ones. */
@@ -105,15 +106,13 @@ export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
     const count = statuses.get(status)?.length ?? 0;
     return count > 0 ? [{ name: shownChoice(status), count, kind: status }] : [];
   });
-  const days = Map.groupBy(
-    items.flatMap(({ completed_at: at }) => (at === null ? [] : [dayOf(at)])),
-    (day) => day,
-  );
-  const [first, last] = [[...days.keys()].toSorted()[0], [...days.keys()].toSorted().at(-1)];
-  const count = first && last ? Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1 : 0;
+  const completed = items.flatMap(({ completed_at: at }) => (at === null ? [] : [dayOf(at)]));
+  const days = Map.groupBy(completed, (day) => day);
+  const last = Math.max(...completed);
+  const count = completed.length === 0 ? 0 : last - Math.min(...completed) + 1;
   const shown = Math.min(count, SHOWN_DAYS);
   const columns = Array.from({ length: shown }, (_, index) => {
-    const day = new Date(Date.parse(last!) - (shown - 1 - index) * DAY_MS).toISOString();
+    const day = last - (shown - 1 - index);
     return { name: shownDay(day), count: days.get(day)?.length ?? 0 };
   });
   return (
