@@ -61,13 +61,13 @@ export async function buildWithSourceMaps(outdir: string, names: readonly string
 }
 
 /**
- * Bundles every function into `<outdir>/<name>/index.js` and puts the pages beside the function that serves them.
+ * Bundles functions into `<outdir>/<name>/index.js` and puts the pages beside the function that serves them.
  * @throws Error naming every file that is missing or cannot be bundled
  */
-export async function buildFunctions(outdir: string = BUNDLES): Promise<void> {
+export async function buildFunctions(outdir: string = BUNDLES, names = functionNames): Promise<void> {
   await rm(outdir, { recursive: true, force: true });
-  await build(functionsInto(outdir, functionNames));
-  await buildPages(join(outdir, pages.name, "pages"));
+  await build(functionsInto(outdir, names));
+  if (names.includes(pages.name)) await buildPages(join(outdir, pages.name, "pages"));
 }
 
 if (import.meta.main) await buildFunctions();

@@ -1,4 +1,4 @@
-import { App, Validations } from "aws-cdk-lib";
+import { App, FileSystem, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { BUNDLES } from "./build.ts";
 import { type Context, projectContext } from "./context.ts";
@@ -9,6 +9,11 @@ import { WorkItemsStack } from "./work-items-stack.ts";
 
 /** Set by the CDK's command line too. Local tools find the functions' code by the asset paths in the template. */
 const COMMAND_LINE_CONTEXT = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true };
+
+/** The hash by which the code of a function is deployed. @param bundle its directory, see `build.ts` */
+export function codeHashOf(bundle: string): string {
+  return FileSystem.fingerprint(bundle);
+}
 
 export interface ServiceAppProps {
   /** Values that `-c name=value` sets. @default none */

@@ -3,14 +3,16 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { pages } from "../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
 import { traceCommand } from "../../infra/cli/operator/trace.ts";
+import { codeHashOf } from "../../infra/service-app.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
+import { startAwsAccount } from "../support/aws-account.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { runCommand } from "../support/terminal.ts";
-import { plain, resourcesOf, templateOf } from "./synthesized.ts";
+import { bundles as smallBundles, plain, resourcesOf, templateOf } from "./synthesized.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -97,6 +99,35 @@ describe("the build", () => {
       /^NotFoundError: no such item\n    at async a \((\S+):(\d+):\d+\)\n$/.exec(traced) ?? [];
     expect([traced, file]).toEqual([traced, "lib/errors.ts"]);
     expect(readFileSync(join(PROJECT_ROOT, file), "utf8").split("\n")[Number(line) - 1]).toContain('"NotFoundError"');
+  });
+
+  test("is what trace compares with the code of a stage", async () => {
+    const deployed = (hash: string) => ({
+      status: "CREATE_COMPLETE",
+      template: JSON.stringify({
+        Resources: {
+          A: { Properties: { FunctionName: "WorkItems-us-prod-get-page", Code: { S3Key: `${hash}.zip` } } },
+        },
+      }),
+    });
+    const account = await startAwsAccount({ "WorkItems-us-prod": deployed(codeHashOf(join(outdir, "get-page"))) });
+    onTestFinished(() => account.close());
+    for (const [variable, value] of Object.entries(account.variables)) vi.stubEnv(variable, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const trace = () =>
+      runCommand(traceCommand, "get-page --stage prod --region us".split(" "), { input: "Error: as it is" });
+    expect(await trace()).toEqual({ status: 0, out: "Error: as it is\n", error: "" });
+    account.stacks.set("WorkItems-us-prod", deployed("other"));
+    const { status, error } = await trace();
+    expect([status, error]).toEqual([1, expect.stringContaining("has other code of get-page than this checkout")]);
+  });
+
+  test("has the hashes by which the stacks deploy it", () => {
+    const functions = resourcesOf(templateOf("us"), "AWS::Lambda::Function");
+    for (const [, { FunctionName: name, Code: code }] of functions) {
+      const bundle = join(smallBundles, String(name).slice("WorkItems-us-".length));
+      expect(code).toMatchObject({ S3Key: `${codeHashOf(bundle)}.zip` });
+    }
   });
 
   test("loads nothing by import(), which would load more of node:http than a require does", async () => {

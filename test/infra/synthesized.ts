@@ -29,7 +29,7 @@ export interface Template {
 const directory = mkdtempSync(join(tmpdir(), "work-items-synth-"));
 
 /** Directories like those of the build. Their content affects only hashes in a template. */
-const bundles = join(directory, "bundles");
+export const bundles = join(directory, "bundles");
 for (const name of functionNames) {
   mkdirSync(join(bundles, name), { recursive: true });
   writeFileSync(join(bundles, name, "index.js"), "exports.handler = async () => {};");

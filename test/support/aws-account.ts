@@ -7,6 +7,8 @@ export interface DeployedStack {
   readonly status: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly terminationProtection?: boolean;
+  /** JSON. */
+  readonly template?: string;
   /** Outputs by name. */
   readonly outputs?: Readonly<Record<string, string>>;
 }
@@ -112,6 +114,8 @@ export const startAwsAccount = async (
       refuse(response, 400, "ValidationError", `Stack with id ${name} does not exist`);
     } else if (action === "DescribeStacks" && stack !== undefined) {
       result(element("Stacks", describeStack(name, stack)));
+    } else if (action === "GetTemplate" && stack !== undefined) {
+      result(element("TemplateBody", escape(stack.template ?? "{}")));
     } else if (action === "UpdateTerminationProtection" && stack !== undefined) {
       changes.push({ action, ...parameters });
       known.set(name, { ...stack, terminationProtection: parameters["EnableTerminationProtection"] === "true" });

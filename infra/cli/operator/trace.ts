@@ -4,11 +4,15 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { buildWithSourceMaps, functionNames } from "../../build.ts";
-import { createCommandLine } from "../../command-line.ts";
-import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { runOperatorCommand } from "./administration.ts";
+import { CloudFormationClient, GetTemplateCommand } from "@aws-sdk/client-cloudformation";
 import { Argument } from "commander";
+import { REGIONS } from "../../../lib/regions.ts";
+import { buildFunctions, buildWithSourceMaps, functionNames } from "../../build.ts";
+import { createCommandLine, UsageError } from "../../command-line.ts";
+import type { CostTemplate } from "../../costs.ts";
+import { stackNameOf } from "../../settings/settings.ts";
+import { runAsProgram, type Terminal } from "../../terminal.ts";
+import { regionCode, runOperatorCommand, type Target } from "./administration.ts";
 
 /** The bundle where Lambda runs it. */
 const BUNDLE = "/var/task/index.js";
@@ -28,6 +32,34 @@ function toSourceLines(stack: string, mapFile: string): string {
     const source = relative(process.cwd(), resolve(parsed.sourceRoot, entry.originalSource));
     return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   });
+}
+
+/** The hash by which a function's code is deployed. */
+async function deployedHash(stackName: string, awsRegion: string, name: string): Promise<string> {
+  const client = new CloudFormationClient({ region: awsRegion, maxAttempts: 3 });
+  const { TemplateBody: body = "{}" } = await client.send(new GetTemplateCommand({ StackName: stackName }));
+  const { Resources: resources = {} } = JSON.parse(body) as Partial<CostTemplate>;
+  const found = Object.values(resources).find((each) => each.Properties?.["FunctionName"] === `${stackName}-${name}`);
+  const { S3Key: key = "" } = (found?.Properties?.["Code"] ?? {}) as { readonly S3Key?: string };
+  return key.replace(/\.zip$/, "");
+}
+
+/** Checks that a function is deployed as this checkout builds it. @throws UsageError */
+async function assertDeployed({ stage = "", region }: Target, name: string): Promise<void> {
+  const code = regionCode(region);
+  const stackName = stackNameOf(code, stage);
+  // The CDK takes a second to load.
+  const { codeHashOf } = await import("../../service-app.ts");
+  const directory = await mkdtemp(join(tmpdir(), "work-items-code-"));
+  try {
+    await buildFunctions(directory, [name]);
+    if (codeHashOf(join(directory, name)) === (await deployedHash(stackName, REGIONS[code].awsRegion, name))) return;
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+  throw new UsageError(
+    `${stackName} has other code of ${name} than this checkout, so lines would be wrong: check out the deployed commit`,
+  );
 }
 
 /**
@@ -54,8 +86,13 @@ export function traceCommand(terminal: Terminal): Promise<number> {
   );
   program
     .addArgument(new Argument("<function>", "such as get-work-item").choices(functionNames))
-    .addHelpText("after", "\nExample: npm run trace -- get-work-item < stack.txt")
-    .action(async (name: string) => terminal.printLines((await trace(name, await text(terminal.stdin))).trimEnd()));
+    .option("--stage <stage>", "check first that this stage runs the code of the checkout")
+    .option("--region <region>", "its region")
+    .addHelpText("after", "\nExample: npm run trace -- get-work-item --stage prod --region us < stack.txt")
+    .action(async (name: string, target: Target) => {
+      if (target.stage !== undefined) await assertDeployed(target, name);
+      terminal.printLines((await trace(name, await text(terminal.stdin))).trimEnd());
+    });
   return runOperatorCommand(terminal, program);
 }
 
