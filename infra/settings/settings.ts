@@ -23,9 +23,9 @@ export function stackNameOf(region: RegionCode, stage: string): string {
   return stage === DEFAULT_STAGE ? stackIdOf(region) : `${stackIdOf(region)}-${stage}`;
 }
 
-/** Lambda reserves the first five and rejects templates that set them; the last two are for callers, not functions. */
+/** Lambda reserves all but the last two and rejects templates that set them; those are for callers, not functions. */
 const RESERVED_VARIABLES =
-  /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|API_KEY|BASE_URL)$/;
+  /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|LAMBDA_TASK_ROOT|API_KEY|BASE_URL)$/;
 
 function environmentOf(file: string | undefined, stage: string): Variables {
   if (file === undefined) return {};

@@ -86,7 +86,7 @@ describe("settings", () => {
     const file = join(directory, "env");
     writeFileSync(
       file,
-      "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nWORK_ITEMS_TABLE=Local\nAWS_REGION=x\nAPI_KEY=wi_us_x\n",
+      "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nWORK_ITEMS_TABLE=Local\nAWS_REGION=x\nLAMBDA_TASK_ROOT=x\nAPI_KEY=wi_us_x\n",
     );
     expect(settings([`environment=${file}`]).environment).toEqual({
       AWS_ENDPOINT_URL: "http://127.0.0.1:4566",

@@ -11,6 +11,7 @@ import { organizationsCommand } from "../../../infra/cli/operator/organizations.
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
 import type { ListWorkItemsResponseBody } from "../../../lib/client/api.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
+import { makeApp, resourcesOf, type Template } from "../../infra/synthesized.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { runCommand } from "../../support/terminal.ts";
 
@@ -155,6 +156,19 @@ describe("what npm start serves", () => {
     );
     const invoked = await printedBy(run("invoke.ts", ["reject-unknown-route", event], { DATA_DIR: directory }));
     expect(JSON.parse(invoked.out)).toMatchObject({ statusCode: 404 });
+  });
+
+  test("can serve the functions of a template, which sam invokes", () => {
+    const environment = join(directory, "stack.env");
+    const app = makeApp({}, { region: "us", environment });
+    const functions = resourcesOf(
+      app.synth().getStackByName("WorkItems-us").template as Template,
+      "AWS::Lambda::Function",
+    );
+    const { WORK_ITEMS_TABLE, AWS_ENDPOINT_URL_DYNAMODB } = readEnvironmentFile(environment);
+    const Variables = expect.objectContaining({ WORK_ITEMS_TABLE, AWS_ENDPOINT_URL_DYNAMODB }) as unknown;
+    expect(functions.length).toBeGreaterThan(0);
+    for (const [, properties] of functions) expect(properties["Environment"]).toEqual({ Variables });
   });
 
   test("takes a body full of quotes up to 4 MiB, and rejects a larger one itself", async () => {
