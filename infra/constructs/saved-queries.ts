@@ -21,12 +21,6 @@ export const SAVED_QUERIES = {
     "sort errors desc",
     "limit 100",
   ],
-  "refused requests": [
-    'filter message = "request" and status in [401, 403, 429]',
-    "stats count(*) as refused by status, organization, key, route",
-    "sort refused desc",
-    "limit 100",
-  ],
   "rows and bytes of uploads": [
     'filter message = "upload ended"',
     "stats count(*) as jobs, sum(rows) as all_rows, sum(bytes) as all_bytes by organization, key, status",

@@ -45,18 +45,13 @@ async function deployedHash(stackName: string, awsRegion: string, name: string):
 }
 
 /** Checks that a function is deployed as this checkout builds it. @throws UsageError */
-async function assertDeployed({ stage = "", region }: Target, name: string): Promise<void> {
+async function assertDeployed({ stage = "", region }: Target, name: string, directory: string): Promise<void> {
   const code = regionCode(region);
   const stackName = stackNameOf(code, stage);
   // The CDK takes a second to load.
   const { codeHashOf } = await import("../../service-app.ts");
-  const directory = await mkdtemp(join(tmpdir(), "work-items-code-"));
-  try {
-    await buildFunctions(directory, [name]);
-    if (codeHashOf(join(directory, name)) === (await deployedHash(stackName, REGIONS[code].awsRegion, name))) return;
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  await buildFunctions(directory, [name]);
+  if (codeHashOf(join(directory, name)) === (await deployedHash(stackName, REGIONS[code].awsRegion, name))) return;
   throw new UsageError(
     `${stackName} has other code of ${name} than this checkout, so lines would be wrong: check out the deployed commit`,
   );
@@ -66,9 +61,10 @@ async function assertDeployed({ stage = "", region }: Target, name: string): Pro
  * Translates the stack of a deployed function by source maps of this checkout.
  * @param stack lines of a stack, or a log line that holds one
  */
-async function trace(name: string, stack: string): Promise<string> {
+async function trace(name: string, stack: string, target: Target): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "work-items-trace-"));
   try {
+    if (target.stage !== undefined) await assertDeployed(target, name, join(directory, "code"));
     await buildWithSourceMaps(directory, [name]);
     const mapFile = join(directory, `${name}/index.js.map`);
     return toSourceLines(stack, mapFile).replaceAll(String.raw`\n`, "\n");
@@ -89,10 +85,9 @@ export function traceCommand(terminal: Terminal): Promise<number> {
     .option("--stage <stage>", "check first that this stage runs the code of the checkout")
     .option("--region <region>", "its region")
     .addHelpText("after", "\nExample: npm run trace -- get-work-item --stage prod --region us < stack.txt")
-    .action(async (name: string, target: Target) => {
-      if (target.stage !== undefined) await assertDeployed(target, name);
-      terminal.printLines((await trace(name, await text(terminal.stdin))).trimEnd());
-    });
+    .action(async (name: string, target: Target) =>
+      terminal.printLines((await trace(name, await text(terminal.stdin), target)).trimEnd()),
+    );
   return runOperatorCommand(terminal, program);
 }
 
