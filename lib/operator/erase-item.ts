@@ -1,5 +1,5 @@
-import { DeleteCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
-import { allItems } from "../store/all-items.ts";
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { readPartition } from "../store/all-items.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
@@ -17,17 +17,7 @@ interface Found {
 }
 
 async function find({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> {
-  const pages = paginateQuery(
-    { client: dynamodb },
-    {
-      TableName: environment.WORK_ITEMS_TABLE,
-      KeyConditionExpression: "pk = :pk",
-      ExpressionAttributeValues: { ":pk": pk },
-      ProjectionExpression: "pk, sk, version",
-      ConsistentRead: true,
-    },
-  );
-  const records = await allItems(pages);
+  const records = await readPartition(dynamodb, environment.WORK_ITEMS_TABLE, pk);
   const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
   const below = records.filter((record) => record !== item).map(({ sk }) => ({ pk, sk: String(sk) }));
   return {

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { paginateQuery, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -7,7 +7,7 @@ import { isoTime } from "../clock.ts";
 import { NotFoundError } from "../errors.ts";
 import { type OrganizationRecord, toOrganization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
-import { allItems } from "../store/all-items.ts";
+import { readPartition } from "../store/all-items.ts";
 import { getItem } from "../store/batch-get.ts";
 import { decoderOf, type OnDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
@@ -72,13 +72,7 @@ export async function keptInLedger<T>(
 }
 
 async function readLedger({ dynamodb, environment }: LedgerRuntime): Promise<Erasure[]> {
-  const query = {
-    TableName: environment.AUDIT_TABLE,
-    KeyConditionExpression: "pk = :all",
-    ExpressionAttributeValues: { ":all": ALL },
-    ConsistentRead: true,
-  };
-  return (await allItems(paginateQuery({ client: dynamodb }, query))).map((item) => decodeErasure(item));
+  return (await readPartition(dynamodb, environment.AUDIT_TABLE, ALL)).map((item) => decodeErasure(item));
 }
 
 function restoredKey(table: string): RecordKey {

@@ -1,8 +1,8 @@
-import { DeleteCommand, paginateQuery, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { CONFLICT_CAP_MS, mapConcurrently, retry } from "../retry.ts";
-import { allItems } from "../store/all-items.ts";
+import { readPartition } from "../store/all-items.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { storedRecordFrom } from "../store/versioned-record.ts";
 import { ITEM_SORT_KEY, itemKey, workItemFrom } from "../work-items/work-item-record.ts";
@@ -21,18 +21,6 @@ const ERASING = { attempts: 10, cap: CONFLICT_CAP_MS, message: "others keep chan
 export function createEraseExpiredItem({ dynamodb, environment }: RuntimeWith<"workItems">) {
   const table = environment.WORK_ITEMS_TABLE;
 
-  const read = (pk: string): Promise<Attributes[]> =>
-    allItems(
-      paginateQuery(
-        { client: dynamodb },
-        {
-          TableName: table,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": pk },
-          ConsistentRead: true,
-        },
-      ),
-    );
   const deletionOf = ({ pk, sk }: Attributes) => ({ TableName: table, Key: { pk, sk } });
   const unlessChanged = (record: Attributes) => ({
     ...deletionOf(record),
@@ -48,7 +36,7 @@ export function createEraseExpiredItem({ dynamodb, environment }: RuntimeWith<"w
     const { pk } = itemKey(organization, id);
     let isTried = false;
     return retry(ERASING, async () => {
-      const records = await read(pk);
+      const records = await readPartition(dynamodb, table, pk);
       const found = records.find(({ sk }) => sk === ITEM_SORT_KEY);
       const events = records.filter((record) => record !== found);
       const item = workItemFrom(found && storedRecordFrom(found));

@@ -1,3 +1,4 @@
+import { type DynamoDBDocumentClient, paginateQuery } from "@aws-sdk/lib-dynamodb";
 import type { Attributes } from "../aws/attribute-values.ts";
 
 /** The items on all pages of a query or scan. */
@@ -5,4 +6,15 @@ export async function allItems(
   pages: AsyncIterable<{ readonly Items?: Attributes[] | undefined }>,
 ): Promise<Attributes[]> {
   return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
+}
+
+/** All records of a partition, strongly consistent. */
+export function readPartition(client: DynamoDBDocumentClient, TableName: string, pk: string): Promise<Attributes[]> {
+  const query = {
+    TableName,
+    KeyConditionExpression: "pk = :pk",
+    ExpressionAttributeValues: { ":pk": pk },
+    ConsistentRead: true,
+  };
+  return allItems(paginateQuery({ client }, query));
 }
