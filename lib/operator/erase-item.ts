@@ -17,7 +17,7 @@ interface Found {
 }
 
 async function find({ dynamodb, environment }: RecordsRuntime, { pk }: RecordKey): Promise<Found> {
-  const records = await readPartition(dynamodb, environment.WORK_ITEMS_TABLE, pk);
+  const records = await readPartition(dynamodb, environment.WORK_ITEMS_TABLE, pk, "pk, sk, version");
   const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
   const below = records.filter((record) => record !== item).map(({ sk }) => ({ pk, sk: String(sk) }));
   return {

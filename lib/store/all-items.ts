@@ -8,12 +8,18 @@ export async function allItems(
   return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
 }
 
-/** All records of a partition, strongly consistent. */
-export function readPartition(client: DynamoDBDocumentClient, TableName: string, pk: string): Promise<Attributes[]> {
+/** All records of a partition, strongly consistent. @param attributes those that are kept in memory. @default all */
+export function readPartition(
+  client: DynamoDBDocumentClient,
+  TableName: string,
+  pk: string,
+  attributes?: string,
+): Promise<Attributes[]> {
   const query = {
     TableName,
     KeyConditionExpression: "pk = :pk",
     ExpressionAttributeValues: { ":pk": pk },
+    ...(attributes !== undefined && { ProjectionExpression: attributes }),
     ConsistentRead: true,
   };
   return allItems(paginateQuery({ client }, query));
