@@ -184,7 +184,7 @@ export const workers = {
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: {
-        actions: ["Query", "DeleteItem"],
+        actions: ["Query", "DeleteItem", "ConditionCheckItem"],
         partitions: ["ITEM", "LIST_ITEM", "LIST_DELETED_ITEM"],
         indexes: ["listing"],
       },

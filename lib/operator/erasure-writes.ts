@@ -8,10 +8,6 @@ import { type Administration, getOrganization } from "./administration.ts";
 import type { OrganizationRecord } from "../organizations/organization.ts";
 import { isThrottled } from "../aws/error-codes.ts";
 
-/** A transaction has at most 100 actions, of which one writes the organization. */
-const DELETES_PER_TRANSACTION = 99;
-/** All items of a transaction have at most 4 MB. */
-const BYTES_PER_TRANSACTION = 3_000_000;
 const SAVING = { attempts: 10, message: "the store throttles deletions; run the command again" };
 
 /** What an erasure keeps in the organization's record, for the command that repeats it. */
@@ -39,24 +35,6 @@ export async function markErasing(runtime: Administration, before: OrganizationR
     throw new StateConflictError(`another command has erased ${before.organization} in the meantime`);
   }
   return { ...decodeOrganization(marked), erasing_since: String(marked["erasing_since"]) };
-}
-
-/** Cuts records into lists that one transaction can delete. */
-export function transactionsOf<T extends RecordKey>(records: readonly T[]): T[][] {
-  const transactions: T[][] = [];
-  let bytes = 0;
-  for (const record of records) {
-    const size = Buffer.byteLength(JSON.stringify(record));
-    const last = transactions.at(-1);
-    if (last !== undefined && last.length < DELETES_PER_TRANSACTION && bytes + size <= BYTES_PER_TRANSACTION) {
-      last.push(record);
-      bytes += size;
-    } else {
-      transactions.push([record]);
-      bytes = size;
-    }
-  }
-  return transactions;
 }
 
 /**

@@ -8,6 +8,11 @@ import type {
 import type { Attributes } from "../aws/attribute-values.ts";
 import { conditionFailureOf, outcomeOfError, type WriteFailure } from "./write-outcome.ts";
 
+/** A transaction has at most 100 actions, of which one is for the record that the others depend on. */
+const DELETES_PER_TRANSACTION = 99;
+/** All items of a transaction have at most 4 MB. */
+const BYTES_PER_TRANSACTION = 3_000_000;
+
 type ConditionalCommand = PutCommand | UpdateCommand | DeleteCommand | TransactWriteCommand;
 type SendOptions = { readonly abortSignal?: AbortSignal };
 
@@ -55,4 +60,22 @@ export async function tryWrite(
   if (outcome.kind === "written") return outcome.record;
   if (outcome.current === undefined) throw outcome.error;
   return undefined;
+}
+
+/** Cuts records into lists that one transaction can delete. */
+export function transactionsOf<T extends object>(records: readonly T[]): T[][] {
+  const transactions: T[][] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const size = Buffer.byteLength(JSON.stringify(record));
+    const last = transactions.at(-1);
+    if (last !== undefined && last.length < DELETES_PER_TRANSACTION && bytes + size <= BYTES_PER_TRANSACTION) {
+      last.push(record);
+      bytes += size;
+    } else {
+      transactions.push([record]);
+      bytes = size;
+    }
+  }
+  return transactions;
 }

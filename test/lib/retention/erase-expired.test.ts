@@ -105,6 +105,26 @@ describe("work items that are older than their organization keeps them", () => {
     expect(left.filter((key) => / EVENT#/.test(key))).toHaveLength(count);
   });
 
+  it("keep all events if they are sent again while their events are erased", async () => {
+    const { id } = acme.organization;
+    const send = async (): Promise<void> => {
+      for (const each of chunksOf(events(150), 50)) await acme.apply({ external_id: "a", events: each });
+    };
+    await send();
+    clock.advance(40 * DAY_MS);
+    let isBack = false;
+    const removeFaults = injectFaults(runtime.dynamodb, async (command, input): Promise<Fault> => {
+      if (isBack || deletes("#ITEM", command, input) || !deletes("EVENT#", command, input)) return "none";
+      isBack = true;
+      await send();
+      return "none";
+    });
+    await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30));
+    removeFaults();
+    const left = await tracesOf(runtime, id);
+    expect([isBack, left.filter((key) => / EVENT#/.test(key)).length]).toEqual([true, 150]);
+  });
+
   it.each(["lost response", "throttled"] as const)(
     "are erased whole although a request is met by: %s",
     async (fault) => {
@@ -113,7 +133,7 @@ describe("work items that are older than their organization keeps them", () => {
       await keep(acme, 30);
       vi.spyOn(runtime.log, "error").mockImplementation(() => undefined);
       const removeFaults = injectFaults(runtime.dynamodb, (command, input) => {
-        const isLater = command === "DeleteItemCommand" && deletes("EVENT#", command, input);
+        const isLater = "TransactItems" in input && !deletes("#ITEM", command, input);
         return (fault === "throttled" ? isLater : deletes("#ITEM", command, input)) ? fault : "none";
       });
       await createEraseExpired(runtime, async (milliseconds) => {
@@ -125,14 +145,17 @@ describe("work items that are older than their organization keeps them", () => {
     },
   );
 
-  it("take with them events that came late, from a call that had read the item", async () => {
+  it("take with them events that came late, from a call that had read the item, also damaged ones", async () => {
     const { id } = acme.organization;
     await acme.apply({ external_id: "a" });
     clock.advance(40 * DAY_MS);
     await keep(acme, 30);
-    const late = { ...eventKeyOf(id, workItemId(id, "a"), "late"), external_id: "late", version: 1, writes: "1:x" };
+    const [late, damaged] = ["late", "damaged"].map((name) => eventKeyOf(id, workItemId(id, "a"), name));
+    const put = (Item: object) =>
+      runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item }));
     await createEraseExpired(runtime, async (milliseconds) => {
-      await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: late }));
+      await put({ ...late, external_id: "late", version: 1, writes: "1:x" });
+      await put({ ...damaged, external_id: "damaged" });
       clock.advance(milliseconds);
     })(clock() + 15 * MINUTE_MS);
     expect(JSON.stringify(await tracesOf(runtime, id))).not.toContain("EVENT#");
