@@ -169,8 +169,11 @@ export class MalformedBodyError extends WorkItemsError {
 /** The request has no valid API key. The message is the same for every reason. */
 export class UnauthenticatedError extends WorkItemsError {
   override readonly name: string = "UnauthenticatedError";
-  constructor() {
+  /** Whose key it was, if it is revoked or has expired: for the log alone. */
+  readonly owner: { readonly organization: string; readonly key: string } | undefined;
+  constructor(owner?: { readonly organization: string; readonly key: string }) {
     super("a valid API key is required: Authorization: Bearer <API_KEY>");
+    this.owner = owner;
   }
 }
 

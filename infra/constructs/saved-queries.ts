@@ -32,6 +32,20 @@ export const SAVED_QUERIES = {
     "sort @timestamp",
     "display @timestamp, message, organization, status, bucket, rows, job, request_id",
   ],
+  "jobs under way": [
+    "filter ispresent(job)",
+    'fields strcontains(message, "upload ended") as is_end',
+    "stats min(@timestamp) as began, latest(message) as step, latest(reason) as waits_for, max(@timestamp) as last, sum(is_end) as ended by job",
+    "filter ended = 0",
+    "sort began",
+    "limit 100",
+  ],
+  "errors by function": [
+    'filter level = "ERROR" or record.status in ["error", "timeout"]',
+    "stats count(*) as times, latest(error.message) as reason, max(@timestamp) as last by @log, message, record.status",
+    "sort times desc",
+    "limit 100",
+  ],
   "changes by a key or of an item": [
     'filter (ispresent(items) or ispresent(job)) and (key = "<ID of the key>" or items like "<ID of the item>")',
     "sort @timestamp",

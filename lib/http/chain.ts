@@ -4,6 +4,7 @@ import type middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Runtime } from "../aws/runtime.ts";
 import type { Clock } from "../clock.ts";
+import { UnauthenticatedError } from "../errors.ts";
 import type { Caller } from "../organizations/authenticate.ts";
 import type { Quota } from "../organizations/rate-limit.ts";
 import { readHeaders } from "./request.ts";
@@ -87,11 +88,12 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
     if (!response) return;
     const { requestId, startedAt, caller, written, logged } = event.progress;
     response.headers = { ...response.headers, "x-request-id": requestId };
+    const owner = error instanceof UnauthenticatedError ? error.owner : undefined;
     const line = {
       request_id: requestId,
       route,
-      organization: caller?.organization.id,
-      key: caller?.keyId,
+      organization: caller?.organization.id ?? owner?.organization,
+      key: caller?.keyId ?? owner?.key,
       status: response.statusCode,
       duration_ms: clock() - startedAt,
       request_bytes: bytesOf(event.body, event.isBase64Encoded),

@@ -46,11 +46,12 @@ export function createAuthenticate(options: {
 
   const read = async (hash: string): Promise<Access | undefined> => {
     const key = await store.findKey(hash);
-    if (key === undefined || key.revoked_at !== undefined) return undefined;
+    if (key === undefined) return undefined;
     const organization = await store.findOrganization(key.organization);
     if (organization === undefined) return undefined;
     // An expiry that can't be parsed counts as expired.
-    const validUntil = key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) || 0;
+    const expiry = key.valid_until === undefined ? Infinity : Date.parse(key.valid_until) || 0;
+    const validUntil = key.revoked_at === undefined ? expiry : 0;
     return {
       caller: { organization, keyId: key.key_id, keyName: key.name, scopes: key.scopes ?? KEY_SCOPES },
       validUntil,
@@ -81,7 +82,9 @@ export function createAuthenticate(options: {
     const key = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
     if (key === undefined || !isApiKeyOf(region, key)) throw new UnauthenticatedError();
     const access = await find(hashApiKey(key));
-    if (access === undefined || clock() >= access.validUntil) throw new UnauthenticatedError();
-    return access.caller;
+    if (access === undefined) throw new UnauthenticatedError();
+    const { caller, validUntil } = access;
+    if (clock() < validUntil) return caller;
+    throw new UnauthenticatedError({ organization: caller.organization.id, key: caller.keyId });
   };
 }

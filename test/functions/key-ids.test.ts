@@ -2,6 +2,9 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { GetWorkItemUploadResponseBody } from "../../lib/client/api.ts";
+import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
+import { revokeKey } from "../../lib/operator/keys.ts";
+import { administrationOf, call, createTestOrganization } from "../support/organization.ts";
 import { createCustomer, type Customer } from "../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 
@@ -38,6 +41,13 @@ describe("the id of a key", () => {
     const lines = log.lines.filter(({ message }) => message === "request" || message === "upload ended");
     expect(lines.map(({ message }) => message)).toEqual(["request", "request", "upload ended", "request"]);
     for (const line of lines) expect(line).toMatchObject({ organization, key: caller.keyId });
+  });
+
+  it("is in the log line of a request that is rejected since its key is revoked", async () => {
+    const { organization, key, keyId } = await createTestOrganization(runtime);
+    await revokeKey(administrationOf(runtime), organization.id, keyId);
+    expect((await call(createGetWorkItem(runtime), { key })).status).toBe(401);
+    expect(log.lines.at(-1)).toMatchObject({ status: 401, organization: organization.id, key: keyId });
   });
 
   it("is kept with an upload job, and not shown", () => {

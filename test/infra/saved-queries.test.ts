@@ -21,8 +21,8 @@ const { us } = synthesize();
 
 type Line = Readonly<Record<string, unknown>> & { readonly message: string };
 
-/** Fields that CloudWatch adds to each line. */
-const OF_CLOUDWATCH = ["@timestamp", "message"];
+/** Fields that CloudWatch and the logger add to each line. */
+const OF_CLOUDWATCH = ["@timestamp", "@message", "@log", "message", "level", "record"];
 
 /** Names that a query reads, without its own results. */
 const fieldsOf = (commands: readonly string[]): string[] => {
@@ -31,6 +31,7 @@ const fieldsOf = (commands: readonly string[]): string[] => {
   const words = text.match(/@?[a-z_0-9]*[a-z_][a-z_0-9]*(?!\w*\()/gi) ?? [];
   const keywords = new Set([
     "filter",
+    "fields",
     "stats",
     "sort",
     "limit",
@@ -83,7 +84,11 @@ describe("saved queries", () => {
     const { lines, runtime, organization, key } = await linesOf();
     await call(createWorkItem(runtime), { key, method: "POST", body: { work_item: { external_id: "b" } } });
     await createHeldNotes(runtime)(organization.id, 0, new Error("damaged"));
-    for (const client of [runtime.sqs, runtime.dynamodb]) injectFaults(client, () => "unreachable");
+    const { upload, split } = createUploadHarness(runtime);
+    const waiting = await upload(organization, "external_id\na\n");
+    injectFaults(runtime.sqs, () => "unreachable");
+    await split(sqsEvent(splitMessage(waiting)), lambdaContext());
+    injectFaults(runtime.dynamodb, () => "unreachable");
     const partitionKey = `ITEM#${organization.id}#${randomUUID()}`;
     await createRecordChanges(runtime)([{ eventId: "1", partitionKey, sortKey: "#ITEM", createdAt: Date.now() }]);
     const body = bodyOf({ organization: organization.id, ids: [randomUUID()], jobs: [], writtenAt: Date.now() });
