@@ -51,5 +51,6 @@ export function inPageWords(message: string): string {
     .replaceAll(/(?<![\w.])(external_id|[a-z]+_(?:email|name|external_id|at)|status|type)(?=: )/g, (name) =>
       fieldName(name),
     )
+    .replaceAll("webhook.url: ", "URL: ")
     .replaceAll(/\bcustom_attributes\.(\S+?)(?=: )/g, (_, name: string) => fieldName(ATTRIBUTE_PREFIX + name));
 }

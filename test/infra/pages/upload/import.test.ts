@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HEAD_BYTES } from "../../../../infra/importer/files/text-file.ts";
 import { accessibilityFindings, hasBrowser, openPage, takeScreenshot } from "../../../support/browser.ts";
 import {
   chooseFile,
@@ -257,6 +258,8 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await chooseFile(opened.page, "quote.csv", Buffer.from('id,size\na,"7\nb,8\n'));
     await opened.page.getByText("Row 2: a quote is opened and never closed; close it").waitFor();
     expect(await opened.page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
+    await chooseFile(opened.page, "long.csv", Buffer.from(`id,note\na,${"y".repeat(HEAD_BYTES)}\n`));
+    await opened.page.getByText("The first rows can’t be checked here.").waitFor();
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
     await opened.page.context().setOffline(true);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();

@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)("webhooks on the upload page", () => {
     const field = page.getByLabel("URL that receives messages (https)");
     await field.fill("http://example.com/hook");
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").getByText("must begin with https://").waitFor();
+    await page.getByRole("alert").getByText("URL: must begin with https://", { exact: true }).waitFor();
     expect(await field.inputValue()).toBe("http://example.com/hook");
 
     await field.fill(receiver.url);
