@@ -94,27 +94,31 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
     // The step appears after this.
     setTimeout(() => document.querySelector<HTMLElement>(next === "File" ? "#file" : "#columns")?.focus());
   };
-  /** Looks through the file, then proposes a mapping. A file that is read in another way meanwhile takes its place. */
-  const read = async (next: TableFile): Promise<void> => {
+  /** Takes the place of a file that is still read. */
+  const begin = (): AbortSignal => {
     scan.current?.abort(REPLACED);
-    const { signal } = (scan.current = new AbortController());
     setScanned(0);
+    return (scan.current = new AbortController()).signal;
+  };
+  /** Looks through the file, then proposes a mapping. @returns false if another file, or another way to read it, took its place */
+  const read = async (next: TableFile, signal: AbortSignal): Promise<boolean> => {
     const survey = await surveyFile(next, { signal, onPart: setScanned });
     const seen = await openedWith(api, { ...next, survey }, earlier);
-    if (signal.reason === REPLACED) return;
+    if (signal.reason === REPLACED) return false;
     setScanned(undefined);
     setOpened(seen);
     answer(seen.initial);
     keepTotals(NO_ROWS);
+    return true;
   };
   const take = async (file: File): Promise<void> => {
     setError(undefined);
-    setScanned(0);
+    const signal = begin();
     try {
       const next = await readFile(file);
-      await read(next);
-      open(next.text?.format.doubt ? "File" : "Match");
+      if (await read(next, signal)) open(next.text?.format.doubt ? "File" : "Match");
     } catch (caught) {
+      if (signal.reason === REPLACED) return;
       setOpened(undefined);
       setScanned(undefined);
       open("File");
@@ -124,13 +128,12 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   /** The same file, read in another way; a question that was answered leads to the next step. */
   const readAgain = async (next: TableFile): Promise<void> => {
     const wasAsked = table?.text?.format.doubt !== undefined && !next.text?.format.doubt;
-    await read(next);
-    if (wasAsked) open("Match");
+    if ((await read(next, begin())) && wasAsked) open("Match");
   };
   useEffect(() => {
     if (table === undefined) return;
     setStep("File");
-    void read(table);
+    void read(table, begin());
   }, [earlier]);
   useEffect(() => {
     if (sent && sent.table === table) change(sent.mapping);

@@ -298,6 +298,26 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.context().close();
   });
 
+  test("keeps the file that was chosen last, though the one before it takes longer to read", async () => {
+    const { page, complaints } = await site.begin();
+    const isReadable = Promise.withResolvers<void>();
+    await page.route(/workbook/, async (route) => isReadable.promise.then(() => route.continue()));
+    await chooseFile(page, "cases.xlsx", makeWorkbook({ Cases: [["id"], ["of-the-workbook"]] }));
+    await chooseFile(page, "rows.csv", Buffer.from("id,kind\nof-the-text,b\n"));
+    await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
+    const loaded = page.waitForResponse(/workbook/);
+    isReadable.resolve();
+    await (await loaded).finished();
+    await page.evaluate("new Promise((resolve) => setTimeout(() => requestIdleCallback(resolve)))");
+    expect(await page.getByRole("button", { name: /1\. File/ }).textContent()).toContain("rows.csv");
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import without a trial" }).click();
+    await page.getByRole("heading", { name: "Import of rows.csv" }).waitFor();
+    await page.getByText("Import finished.").waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("loads the reader of workbooks only for a workbook, and lets choose the sheet", async () => {
     const { page, complaints } = await site.begin();
     const loaded: string[] = [];
