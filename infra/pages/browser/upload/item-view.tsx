@@ -1,6 +1,6 @@
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
-import type { Api, Item, ItemEvent } from "./api.ts";
+import { type Api, hasStatus, type Item, type ItemEvent } from "./api.ts";
 import { shownChoice, shownValue } from "./field-names.ts";
 import { Heading, List, Loading } from "./parts.tsx";
 import { shownTime } from "./shown.ts";
@@ -50,9 +50,15 @@ function fieldsOf(item: Item): (readonly [string, string])[] {
   );
 }
 
+const NOT_KNOWN = "There is no item at this address. It may have been deleted.";
+
 /** One item with its attributes and events. @param list address of the list from which it was opened, with its filters */
 export function ItemView({ api, id, list }: { readonly api: Api; readonly id: string; readonly list: string }) {
-  const { value, error } = useLoaded(() => api.get<{ readonly data: Item }>(`v1/work_items/${encodeURIComponent(id)}`));
+  const { value, error } = useLoaded(() =>
+    api.get<{ readonly data: Item }>(`v1/work_items/${encodeURIComponent(id)}`).catch((caught: unknown) => {
+      throw hasStatus(caught, 404) ? new Error(NOT_KNOWN) : caught;
+    }),
+  );
   if (!value) return <Loading error={error}>Item</Loading>;
   const { data: item } = value;
   const { agent } = item;

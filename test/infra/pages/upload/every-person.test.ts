@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
 
   test("opens with an address that somebody has cut or typed", async () => {
     for (const [place, shown] of [
-      ["#item=100%", /not found/i],
+      ["#item=100%", "There is no item at this address."],
       ["#nothing", "1. Choose a file"],
     ] as const) {
       const { page, complaints } = await site.begin(place);
