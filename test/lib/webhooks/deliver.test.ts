@@ -151,9 +151,8 @@ describe("ten thousand changes in a second", () => {
     };
     await Promise.all(Array.from({ length: WORKERS }, work));
     expect(failures).toEqual([]);
-    clock.advance(5 * SECOND_MS);
-    await delivery.sweep();
-    clock.advance(5 * SECOND_MS);
+    // Their messages may be delayed in the queue's own time.
+    clock.advance(2 * MINUTE_MS);
     await delivery.sweep();
     const rings = receiver.received.slice(before);
     expect(new Set(receiver.paths().slice(before)).size).toBe(ENDPOINTS);
