@@ -8,8 +8,9 @@ type Status = WorkItem["status"];
 /**
  * What other systems call the statuses, as `plainWords` makes it, in English, German, French and Spanish, a line each. Words that
  * systems use for different things, such as "on hold" or "reopened", are missing: a person has to say what they mean. So are
- * all of waiting: Jira counts "Waiting for customer" and "Waiting for support" as in progress, and in ServiceNow
+ * those of waiting: Jira counts "Waiting for customer" and "Waiting for support" as in progress, and in ServiceNow
  * most incidents that await a user were active before, but help desks also use such words for work that nothing was done for yet.
+ * "Wartend" and "en attente" are what help desks call "Pending" in German and French.
  */
 const WORDS: Readonly<Record<Status, readonly string[]>> = {
   pending: [
