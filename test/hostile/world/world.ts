@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
+import callbackTimers from "node:timers";
 import timers from "node:timers/promises";
 import { Readable } from "node:stream";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
@@ -50,19 +51,33 @@ const runs = new AsyncLocalStorage<Run>();
  * @returns what ends it
  */
 export function takeOverTime(): () => void {
-  const before = { wait: timers.setTimeout, random: Math.random, timeout: AbortSignal.timeout.bind(AbortSignal) };
+  const before = {
+    wait: timers.setTimeout,
+    call: callbackTimers.setTimeout,
+    random: Math.random,
+    timeout: AbortSignal.timeout.bind(AbortSignal),
+  };
   timers.setTimeout = (<T>(milliseconds: number, value: T, options: object) => {
     const run = runs.getStore();
     return run === undefined
       ? before.wait(milliseconds, value, options)
       : run.world.park(milliseconds, run).then(() => value);
   }) as typeof timers.setTimeout;
+  // Middy's, by which a call is answered before its time is over. It does nothing once the call is answered, and one that
+  // was frozen goes on.
+  callbackTimers.setTimeout = ((callback: () => void, milliseconds: number) => {
+    const run = runs.getStore();
+    if (run === undefined) return before.call(callback, milliseconds);
+    void run.world.park(milliseconds, run).then(() => run.frozenUntil === 0 && callback());
+    return undefined;
+  }) as typeof callbackTimers.setTimeout;
   Math.random = () => (runs.getStore()?.random ?? before.random)();
   AbortSignal.timeout = (milliseconds) =>
     runs.getStore() === undefined ? before.timeout(milliseconds) : new AbortController().signal;
   syncBuiltinESMExports();
   return () => {
     timers.setTimeout = before.wait;
+    callbackTimers.setTimeout = before.call;
     Math.random = before.random;
     AbortSignal.timeout = before.timeout;
     syncBuiltinESMExports();
@@ -227,6 +242,8 @@ export class World {
     const settled = working.finally(() => {
       isOver = true;
       if (!run.isDead) onEnd?.();
+      // Lambda stops what a function has left running when it answers. What was frozen may go on in a later call.
+      if (run.frozenUntil === 0) run.isDead = true;
     });
     // Of one that was frozen nobody waits for the error.
     settled.catch(() => undefined);
