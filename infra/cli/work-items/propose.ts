@@ -52,7 +52,7 @@ async function proposed(terminal: Terminal, file: CsvFile, options: Options): Pr
 }
 
 async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {
-  if (mapping.fields?.["status"] === undefined || mapping.fields["completed_at"] === undefined) return 0;
+  if (mapping.fields?.["status"] === undefined) return 0;
   const sample = await readSample(file, 1);
   const count = createUndatedCount(mapping, sample.names);
   await observeRows(file.blob.stream(), sample, () => [count]);

@@ -4,7 +4,7 @@ import { plainWords } from "./plain-words.ts";
 const HEADING_MAX_CHARACTERS = 40;
 /** What stands before sums in English, German, French and Spanish, as `plainWords` makes it; a count may follow. */
 const HEADING = new RegExp(
-  String.raw`^(?:(?:grand|overall|report|sub|sous|page) )?(?:totals?|totaux|totales|subtotal(?:es|s)?|sum|summe|gesamt|gesamtsumme|gesamtergebnis|zwischensumme|insgesamt|somme|suma)(?: (?:general(?:es)?|generaux|records?|rows|items|tickets|cases|count))?(?: \d+)*$`,
+  String.raw`^(?:(?:grand|overall|report|sub|sous|page) )?(?:totals?|totaux|totales|subtotal(?:es|s)?|sum|summe|gesamt|gesamtsumme|gesamtergebnis|zwischensumme|insgesamt|somme|suma)(?: (?:general(?:es)?|generaux|records?|rows|items|tickets|cases|count|\d+))*$`,
 );
 
 /** Whether a row's first text is a heading of sums, such as "Grand total:". */

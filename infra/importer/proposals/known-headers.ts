@@ -126,7 +126,7 @@ export function targetOfSlip(name: string): string | undefined {
 const ROLES = [
   "assignee|assigned to(?: technician)?|assigned agent|assigned user|assigned teammate|(?:agent|teammate|admin) (?:currently )?assigned|teammate assigned" +
     "|zugewiesen (?:an|zu)(?: techniker)?|zugewiesene(?:r|s)? (?:person|mitarbeiter|agent|benutzer)" +
-    "|assignee?(?: a)?|(?:attribue|affecte) a(?: technicien)?|agent assigne" +
+    "|(?:personne )?assignee?(?: a)?|(?:attribue|affecte) a(?: technicien)?|agent assigne" +
     "|asignado a(?: tecnico)?|agente asignado|persona asignada",
   `owner|(?:ticket|fall|kundenvorgangs?) ?(?:inhaber|zustandiger)|inhaber(?: des ${ITEM})?|propriet?aire(?: ${OF} ?${ITEM})?|propietario(?: ${OF} ?${ITEM})?`,
   "agent|handler|resolver|advis[oe]r|representative|rep|teammate|technician|bearbeiter(?:in)?|sachbearbeiter(?:in)?|zustandige(?:r|person)?|mitarbeiter(?:in)?|techniker(?:in)?|technicien(?:ne)?|responsable|agente|tecnico|conseiller|bearbeitet von",

@@ -14,15 +14,17 @@ const NAMED_MONTHS = [
   "d MMMM yyyy",
   "MMMM d, yyyy",
 ];
-const TIMES = ["", " HH:mm", " HH:mm:ss", " h:mm a", " h:mm:ss a"];
+const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a"];
 
-/** Formats that are tried. */
-export const TIME_FORMATS: readonly string[] = [
-  "iso",
-  ...[...DATES, ...SHORT_DATES, ...NAMED_MONTHS].flatMap((date) => TIMES.map((time) => date + time)),
-  "unix_ms",
-  "unix",
-];
+/** The formats of dates, alone and with what may stand between them and the time. */
+function formatsWith(between: string): string[] {
+  const times = HOURS.map((hours) => between + hours);
+  return [...DATES, ...SHORT_DATES, ...NAMED_MONTHS].flatMap((date) => ["", ...times].map((time) => date + time));
+}
+/** Formats to choose from. */
+export const TIME_FORMATS: readonly string[] = ["iso", ...formatsWith(" "), "unix_ms", "unix"];
+/** Formats that are tried. Scripts and reports write a comma before the time. */
+const TRIED_FORMATS = [...new Set([...TIME_FORMATS, ...formatsWith(", ")])];
 /** Digits of times since 1970 that are meant: numbers that are shorter may be anything. */
 const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
 
@@ -79,7 +81,7 @@ export function timeReadingsOf(shapes: readonly Shape[]): TimeReadings | undefin
 let readers: readonly { readonly format: string; readonly read: Reader }[] | undefined;
 
 function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
-  readers ??= TIME_FORMATS.map((format) => ({ format, read: createReader(format, "UTC") }));
+  readers ??= TRIED_FORMATS.map((format) => ({ format, read: createReader(format, "UTC") }));
   const readings = readers.map(({ format, read }) => {
     const fitting = shapes.filter(({ examples }) => examples.some((text) => read(text) !== undefined));
     return { format, fitting, rows: countRows(fitting), read };

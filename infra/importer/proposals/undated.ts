@@ -8,9 +8,9 @@ import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
  */
 export function createUndatedCount({ fields = {}, empty, decimal }: Mapping, names: readonly string[]) {
   const { status, completed_at: completedAt } = fields;
-  if (status === undefined || completedAt === undefined) return { observe: () => undefined, rows: () => 0 };
+  if (status === undefined) return { observe: () => undefined, rows: () => 0 };
   const own = {
-    fields: { external_id: { value: "any" }, status, completed_at: completedAt },
+    fields: { external_id: { value: "any" }, status, ...(completedAt && { completed_at: completedAt }) },
     others: "ignore",
   } as const;
   const reader = mappedReader({ ...own, ...(empty && { empty }), ...(decimal && { decimal }) }, names);

@@ -157,18 +157,28 @@ function createOffsetCheck(pattern: string): (text: string) => boolean {
 /** More characters than the fields of a pattern can have beyond their own letters: a cell may have a megabyte. */
 const FIELDS_MAX_CHARACTERS = 200;
 
+/** Many programs write a space that doesn't break, as before AM and PM. */
+function withPlainSpaces(text: string): string {
+  return text.replaceAll(/[\u00a0\u202f]/g, " ");
+}
+
 /**
  * Makes the function that reads texts of a pattern. Its result are milliseconds since the epoch, for a pattern without
  * offset those at which UTC shows the same time; NaN if the text does not fit. date-fns defines what fits; patterns of
  * digits alone are read by an expression, which takes a tenth of the time.
  */
-export function createPatternReader(pattern: string): (text: string) => number {
+export function createPatternReader(given: string): (text: string) => number {
+  const pattern = withPlainSpaces(given);
+  const read = createReader(pattern);
+  return (text) => (text.length > pattern.length + FIELDS_MAX_CHARACTERS ? Number.NaN : read(withPlainSpaces(text)));
+}
+
+function createReader(pattern: string): (text: string) => number {
   const expression = expressionOf(pattern);
   const isTwoDigits = tokensOf(pattern).includes("yy");
   if (expression === undefined) {
     const hasImpossibleOffset = hasOffset(pattern) ? createOffsetCheck(pattern) : () => false;
     return (text) => {
-      if (text.length > pattern.length + FIELDS_MAX_CHARACTERS) return Number.NaN;
       const date = parse(text, pattern, REFERENCE, { in: utc });
       if (Number.isNaN(date.getTime()) || hasImpossibleOffset(text)) return Number.NaN;
       return !isTwoDigits && date.getFullYear() < YEAR_MIN ? Number.NaN : date.getTime();

@@ -85,6 +85,21 @@ it("writes no mapping while a date can be read in two ways, and says what answer
   expect(await run("import", "calls.csv", "--propose", "calls.json", "--dates", "us")).toMatchObject({ exit: 2 });
 });
 
+it("says of dates that it can't read that items are completed without one", async () => {
+  writeFileSync("days.csv", "Ticket #,State,Closed On\nT1,done,46000.5\nT2,done,46001.25\nT3,open,\n");
+  const { told } = await run("import", "days.csv", "--propose", "days.json");
+  expect(told).toContain('certain: "Ticket #" as external_id');
+  expect(told).toContain("please check: 2 rows are completed without a completion date");
+});
+
+it("reads dates with a comma before the time", async () => {
+  writeFileSync("report.csv", 'Case Number,Date/Time Closed\n00001,"1/25/2026, 1:45\u202fPM"\n');
+  await run("import", "report.csv", "--propose", "report.json", "--time-zone", "UTC");
+  expect(JSON.parse(readFileSync("report.json", "utf8"))).toMatchObject({
+    fields: { completed_at: { column: "Date/Time Closed", format: "MM/dd/yyyy, h:mm a" } },
+  });
+});
+
 it("names rows of totals, and leaves them out as blank lines", async () => {
   writeFileSync("sums.csv", "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\nTotal,,5\n");
   const { told } = await run("import", "sums.csv", "--propose", "sums.json");

@@ -20,7 +20,7 @@ const CELLS: Readonly<Record<string, readonly [string, string]>> = {
 /** Headers of exports by system and language, and what each means; a question mark says that it needs a look. */
 const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Zendesk (en)": {
-    external_id: "ID, Id, Ticket ID",
+    external_id: "ID, Id, Ticket ID, Ticket #",
     status: "Status, Ticket status",
     completed_at: "Solved at, Ticket solved - Timestamp, Ticket solved - Date",
     agent_name: "Assignee, Assignee name",
@@ -40,7 +40,7 @@ const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     other: "Anfragender, Gruppe, Erstellt am",
   },
   "Zendesk (fr)": {
-    external_id: "ID du ticket",
+    external_id: "ID du ticket, N° de ticket",
     status: "Statut, Statut du ticket",
     completed_at: "Résolu le",
     agent_name: "Assigné, Assigné à",
@@ -108,7 +108,7 @@ const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     external_id: "Clé de ticket, ID de ticket",
     status: "État",
     completed_at: "Résolue, Résolu",
-    agent_name: "Responsable",
+    agent_name: "Responsable, Personne assignée",
     type: "Type de ticket",
     "custom_attributes.short_description": "Résumé",
     other: "Rapporteur, Créé",

@@ -37,6 +37,7 @@ describe.each(everyZone)("a date-time, on a machine in $zone", ({ use }) => {
     ["29-02-2016 01:16", "dd-MM-yyyy HH:mm", "UTC", "2016-02-29T01:16:00.000Z"],
     ["1.6.2023", "d.M.yyyy", "Europe/Berlin", "2023-05-31T22:00:00.000Z"],
     ["6/1/23 12:05 AM", "M/d/yy h:mm a", "America/New_York", "2023-06-01T04:05:00.000Z"],
+    ["6/1/2023, 12:05\u202fAM", "M/d/yyyy, h:mm a", "UTC", "2023-06-01T00:05:00.000Z"],
     ["Thu, 1 Jun 2023 at 9 o'clock", "EEE, d MMM yyyy 'at' H 'o''clock'", "UTC", "2023-06-01T09:00:00.000Z"],
     ["June 1st, 2023", "MMMM do, yyyy", "UTC", "2023-06-01T00:00:00.000Z"],
     ["2023-06-01T12:15:36.250+05:30", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", undefined, "2023-06-01T06:45:36.250Z"],
