@@ -15,56 +15,34 @@ export interface Match<T> {
   readonly target: T | undefined;
 }
 
-interface Node<T> {
-  readonly path: string;
-  readonly children: Map<string, Node<T>>;
-  readonly methods: Map<string, T>;
-}
-interface Found<T> {
-  readonly node: Node<T>;
-  readonly parameters: readonly (readonly [string, string])[];
-}
-
-function nodeAt<T>(path: string): Node<T> {
-  return { path, children: new Map(), methods: new Map() };
-}
-
-/** Finds a path's node. Static segments win over `{id}`; it backtracks from dead ends. */
-function find<T>(node: Node<T>, [segment, ...rest]: readonly string[]): Found<T> | undefined {
-  if (segment === undefined) return { node, parameters: [] };
-  const exact = node.children.get(segment);
-  const found = exact && find(exact, rest);
-  if (found !== undefined || segment === "") return found;
-  for (const [part, child] of node.children) {
-    const name = /^\{(.+)\}$/.exec(part)?.[1];
-    const below = name === undefined ? undefined : find(child, rest);
-    if (name !== undefined && below) return { ...below, parameters: [[name, segment], ...below.parameters] };
-  }
-  return undefined;
+/** A resource path and all above it. */
+function resourcesIn(path: string): string[] {
+  const parts = path.split("/").slice(1);
+  return parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
 }
 
 /** Matches requests as API Gateway does. A `/` at the end of a path is ignored; `%2F` does not separate segments. */
 export function createRouter<T>(endpoints: readonly Endpoint<T>[]) {
-  const root = nodeAt<T>("/");
-  for (const { method, path, target } of endpoints) {
-    let node = root;
-    for (const part of path.split("/").filter(Boolean)) {
-      const child = node.children.get(part) ?? nodeAt<T>(`${node === root ? "" : node.path}/${part}`);
-      node.children.set(part, child);
-      node = child;
-    }
-    node.methods.set(method, target);
-  }
+  const targets = new Map(endpoints.map(({ method, path, target }) => [`${method} ${path}`, target]));
+  // Fixed segments come before parameters: "{" sorts after letters.
+  const resources = [...new Set(["/", ...endpoints.flatMap(({ path }) => resourcesIn(path))])].toSorted();
+  const patterns = resources.map((resource) => ({
+    resource,
+    pattern: new RegExp(`^${resource.replaceAll(".", String.raw`\.`).replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
+  }));
   /** @param path as it was sent, without the query @returns "malformed" if the path cannot be percent-decoded */
   return (method: string, path: string): Match<T> | "malformed" => {
-    const segments = path.split("/").slice(1);
-    if (segments.at(-1) === "") segments.pop();
-    const { node, parameters } = find(root, segments) ?? { parameters: [["proxy", segments.join("/")] as const] };
+    const asked = path.replace(/(?<=[^/])\/$/, "");
+    const { resource, pattern } = patterns.find((each) => each.pattern.test(asked)) ?? {
+      resource: "/{proxy+}",
+      pattern: /^\/(?<proxy>.*)$/,
+    };
     try {
+      const parameters = Object.entries({ ...pattern.exec(asked)?.groups });
       return {
-        resource: node?.path ?? "/{proxy+}",
+        resource,
         pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decodeURIComponent(value)])),
-        target: node?.methods.get(method),
+        target: targets.get(`${method} ${resource}`),
       };
     } catch {
       return "malformed";
