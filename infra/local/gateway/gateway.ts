@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "@aws-lambda-powertools/logger";
+import type { APIGatewayProxyResult } from "aws-lambda";
 import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/error-table.ts";
 import {
   GATEWAY_RESPONSES,
@@ -64,9 +65,8 @@ async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /** Whether Lambda would refuse an event or a result. Only a large body is worth the look. */
-function isTooLarge(payload: unknown): boolean {
-  const { body } = (payload ?? {}) as { readonly body?: unknown };
-  if (typeof body !== "string" || body.length < BODY_MEASURED_FROM) return false;
+function isTooLarge(payload: { readonly body: string | null }): boolean {
+  if ((payload.body ?? "").length < BODY_MEASURED_FROM) return false;
   return Buffer.byteLength(JSON.stringify(payload)) > PAYLOAD_MAX_BYTES;
 }
 
@@ -152,11 +152,9 @@ class RestApi {
     const { target = this.#unknown, ...place } = match;
     const event = toProxyEvent({ message, body, requestId, ...place });
     if (isTooLarge(event)) return this.#refuse("REQUEST_TOO_LARGE", message, requestId);
-    const result = await target(event, requestId);
-    const response = isTooLarge(result) ? undefined : toHttpResponse(result);
-    if (response !== undefined) return compressed(response, message.headers["accept-encoding"]);
-    const error = "no response that the gateway takes, or one above 6 MB";
-    this.#log.error("response refused", { path: place.resource, request_id: requestId, error });
+    const result = (await target(event, requestId)) as APIGatewayProxyResult;
+    if (!isTooLarge(result)) return compressed(toHttpResponse(result), message.headers["accept-encoding"]);
+    this.#log.error("response refused", { path: place.resource, request_id: requestId, error: "above 6 MB" });
     return this.failure(message, requestId);
   }
 

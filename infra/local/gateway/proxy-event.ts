@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { APIGatewayProxyEvent } from "aws-lambda";
-import * as z from "zod";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { ACCOUNT } from "../platform.ts";
 
 const API_ID = "local";
@@ -118,35 +117,13 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-const headerValue = z.union([z.string(), z.number(), z.boolean()]);
-/** The gateway accepts only these keys. */
-const proxyResultSchema = z.strictObject({
-  statusCode: z.coerce.number().int().min(100).max(599),
-  headers: z.record(z.string(), headerValue).nullish(),
-  multiValueHeaders: z.record(z.string(), z.array(headerValue)).nullish(),
-  body: z.string().nullish(),
-  isBase64Encoded: z.boolean().nullish(),
-});
-
-/** Makes a response of a function's result, as the gateway does. @returns undefined if the result is malformed */
-export function toHttpResponse(result: unknown): HttpResponse | undefined {
-  const parsed = proxyResultSchema.safeParse(result);
-  if (!parsed.success) return undefined;
-  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = parsed.data;
-  const byName = new Map<string, readonly [string, string][]>([
-    ["content-type", [["Content-Type", "application/json"]]],
-  ]);
-  for (const [name, value] of Object.entries(headers ?? {})) byName.set(name.toLowerCase(), [[name, String(value)]]);
-  for (const [name, values] of Object.entries(multiValueHeaders ?? {})) {
-    byName.set(
-      name.toLowerCase(),
-      values.map((value) => [name, String(value)]),
-    );
-  }
-  for (const own of ["content-length", "transfer-encoding", "connection"]) byName.delete(own);
+/** Makes a response of a function's result, as the gateway does. */
+export function toHttpResponse({ statusCode, headers, body, isBase64Encoded }: APIGatewayProxyResult): HttpResponse {
+  const own = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)] as const);
+  const hasType = own.some(([name]) => name.toLowerCase() === "content-type");
   return {
     status: statusCode,
-    headers: [...byName.values()].flat(),
-    body: Buffer.from(body ?? "", isBase64Encoded === true ? "base64" : "utf8"),
+    headers: hasType ? own : [["Content-Type", "application/json"], ...own],
+    body: Buffer.from(body, isBase64Encoded === true ? "base64" : "utf8"),
   };
 }

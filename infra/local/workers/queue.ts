@@ -6,8 +6,7 @@ import {
   type ReceiveMessageCommandOutput,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import type { SQSEvent, SQSRecord } from "aws-lambda";
-import * as z from "zod";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { chunksOf } from "../../../lib/retry.ts";
 import type { Invoke } from "../functions.ts";
 
@@ -52,24 +51,6 @@ export function toRecord(message: Message, { queueArn, region }: Pick<QueueSourc
   };
 }
 
-const batchResponseSchema = z
-  .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
-  .nullish();
-
-/**
- * The messages of a batch that succeeded, by Lambda's rules: a malformed response, or one that names a message that was
- * not in the batch, fails the whole batch
- * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html).
- */
-function succeededIn(batch: readonly Message[], result: unknown): readonly Message[] {
-  const parsed = batchResponseSchema.safeParse(result);
-  if (!parsed.success) return [];
-  const failed = new Set(parsed.data?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
-  const known = new Set(batch.map(({ MessageId }) => MessageId));
-  if ([...failed].some((id) => !known.has(id))) return [];
-  return batch.filter(({ MessageId }) => MessageId !== undefined && !failed.has(MessageId));
-}
-
 /** The running poller of one event source mapping. */
 export interface Poller {
   /** Stops receiving, and waits for the running invocations. */
@@ -86,7 +67,9 @@ export function pollQueue(source: QueueSource, invoke: Invoke, sqs: SQSClient): 
 
   const deliver = async (batch: readonly Message[]): Promise<void> => {
     const event: SQSEvent = { Records: batch.map((message) => toRecord(message, source)) };
-    const succeeded = succeededIn(batch, await invoke(event));
+    const { batchItemFailures } = (await invoke(event)) as SQSBatchResponse;
+    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    const succeeded = batch.filter(({ MessageId = "" }) => !failed.has(MessageId));
     if (succeeded.length === 0) return;
     const Entries = succeeded.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: source.queueUrl, Entries }));

@@ -6,8 +6,7 @@ import {
   GetShardIteratorCommand,
   type Shard,
 } from "@aws-sdk/client-dynamodb-streams";
-import type { DynamoDBRecord } from "aws-lambda";
-import * as z from "zod";
+import type { DynamoDBBatchResponse, DynamoDBRecord } from "aws-lambda";
 import type { StreamedPartition } from "../../../functions/workers.ts";
 import type { Invoke } from "../functions.ts";
 import type { Poller } from "./queue.ts";
@@ -74,25 +73,14 @@ export async function readShard(streams: DynamoDBStreamsClient, ShardIterator: s
   return { records, next };
 }
 
-const batchResponseSchema = z
-  .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().nullish() })).nullish() })
-  .nullish();
-
 function numberOf({ dynamodb }: DynamoDBRecord): string {
   return dynamodb?.SequenceNumber ?? "";
 }
 
-/**
- * How many records of a batch, from the first on, are done with, by Lambda's rules: those before the first one that
- * failed; none if the response names something else
- * (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html).
- */
-function doneOf(batch: readonly DynamoDBRecord[], result: unknown): number {
-  const parsed = batchResponseSchema.safeParse(result);
-  if (!parsed.success) return 0;
-  const failures = parsed.data?.batchItemFailures ?? [];
+/** How many records of a batch, from the first on, are done with: those before the first one that failed. */
+function doneOf(batch: readonly DynamoDBRecord[], { batchItemFailures: failures }: DynamoDBBatchResponse): number {
   const places = failures.map(({ itemIdentifier }) => batch.findIndex((one) => numberOf(one) === itemIdentifier));
-  return places.includes(-1) ? 0 : Math.min(batch.length, ...places);
+  return Math.min(batch.length, ...places);
 }
 
 /**
@@ -124,7 +112,7 @@ export function pollStream(
     const events = matching.map((record) => ({ ...record, awsRegion: region, eventSourceARN: streamArn }));
     for (let left = events; left.length > 0 && !signal.aborted;) {
       const done = await invoke({ Records: left }).then(
-        (result) => doneOf(left, result),
+        (result) => doneOf(left, result as DynamoDBBatchResponse),
         () => 0,
       );
       const last = left[done - 1];

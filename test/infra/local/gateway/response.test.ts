@@ -4,27 +4,25 @@ import { start } from "./tiny-api.ts";
 
 describe("the response", () => {
   const responseTo = async (result: unknown, headers: Record<string, string> = {}): Promise<Response> => {
-    const gateway = await start(() => result);
+    const gateway = await start(typeof result === "function" ? (result as () => unknown) : () => result);
     onTestFinished(() => gateway.stop());
     return fetch(`http://127.0.0.1:${gateway.port}/items/1`, { headers });
   };
 
-  test("has the function's status, headers and repeated headers", async () => {
+  test("has the function's status and headers", async () => {
     const response = await responseTo({
       statusCode: 201,
       headers: { "X-One": "1", "content-type": "text/plain" },
-      multiValueHeaders: { "Set-Cookie": ["a=1", "b=2"] },
       body: "made",
     });
     expect(response.status).toBe(201);
     expect(response.headers.get("x-one")).toBe("1");
     expect(response.headers.get("content-type")).toBe("text/plain");
-    expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
     expect(await response.text()).toBe("made");
   });
 
   test("is JSON where the function names no content type", async () => {
-    expect((await responseTo({ statusCode: 204 })).headers.get("content-type")).toBe("application/json");
+    expect((await responseTo({ statusCode: 204, body: "" })).headers.get("content-type")).toBe("application/json");
   });
 
   test("is compressed where the client prefers gzip or deflate, unless it is small or compressed already", async () => {
@@ -73,13 +71,13 @@ describe("the response", () => {
   });
 
   test.each([
-    ["no object", "text"],
-    ["no status", { body: "x" }],
-    ["an unknown key", { statusCode: 200, cookies: [] }],
-    ["a body that isn't text", { statusCode: 200, body: { a: 1 } }],
-    ["a header that HTTP does not allow", { statusCode: 200, headers: { "x-a": "1\r\nx-b: 2" } }],
-  ])("is a 500 if the function returns %s", async (_, result) => {
-    const response = await responseTo(result);
+    ["fails", () => Promise.reject(new Error("no"))],
+    [
+      "returns a header that HTTP doesn't allow",
+      () => ({ statusCode: 200, headers: { "x-a": "1\r\nx-b: 2" }, body: "" }),
+    ],
+  ])("is a 500 if the function %s", async (_, handler) => {
+    const response = await responseTo(handler);
     expect(response.status).toBe(500);
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect(await response.text()).toBe('{"error":"internal error"}');
