@@ -10,17 +10,17 @@ import { API_TIMEOUT_SECONDS } from "../limits.ts";
 import { type FunctionHost, type Invoke, loadFunction, loggedError } from "./functions.ts";
 import { type Gateway, startGateway } from "./gateway/gateway.ts";
 import type { Endpoint } from "./gateway/routes.ts";
-import { LocalServiceError } from "./local-service-error.ts";
+import { CommandError } from "../command-line.ts";
 
 const BUILD_PAGES = fileURLToPath(new URL("../pages/build-pages.ts", import.meta.url));
 
-/** Builds the pages into a directory, by another process. @throws LocalServiceError with what it printed */
+/** Builds the pages into a directory, by another process. @throws CommandError with what it printed */
 export async function buildPages(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   const child = spawn(process.execPath, [BUILD_PAGES, directory], { stdio: ["ignore", "ignore", "pipe"] });
   const exit = once(child, "exit") as Promise<[number | null]>;
   const printed = await text(child.stderr);
-  if ((await exit)[0] !== 0) throw new LocalServiceError(`the pages cannot be built: ${printed.trim()}`);
+  if ((await exit)[0] !== 0) throw new CommandError(`the pages cannot be built: ${printed.trim()}`);
 }
 
 /** Loads the function of the pages. @param prepare is called before the first page is served */
@@ -50,7 +50,7 @@ export interface ApiOptions extends FunctionHost {
   readonly preparePages: () => Promise<void>;
 }
 
-/** Serves all routes in the table, and the pages. @throws LocalServiceError if the port is in use */
+/** Serves all routes in the table, and the pages. @throws CommandError if the port is in use */
 export async function startApi({ port, allowedOrigins, preparePages, ...host }: ApiOptions): Promise<Gateway> {
   const load = (name: string): Promise<Invoke> => loadFunction(name, API_TIMEOUT_SECONDS, host);
   const [page, unknown, routed] = await Promise.all([

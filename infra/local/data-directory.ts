@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, st
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LocalServiceError } from "./local-service-error.ts";
+import { CommandError } from "../command-line.ts";
 import { reasonOf } from "../plain-reason.ts";
 import { type LocalFiles, localFilesIn } from "../environment-file.ts";
 
@@ -61,7 +61,7 @@ async function lockWhenFree(file: string): Promise<DatabaseSync | undefined> {
     try {
       return lock(file);
     } catch (error) {
-      if (!isBusy(error)) throw new LocalServiceError(`${file} is broken: ${reasonOf(error)}`);
+      if (!isBusy(error)) throw new CommandError(`${file} is broken: ${reasonOf(error)}`);
       if (Date.now() > deadline) return undefined;
     }
     await sleep(50);
@@ -71,7 +71,7 @@ async function lockWhenFree(file: string): Promise<DatabaseSync | undefined> {
 /** Checks that no earlier engine still has the file open: two processes would corrupt it. */
 async function assertFree(file: string): Promise<void> {
   const database = await lockWhenFree(file);
-  if (database === undefined) throw new LocalServiceError(`another process has ${file} open`);
+  if (database === undefined) throw new CommandError(`another process has ${file} open`);
   database.close();
 }
 
@@ -98,17 +98,17 @@ function isEmpty(file: string): boolean {
   return statSync(file).size === 0;
 }
 
-/** @throws LocalServiceError if another version wrote the directory */
+/** @throws CommandError if another version wrote the directory */
 function assertVersion(path: string, versionFile: string): void {
   if (readFileSync(versionFile, "utf8").trim() === VERSION) return;
-  throw new LocalServiceError(
+  throw new CommandError(
     `the data directory ${path} was written by another version of the local service: delete it, or name another with DATA_DIR`,
   );
 }
 
 /**
  * Opens the directory, creating it if it is missing, and locks it.
- * @throws LocalServiceError if it cannot be used, another local service uses it, or another version wrote it
+ * @throws CommandError if it cannot be used, another local service uses it, or another version wrote it
  */
 export async function openDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory);
@@ -125,12 +125,12 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
     }
     for (const file of [dynamodbFile, queuesFile, versionFile, holderFile, lockFile, logFile]) makePrivateFile(file);
   } catch (error) {
-    throw new LocalServiceError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
+    throw new CommandError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
   }
   const locked = await lockWhenFree(lockFile);
   if (locked === undefined) {
     const holder = readFileSync(holderFile, "utf8").trim();
-    throw new LocalServiceError(`the data directory ${path} is in use by another local service (process ${holder})`);
+    throw new CommandError(`the data directory ${path} is in use by another local service (process ${holder})`);
   }
   try {
     writeFileSync(holderFile, `${process.pid}\n`);

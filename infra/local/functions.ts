@@ -9,7 +9,7 @@ import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { createSqsClient } from "../../lib/aws/sqs-client.ts";
 import { resources } from "../../lib/resources.ts";
 import type { Variables } from "../environment-file.ts";
-import { LocalServiceError } from "./local-service-error.ts";
+import { CommandError } from "../command-line.ts";
 
 type Everything = Required<Permissions>;
 const everything = Object.fromEntries(
@@ -96,7 +96,7 @@ export async function loadFunction(
   const handle = await create(name, runtime);
   return async (event, requestId = randomUUID()) => {
     const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const late = new LocalServiceError(`${name} timed out after ${timeoutSeconds} s`);
+    const late = new CommandError(`${name} timed out after ${timeoutSeconds} s`);
     const timer = setTimeout(reject, timeoutSeconds * 1000, late);
     try {
       const context = contextOf(name, requestId, Date.now() + timeoutSeconds * 1000);

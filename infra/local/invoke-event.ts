@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PROJECT_ROOT } from "../build.ts";
-import { LocalServiceError } from "./local-service-error.ts";
+import { CommandError } from "../command-line.ts";
 import { reasonOf } from "../plain-reason.ts";
 
 /** The directory of the samples. */
@@ -66,7 +66,7 @@ export function preparationsOf(file: string): readonly (readonly [functionName: 
 /**
  * Reads an event from a file, as JSON text.
  * @param key replaces `${API_KEY}` in the event's strings
- * @throws LocalServiceError if the file cannot be read or is not JSON
+ * @throws CommandError if the file cannot be read or is not JSON
  */
 export function readEvent(file: string, key = KEY_PLACEHOLDER): string {
   const replaceKey = (_: string, value: unknown): unknown =>
@@ -75,6 +75,6 @@ export function readEvent(file: string, key = KEY_PLACEHOLDER): string {
     return JSON.stringify(JSON.parse(readFileSync(file, "utf8"), replaceKey));
   } catch (error) {
     const reason = error instanceof SyntaxError ? "isn't valid JSON" : "cannot be read";
-    throw new LocalServiceError(`${file} ${reason} (${reasonOf(error)}): name an event file, such as those in events/`);
+    throw new CommandError(`${file} ${reason} (${reasonOf(error)}): name an event file, such as those in events/`);
   }
 }

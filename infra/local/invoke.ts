@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createCommandLine, runCommand } from "../command-line.ts";
+import { CommandError, createCommandLine, runCommand } from "../command-line.ts";
 import { localFiles, readEnvironmentFile } from "../environment-file.ts";
 import { pages } from "../../functions/pages.ts";
 import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../../functions/routes.ts";
@@ -10,7 +10,6 @@ import { buildPages, loadPages } from "./api.ts";
 import { createLocalRuntime, loadFunction, type LocalRuntime } from "./functions.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
 import { processTerminal } from "../terminal.ts";
-import { LocalServiceError } from "./local-service-error.ts";
 import { openStores, setEnvironment } from "./service.ts";
 
 /** Timeouts of all functions in seconds, by name. */
@@ -36,7 +35,7 @@ async function findStores(opened: AsyncDisposableStack): Promise<{ runtime: Loca
 async function invoke(name: string, eventFile: string): Promise<void> {
   const timeout = timeouts.get(name);
   if (timeout === undefined) {
-    throw new LocalServiceError(`unknown function ${name}; name one of ${[...timeouts.keys()].join(", ")}`);
+    throw new CommandError(`unknown function ${name}; name one of ${[...timeouts.keys()].join(", ")}`);
   }
   readEvent(eventFile);
   await using opened = new AsyncDisposableStack();

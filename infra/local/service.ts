@@ -21,7 +21,7 @@ import {
   surviveUncaught,
 } from "./functions.ts";
 import { printToLog } from "./function-log.ts";
-import { LocalServiceError } from "./local-service-error.ts";
+import { CommandError } from "../command-line.ts";
 import { type Endpoints, platformVariables, REGION_CODE } from "./platform.ts";
 import { openCheckpoints } from "./workers/checkpoint-file.ts";
 import { startWorkers } from "./workers/workers.ts";
@@ -52,7 +52,7 @@ export interface Stores {
   /** API key of the organization `demo`. */
   readonly apiKey: string;
   /** Resolves with the reason when an engine ends unexpectedly. */
-  readonly failed: Promise<LocalServiceError>;
+  readonly failed: Promise<CommandError>;
 }
 
 /** The whole service, running on this machine. */
@@ -64,16 +64,16 @@ export interface LocalService {
   readonly environment: Variables;
   readonly dataDirectory: string;
   /** Resolves with the reason when an engine or the workers end unexpectedly. */
-  readonly failed: Promise<LocalServiceError>;
+  readonly failed: Promise<CommandError>;
   /** Writes to the terminal: all else that this process prints is in the log. */
   readonly terminal: ReturnType<typeof printToLog>;
   /** Finishes the requests in flight, then ends everything. */
   stop(): Promise<void>;
 }
 
-async function failureOf(name: string, ended: Promise<void>): Promise<LocalServiceError> {
+async function failureOf(name: string, ended: Promise<void>): Promise<CommandError> {
   await ended;
-  return new LocalServiceError(`the ${name} stopped unexpectedly`);
+  return new CommandError(`the ${name} stopped unexpectedly`);
 }
 
 /** Settings for AWS of the person who starts the service must reach neither its clients nor its functions. */
@@ -114,7 +114,7 @@ async function startEngines(
 /**
  * Opens the data directory and starts the engines on it.
  * @param started gets what is to be stopped
- * @throws LocalServiceError if the data directory is in use, or an engine fails
+ * @throws CommandError if the data directory is in use, or an engine fails
  */
 export async function openStores(
   options: Pick<LocalServiceOptions, "dataDirectory" | "dynamodbEndpoint" | "allowedOrigins">,
@@ -133,9 +133,9 @@ export async function openStores(
   try {
     await provision(clients);
   } catch (error) {
-    if (error instanceof LocalServiceError) throw error;
+    if (error instanceof CommandError) throw error;
     const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
-    throw new LocalServiceError(`${which} cannot be used: ${reasonOf(error)}`);
+    throw new CommandError(`${which} cannot be used: ${reasonOf(error)}`);
   }
   const names = variablesOf(engines.sqs);
   const previous = readEnvironmentFile(data.files.service);
@@ -179,7 +179,7 @@ async function forkWorkers({ data }: Stores, verbose: boolean, started: AsyncDis
 
 /**
  * Runs the service on this machine: the functions of this checkout on embedded engines. The process is the service's.
- * @throws LocalServiceError if the port or the data directory is in use, or an engine fails
+ * @throws CommandError if the port or the data directory is in use, or an engine fails
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { port, allowedOrigins = [], verbose = false, create } = options;
@@ -188,7 +188,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   if (create === undefined) for (const { name } of allRoutes()) void importFunction(name).catch(() => {});
   const stores = await openStores(options, started);
   const { data, clients, variables, runtime, apiKey } = stores;
-  const startOwnWorkers = async (): Promise<{ readonly failed?: Promise<LocalServiceError> }> => {
+  const startOwnWorkers = async (): Promise<{ readonly failed?: Promise<CommandError> }> => {
     if (create === undefined) return forkWorkers(stores, verbose, started);
     const workers = await startWorkers({ runtime, create, checkpoints: openCheckpoints(data.streamCheckpoints) });
     started.defer(() => workers.stop());

@@ -3,7 +3,6 @@ import * as z from "zod";
 import { CommandError, createCommandLine, runCommand } from "../command-line.ts";
 import { originSchema } from "../settings/stage-settings.ts";
 import { processTerminal } from "../terminal.ts";
-import { LocalServiceError } from "./local-service-error.ts";
 import { type LocalService, startLocalService } from "./service.ts";
 import { watchSources } from "./watch.ts";
 
@@ -13,14 +12,14 @@ const SAME_SIGNAL_MS = 1000;
 function portOf(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new LocalServiceError(`PORT is ${text}: it must be a number from 0 to 65535`);
+  throw new CommandError(`PORT is ${text}: it must be a number from 0 to 65535`);
 }
 
 function originsOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const parsed = z.array(originSchema).safeParse(text.split(",").map((origin) => origin.trim()));
   if (parsed.success) return parsed.data;
-  throw new LocalServiceError(
+  throw new CommandError(
     `ALLOWED_ORIGINS is ${text}: it must be origins such as https://app.example.com, separated by commas`,
   );
 }

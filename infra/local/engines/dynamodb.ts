@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { LocalServiceError } from "../local-service-error.ts";
+import { CommandError } from "../../command-line.ts";
 
 /** A running DynamoDB engine. */
 export interface DynamoDbEngine {
@@ -62,7 +62,7 @@ async function freePort(host: string): Promise<number> {
     const free = await portIfFree(host, port);
     if (free !== undefined) return free;
   }
-  throw new LocalServiceError("no port is free");
+  throw new CommandError("no port is free");
 }
 
 /** One of the 16 million addresses of the loopback interface that Linux has, where all ports are free; elsewhere there is one. */
@@ -97,7 +97,7 @@ function launch(command: readonly string[]): ChildProcess {
  * Starts a DynamoDB engine as a child process, which ends with this one.
  * @param commandFor program and arguments that serve DynamoDB at a port
  * @param host its address
- * @throws LocalServiceError with the engine's output if it accepts no connection within a minute
+ * @throws CommandError with the engine's output if it accepts no connection within a minute
  */
 export async function startDynamoDbProcess(
   commandFor: (port: number) => readonly string[],
@@ -119,7 +119,7 @@ export async function startDynamoDbProcess(
     const why = running ? `it didn't respond within ${READY_WITHIN_MS / 1000} s` : printed.trim();
     if (!running || Date.now() > deadline) {
       await stop();
-      throw new LocalServiceError(`the DynamoDB engine did not start: ${why}`);
+      throw new CommandError(`the DynamoDB engine did not start: ${why}`);
     }
     await sleep(10);
   }
@@ -142,7 +142,7 @@ function indexStreamRecords(file: string): void {
 /**
  * Starts the embedded DynamoDB engine.
  * @param options.file SQLite file that keeps the tables
- * @throws LocalServiceError if it does not start
+ * @throws CommandError if it does not start
  */
 export async function startDynamoDbEngine({ file }: { readonly file: string }): Promise<DynamoDbEngine> {
   const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];

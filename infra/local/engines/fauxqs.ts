@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { LocalServiceError } from "../local-service-error.ts";
+import { CommandError } from "../../command-line.ts";
 
 /** A running engine that serves S3 and SQS at one address. */
 export interface FauxqsEngine {
@@ -27,7 +27,7 @@ const STOP_WITHIN_MS = 5000;
 /**
  * Starts S3 and SQS in another process, since they hold whole bodies in memory. It ends with this one.
  * @param storage without it, everything is kept in memory
- * @throws LocalServiceError if it does not start, for example because it cannot read its stored data
+ * @throws CommandError if it does not start, for example because it cannot read its stored data
  */
 export async function startFauxqsEngine(storage?: FauxqsStorage): Promise<FauxqsEngine> {
   // In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished.
@@ -43,7 +43,7 @@ export async function startFauxqsEngine(storage?: FauxqsStorage): Promise<Fauxqs
     new Promise<FauxqsMessage>((resolve) => child.once("message", (sent) => resolve(sent as FauxqsMessage))),
     ended.then(() => ({ failure: printed.trim() })),
   ]);
-  if ("failure" in message) throw new LocalServiceError(`the S3 and SQS engine did not start: ${message.failure}`);
+  if ("failure" in message) throw new CommandError(`the S3 and SQS engine did not start: ${message.failure}`);
   return {
     endpoint: `http://127.0.0.1:${message.port}`,
     ended,

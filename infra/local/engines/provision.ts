@@ -27,7 +27,7 @@ import {
 } from "../../../lib/resources.ts";
 import type { Variables } from "../../environment-file.ts";
 import { KEPT_SECONDS, MAX_RECEIVE_COUNT, visibilityTimeoutSeconds } from "../../limits.ts";
-import { LocalServiceError } from "../local-service-error.ts";
+import { CommandError } from "../../command-line.ts";
 import { ACCOUNT, REGION } from "../platform.ts";
 
 /** Clients of the engines. */
@@ -105,7 +105,7 @@ async function provisionTable(dynamodb: EngineClients["dynamodb"], name: string,
   try {
     const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
     if (shapeOf(existing) !== shapeOf({ ...table, GlobalSecondaryIndexes })) {
-      throw new LocalServiceError(
+      throw new CommandError(
         `the kept table ${name} has other keys or indexes than lib/resources.ts: delete the data directory, or name another with DATA_DIR`,
       );
     }
@@ -155,7 +155,7 @@ async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: s
 /**
  * Creates the tables, buckets and queues of `lib/resources.ts` in the engines, if they do not exist.
  * @param prefix of their names. @default none
- * @throws LocalServiceError if an existing table has other keys or indexes
+ * @throws CommandError if an existing table has other keys or indexes
  */
 export async function provision({ dynamodb, s3, sqs }: EngineClients, prefix = ""): Promise<void> {
   await Promise.all([

@@ -13,7 +13,7 @@ import {
 } from "../../gateway-responses.ts";
 import { COMPRESSED_FROM_BYTES } from "../../limits.ts";
 import type { Invoke } from "../functions.ts";
-import { LocalServiceError } from "../local-service-error.ts";
+import { CommandError } from "../../command-line.ts";
 import { packResponse, responseCoding, unpackRequest } from "./content-coding.ts";
 import { type HttpResponse, toHttpResponse, toProxyEvent } from "./proxy-event.ts";
 import { createRouter, type Endpoint } from "./routes.ts";
@@ -183,9 +183,7 @@ async function listen(server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
-      reject(
-        new LocalServiceError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message),
-      );
+      reject(new CommandError(taken ? `port ${port} is taken: set PORT to another, or to 0 for any` : error.message));
     });
     server.listen(port, "127.0.0.1", resolve);
   });
@@ -193,7 +191,7 @@ async function listen(server: Server, port: number): Promise<void> {
 
 /**
  * Serves the API on this machine.
- * @throws LocalServiceError if the port is in use
+ * @throws CommandError if the port is in use
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const api = new RestApi(options);
