@@ -1,5 +1,5 @@
 import { SERVER_ERRORS } from "../lib/http/chain.ts";
-import { MEMORY_MB } from "./constructs/function-memory.ts";
+import { MEMORY_MB } from "./limits.ts";
 import { PRICES } from "./prices.ts";
 
 /** What in a template costs money while the service isn't called. */

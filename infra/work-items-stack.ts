@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
 import type { Function, IFunction } from "aws-cdk-lib/aws-lambda";
-import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import type { ILogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { pages } from "../functions/pages.ts";
 import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../functions/routes.ts";
@@ -15,9 +15,7 @@ import { type CallClass, callClassOf } from "./settings/call-class.ts";
 import { DataTrail } from "./constructs/data-trail.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
-import { MEMORY_MB } from "./constructs/function-memory.ts";
 import { originOf, type StatefulResources } from "./constructs/grants.ts";
-import { logRetentionOf } from "./constructs/log-retention.ts";
 import { serviceMetrics } from "./constructs/metrics.ts";
 import { WorkQueue } from "./constructs/queues.ts";
 import { ServiceApi } from "./constructs/rest-api.ts";
@@ -29,7 +27,7 @@ import { Tables } from "./constructs/tables.ts";
 import { UploadBucket } from "./constructs/upload-bucket.ts";
 import { addWorker } from "./constructs/workers.ts";
 import type { Variables } from "./environment-file.ts";
-import { API_TIMEOUT_SECONDS } from "./limits.ts";
+import { API_TIMEOUT_SECONDS, MEMORY_MB } from "./limits.ts";
 import { tagsOf } from "./settings/setting-tags.ts";
 import { stackNameOf } from "./settings/settings.ts";
 import type { RegionSettings } from "./settings/stage-settings.ts";
@@ -71,7 +69,8 @@ export class WorkItemsStack extends Stack {
 
     const { stage: stageName, allowedOrigins, domain, smallAccount, concurrency } = settings;
     const key = settings.customerKey ? addServiceKey(this, "DataKey") : undefined;
-    const logRetention = logRetentionOf(settings.logDays);
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- its values are days, and the settings take no others
+    const logRetention = settings.logDays as RetentionDays;
     const api = new ServiceApi(this, "Api", {
       stageName,
       logRetention,

@@ -15,14 +15,15 @@ interface AlarmDefinition {
   /** What callers or operators lose while the alarm is on; the operator on call reads it. */
   readonly impact: string;
   readonly threshold: number;
-  /** @default at or above the threshold */
-  readonly comparison?: ComparisonOperator;
   /** How many of the last periods must breach the threshold. @default [1, 1] */
   readonly periods?: readonly [breaching: number, evaluated: number];
   /** Whether it can wait until the morning: it is then sent to the topic of tickets. @default false */
   readonly isTicket?: boolean;
-  /** Whether data always arrives: the alarm then also fires if it stops. It stays silent until the first data arrives. */
-  readonly tellsMissing?: boolean;
+  /**
+   * Whether data always arrives, and isn't to fall below the threshold: the alarm then also fires if it stops. It stays
+   * silent until the first data arrives. @default false: values at or above the threshold breach it
+   */
+  readonly isLeast?: boolean;
 }
 
 const QUARTER_HOUR_SECONDS = 15 * 60;
@@ -94,8 +95,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
             metric: metrics.certificateDays,
             impact: "The domain's certificate expires within 30 days; after that no caller can connect to the domain.",
             threshold: 30,
-            comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-            tellsMissing: true,
+            isLeast: true,
           },
         ]),
     {
@@ -148,9 +148,8 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       impact:
         "Endpoints that have failed for long aren't called again, and new webhooks aren't notified of changes before.",
       threshold: 1,
-      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: [3, 3],
-      tellsMissing: true,
+      isLeast: true,
     },
     {
       name: "LimiterFailingOpen",
@@ -179,9 +178,8 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       metric: metrics.sweeps,
       impact: "Upload jobs aren't watched: one that loses its message or its worker stops.",
       threshold: 1,
-      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: [3, 3],
-      tellsMissing: true,
+      isLeast: true,
     },
     {
       name: "ChangesLate",
@@ -210,9 +208,8 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       metric: metrics.changeSweeps,
       impact: "Lost changes go unnoticed: readers of the change feed keep a copy that is incomplete.",
       threshold: 1,
-      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: [2, 2],
-      tellsMissing: true,
+      isLeast: true,
     },
   ];
 }
@@ -300,23 +297,24 @@ export class Alarms extends Construct {
     metric,
     impact,
     threshold,
-    comparison,
     periods: [breaching, evaluated] = [1, 1],
     isTicket = false,
-    tellsMissing = false,
+    isLeast = false,
   }: AlarmDefinition) {
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,
       alarmDescription: `Impact: ${impact} Runbook: docs/runbook.md#${name.toLowerCase()}`,
       metric,
       threshold,
-      comparisonOperator: comparison ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      comparisonOperator: isLeast
+        ? ComparisonOperator.LESS_THAN_THRESHOLD
+        : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: evaluated,
       datapointsToAlarm: breaching,
-      treatMissingData: tellsMissing ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: isLeast ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
     });
     const actions = this.notify(alarm, isTicket);
-    if (tellsMissing) alarm.addInsufficientDataAction(...actions);
+    if (isLeast) alarm.addInsufficientDataAction(...actions);
     return alarm;
   }
 }

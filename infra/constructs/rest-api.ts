@@ -8,6 +8,7 @@ import {
   LogGroupLogDestination,
   type MethodDeploymentOptions,
   MethodLoggingLevel,
+  ResponseType,
   RestApi,
 } from "aws-cdk-lib/aws-apigateway";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -19,7 +20,7 @@ import { methodsOf, type Route } from "../../lib/http/route.ts";
 import type { RegionSettings } from "../settings/stage-settings.ts";
 import { callClassOf } from "../settings/call-class.ts";
 import { COMPRESSED_FROM_BYTES } from "../limits.ts";
-import { addGatewayResponses } from "./gateway-responses.ts";
+import { GATEWAY_RESPONSES, gatewayHeaders, type GatewayResponseType, gatewayTemplates } from "../gateway-responses.ts";
 
 /** TLS 1.2 or later, with forward secrecy only. */
 const SECURITY_POLICY = "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09";
@@ -107,6 +108,21 @@ function methodThrottles({ routes, methodThrottle }: Pick<ServiceApiProps, "rout
           ]);
     }),
   ]);
+}
+
+/** Adds a response for every gateway response type, with the request id in a header. */
+function addGatewayResponses(api: RestApi, allowedOrigins: readonly string[]): void {
+  for (const type of Object.keys(GATEWAY_RESPONSES) as GatewayResponseType[]) {
+    const { statusCode } = GATEWAY_RESPONSES[type];
+    // A value between quotes is the same in every response.
+    const headers = Object.entries(gatewayHeaders(type, allowedOrigins)).map(([name, value]) => [name, `'${value}'`]);
+    api.addGatewayResponse(`Response${type}`, {
+      type: ResponseType.of(type),
+      ...(statusCode !== undefined && { statusCode }),
+      responseHeaders: { "x-request-id": "context.requestId", ...Object.fromEntries(headers) },
+      templates: gatewayTemplates(type),
+    });
+  }
 }
 
 /** The REST API of one region. It sends each route to its function and everything else to the one that rejects it. */

@@ -18,7 +18,7 @@ import { Construct } from "constructs";
 import manifest from "../../package.json" with { type: "json" };
 import type { RegionCode } from "../../lib/regions.ts";
 import type { Permissions } from "../../lib/aws/permissions.ts";
-import { nodeOptionsFor } from "./function-memory.ts";
+import { nodeOptionsFor } from "../limits.ts";
 import { bind, type StatefulResources } from "./grants.ts";
 import { useOf } from "./service-key.ts";
 

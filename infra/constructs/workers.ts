@@ -7,8 +7,7 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { Trigger, Worker } from "../../functions/workers.ts";
 import type { StatefulResources } from "./grants.ts";
-import { MEMORY_MB } from "./function-memory.ts";
-import { LEAST_CONCURRENCY, STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../limits.ts";
+import { LEAST_CONCURRENCY, MEMORY_MB, STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../limits.ts";
 import { type SharedFunctionProps, ServiceFunction } from "./service-function.ts";
 
 interface QueueSource {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { BUNDLE_OPTIONS, buildFunctions } from "../../infra/build.ts";
-import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
+import { MEMORY_MB, nodeOptionsFor } from "../../infra/limits.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { apiEvent } from "../support/organization.ts";

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
+import { MEMORY_MB, nodeOptionsFor } from "../../infra/limits.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import type { Busy } from "./uploads-process.ts";

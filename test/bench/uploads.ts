@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Upload } from "@aws-sdk/lib-storage";
-import { MEMORY_MB, nodeOptionsFor } from "../../infra/constructs/function-memory.ts";
+import { MEMORY_MB, nodeOptionsFor } from "../../infra/limits.ts";
 import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { withEngines } from "./engines.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
