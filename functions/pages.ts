@@ -5,5 +5,5 @@ export const pages = {
   summary: "Responds with pages for people: documentation and the upload page",
   method: "GET",
   /** API Gateway resource paths. */
-  paths: ["/", "/docs", "/docs/{guide}", "/upload", "/llms.txt", "/assets/{asset}"],
+  paths: ["/", "/docs", "/docs/{guide}", "/docs/{guide}/{rest+}", "/upload", "/llms.txt", "/assets/{asset}"],
 } as const;

@@ -198,8 +198,15 @@ describe("pages", () => {
 
   test("that do not exist are 404 with a page for browsers", async () => {
     const headers = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
-    for (const address of [guide("nothing"), guide("nothing.md")]) {
+    const deeper = {
+      resource: "/docs/{guide}/{rest+}",
+      path: "/docs/keys/b/c",
+      params: { guide: "keys", rest: "b/c" },
+    };
+    for (const address of [guide("nothing"), guide("nothing.md"), deeper]) {
       const { status, body, headers: answered } = await request({ ...address, headers });
+      const root = "../".repeat(address.path.split("/").length - 2);
+      expect(body).toContain(`href="${root}docs"`);
       expect([status, answered["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
       expect(body).toContain("<h1>Page not found</h1>");
       expect(body).not.toContain("{{");

@@ -28,7 +28,12 @@ export function createRouter<T>(endpoints: readonly Endpoint<T>[]) {
   const resources = [...new Set(["/", ...endpoints.flatMap(({ path }) => resourcesIn(path))])].toSorted();
   const patterns = resources.map((resource) => ({
     resource,
-    pattern: new RegExp(`^${resource.replaceAll(".", String.raw`\.`).replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
+    pattern: new RegExp(
+      `^${resource
+        .replaceAll(".", String.raw`\.`)
+        .replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")
+        .replace(/\{(\w+)\+\}/, "(?<$1>.+)")}$`,
+    ),
   }));
   /** @param path as it was sent, without the query @returns "malformed" if the path cannot be percent-decoded */
   return (method: string, path: string): Match<T> | "malformed" => {
