@@ -1,36 +1,9 @@
 import { expect, it } from "vitest";
-import { randomFrom } from "../../support/random.ts";
 import { sumOf } from "../../../lib/uploads/job/upload-record.ts";
 import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
-import {
-  createDeployment,
-  expectExact,
-  runWithFaults,
-  runWithoutFaults,
-} from "../../support/uploads/fault-schedule.ts";
-import { isWrite } from "../../support/uploads/fault-injection.ts";
-import { makeFile, makeMappedFile } from "../../support/uploads/test-file.ts";
 import { createUploadService, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
-
-it.each([1, 2, 3, 4])("workers whose clocks differ by an hour apply a file exactly once (seed %i)", async (seed) => {
-  const deployment = await createDeployment();
-  const random = randomFrom(seed);
-  const file = (seed % 2 === 0 ? makeFile : makeMappedFile)(random, 240);
-  let workers = 0;
-  const run = await runWithFaults(deployment, file, {
-    random,
-    disorder: true,
-    statementFault: () => "none",
-    attemptFaults: () => () => "none",
-    // A frozen worker meets one whose clock says that its claim has ended long ago.
-    faultOf: (command) => (isWrite(command) && random() < 0.03 ? "stall before" : "none"),
-    clockOff: () => [HOUR_MS, -HOUR_MS, 0][workers++ % 3]!,
-  });
-  expectExact(file, seed, run, await runWithoutFaults(deployment, file));
-  expect(workers).toBeGreaterThan(1);
-});
 
 it("a worker an hour ahead takes a live claim, and the first worker can count nothing more", async () => {
   const uploads = await createUploadService();

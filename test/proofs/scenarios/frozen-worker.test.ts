@@ -1,29 +1,54 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { randomFrom } from "../../support/random.ts";
 import { workItemId } from "../../../lib/identity.ts";
+import { keyText } from "../../../lib/store/batch-get.ts";
+import { createRecordStore } from "../../../lib/store/record-store.ts";
 import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem } from "../../../lib/work-items/change-work-item.ts";
-import { contentOf, prepareOrganization } from "../../support/uploads/client.ts";
-import type { FaultyRun } from "../../support/uploads/fault-injection.ts";
-import { createDeployment, type Deployment } from "../../support/uploads/fault-schedule.ts";
+import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import { createTestOrganization } from "../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { createFaultyRuntime, type FaultyRun } from "../../support/uploads/fault-injection.ts";
 import { splitMessage } from "../../support/uploads/upload-harness.ts";
-import { makeMappedFile } from "../../support/uploads/test-file.ts";
+import { createWorkers } from "../../support/uploads/upload-workers.ts";
 
-const file = makeMappedFile(randomFrom(3), 90);
+const NAMES = Array.from({ length: 150 }, (_, index) => `item-${index}`);
+const column = (name: string) => ({ column: name });
+/** A file whose rows are also events. */
+const file = {
+  text: `nr,kind,step\n${NAMES.map((name, index) => `${name},row ${index},e0\n`).join("")}`,
+  mapping: {
+    fields: { external_id: column("nr"), type: column("kind") },
+    event: { external_id: column("step"), content: column("kind") },
+  },
+};
 const WORKER_MS = 60_000;
 /** Requests with which a worker writes items and events. */
 const ITEM_WRITES = ["BatchExecuteStatementCommand", "PutItemCommand", "PutCommand"];
 
-let deployment: Deployment;
+let base: TestRuntime;
+let during: ReturnType<typeof createFaultyRuntime>["during"];
+let workers: ReturnType<typeof createWorkers>;
 beforeAll(async () => {
-  deployment = await createDeployment();
+  base = await createTestRuntime();
+  const faulty = createFaultyRuntime(base);
+  ({ during } = faulty);
+  workers = createWorkers(faulty.runtime);
 });
+
+/** The stored records of some items and their events. */
+const recordsOf = async (organization: string, names: readonly string[]) => {
+  const keys = names.flatMap((name) => [
+    itemKeyOf(organization, name),
+    eventKeyOf(organization, workItemId(organization, name), "e0"),
+  ]);
+  const read = await createRecordStore(base).read(keys);
+  return keys.map((key) => read.get(keyText(key)));
+};
 
 /** Freezes the worker of a chunk at one of its requests. @returns what is known of it; undefined if it had fewer */
 const freezeAt = async (request: number, when: "before" | "after") => {
-  const { base, during, workers } = deployment;
-  const organization = await prepareOrganization(base, file);
+  const { organization } = await createTestOrganization(base);
   const start = Date.now();
   let elapsed = 0;
   const clock = () => start + elapsed;
@@ -61,7 +86,7 @@ const freezeAt = async (request: number, when: "before" | "after") => {
   const ended = await workers.store.read(job);
 
   // A client changes, deletes and restores three of four items, those that the worker would create next included.
-  const touched = file.externalIds.filter((_, index) => index % 4 > 0);
+  const touched = NAMES.filter((_, index) => index % 4 > 0);
   const apply = createApplyWorkItems(base);
   const options = { deadline: Date.now() + 20_000 };
   const change = async (names: readonly string[], type: string) => {
@@ -81,7 +106,7 @@ const freezeAt = async (request: number, when: "before" | "after") => {
     deleted.filter((_, index) => index % 2 > 0),
     "restored",
   );
-  const before = await contentOf(base, organization, file);
+  const before = await recordsOf(organization.id, touched);
 
   const sentBefore = sent.length;
   thawed.resolve();
@@ -89,9 +114,8 @@ const freezeAt = async (request: number, when: "before" | "after") => {
   return {
     frozenAt: sent[request]!,
     sentAfter: sent.slice(sentBefore),
-    touched,
     before,
-    after: await contentOf(base, organization, file),
+    after: await recordsOf(organization.id, touched),
     ended,
     job: await workers.store.read(job),
   };
@@ -105,10 +129,7 @@ describe("a worker that wakes up after its job was cancelled", () => {
       const run = await freezeAt(request, when);
       if (run === undefined) break;
       kinds.set(run.frozenAt, (kinds.get(run.frozenAt) ?? 0) + 1);
-      const written = run.touched.flatMap((name) => [name, `${name} e0`]);
-      const touchedOf = (content: typeof run.before) =>
-        Object.fromEntries(written.map((name) => [name, content[name]]));
-      expect({ request, content: touchedOf(run.after) }).toEqual({ request, content: touchedOf(run.before) });
+      expect({ request, records: run.after }).toEqual({ request, records: run.before });
       expect(run.job).toEqual(run.ended);
       // Only what was on its way lands.
       expect({ request, writes: run.sentAfter.filter((command) => ITEM_WRITES.includes(command)) }).toEqual({

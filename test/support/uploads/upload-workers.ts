@@ -9,10 +9,10 @@ import { createSweep } from "../../../lib/uploads/chain/sweep.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList } from "../../../lib/uploads/files/write-list.ts";
 import { isEnded, type JobKey } from "../../../lib/uploads/job/upload-record.ts";
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { createRowUploads, createUploads } from "../../../lib/uploads/uploads.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import type { TestRuntime } from "../runtime.ts";
-import type { TestFile } from "./test-file.ts";
 
 /** Small limits, so that a file of a few hundred rows has several buckets and chunks. */
 const SMALL_CHUNKS = { rows: 70, bytes: 6000, bucketBytes: 8000, passBytes: 20_000 };
@@ -81,7 +81,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
     /** Creates a job and writes its file to the bucket. */
     upload: async (
       organization: Organization,
-      { text, mapping, dryRun }: Pick<TestFile, "text" | "mapping" | "dryRun">,
+      { text, mapping, dryRun }: { readonly text: string; readonly mapping?: Mapping; readonly dryRun?: boolean },
     ): Promise<JobKey> => {
       const upload = {
         id: randomUUID(),
