@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createCommandLine, runCommand } from "../command-line.ts";
 import { runAsProgram, type Terminal } from "../terminal.ts";
 
@@ -7,40 +7,29 @@ const RULE_STARTS_AFTER = "0a8395248b0a9f688a14466492285538375c699b";
 const COLUMNS_MAX = 72;
 const CONVENTIONAL = /^(build|chore|ci|docs|feat|fix|perf|refactor|revert|test)(\([\w/-]+\))?!?: \S/;
 
-function git(env: Terminal["env"], ...args: string[]): string {
-  return execFileSync("git", args, { env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-}
-
-/** Whether the history since a commit is here: it isn't in a tarball or a shallow clone. */
-function hasHistorySince(env: Terminal["env"], commit: string): boolean {
-  try {
-    git(env, "merge-base", "--is-ancestor", commit, "HEAD");
-    return true;
-  } catch {
-    return false;
-  }
+/** The commits since another; undefined where the history isn't here, as in a tarball or a shallow clone. */
+function commitsSince(env: Terminal["env"], start: string): string[] | undefined {
+  const args = ["log", "--no-merges", "--format=%h %s", `${start}..HEAD`];
+  const { status, stdout } = spawnSync("git", args, { env, encoding: "utf8" });
+  return status === 0 ? stdout.split("\n").filter(Boolean) : undefined;
 }
 
 /** Sets the exit status 1 if the title of a new commit isn't conventional or is too long. */
 function checkTitles(terminal: Terminal, start: string): void {
-  const { env } = terminal;
-  if (hasHistorySince(env, start)) {
-    for (const line of git(env, "log", "--no-merges", "--format=%h %s", `${start}..HEAD`).split("\n").filter(Boolean)) {
-      const title = line.slice(line.indexOf(" ") + 1);
-      const problem = !CONVENTIONAL.test(title)
-        ? 'isn\'t conventional, such as "fix: return 404 for deleted items"'
-        : title.length > COLUMNS_MAX
-          ? `has ${title.length} columns; at most ${COLUMNS_MAX} are allowed`
-          : undefined;
-      if (problem !== undefined) {
-        terminal.noteLines(
-          `${line}\n  The title ${problem}. Change it with git commit --amend or git rebase --interactive.`,
-        );
-        terminal.exitCode = 1;
-      }
-    }
-  } else {
+  const commits = commitsSince(terminal.env, start);
+  if (commits === undefined) {
     terminal.note("Commit titles aren't checked: this checkout has no history since the rule started.");
+  }
+  for (const line of commits ?? []) {
+    const title = line.slice(line.indexOf(" ") + 1);
+    if (CONVENTIONAL.test(title) && title.length <= COLUMNS_MAX) continue;
+    const problem = CONVENTIONAL.test(title)
+      ? `has ${title.length} columns; at most ${COLUMNS_MAX} are allowed`
+      : 'isn\'t conventional, such as "fix: return 404 for deleted items"';
+    terminal.noteLines(
+      `${line}\n  The title ${problem}. Change it with git commit --amend or git rebase --interactive.`,
+    );
+    terminal.exitCode = 1;
   }
 }
 
