@@ -11,6 +11,10 @@ import { keepFilesOnClock } from "../support/uploads/files-on-clock.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
 
+/** The alarms that were triggered, each with the minutes after which. */
+const minutesOf = (rung: readonly (readonly string[])[]) =>
+  rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]));
+
 describe("upload jobs", () => {
   const upload = async () => {
     const service = await createWatchedService();
@@ -23,7 +27,7 @@ describe("upload jobs", () => {
   test("trigger FilesWaiting when no worker reads a file, and SplitQueueAge when its messages wait", async () => {
     const { service } = await upload();
     const rung = await periodsOf(service, 14, sweep(service));
-    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+    expect(minutesOf(rung)).toEqual([
       ["FilesWaiting", 35],
       ["SplitQueueAge", 70],
     ]);
@@ -46,16 +50,14 @@ describe("upload jobs", () => {
   test("that come by a form trigger FilesWaiting as long after the file came as others", async () => {
     const { service } = await post(15);
     const rung = await periodsOf(service, 7, sweep(service));
-    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
-      ["FilesWaiting", 35],
-    ]);
+    expect(minutesOf(rung)).toEqual([["FilesWaiting", 35]]);
   });
 
   test("that come by a form trigger JobAge six hours after the file came, however old the form", async () => {
     const { service, harness, job } = await post(300);
     await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     const rung = await periodsOf(service, 75, sweep(service));
-    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+    expect(minutesOf(rung)).toEqual([
       ["ChunksQueueAge", 65],
       ["JobAge", 365],
     ]);
@@ -74,7 +76,7 @@ describe("upload jobs", () => {
     const { service, harness, job } = await upload();
     await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     const rung = await periodsOf(service, 75, sweep(service));
-    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
+    expect(minutesOf(rung)).toEqual([
       ["ChunksQueueAge", 65],
       ["JobAge", 365],
     ]);
@@ -86,9 +88,7 @@ describe("upload jobs", () => {
     const MessageBody = JSON.stringify({ organization: service.organization.id, id: "large" });
     await sqs.send(new SendMessageCommand({ QueueUrl: environment.LARGE_SPLIT_QUEUE_URL, MessageBody }));
     const rung = await periodsOf(service, 40, nothing);
-    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
-      ["LargeSplitQueueAge", 185],
-    ]);
+    expect(minutesOf(rung)).toEqual([["LargeSplitQueueAge", 185]]);
   });
 
   test("trigger SweepStopped when every sweep fails", async () => {
@@ -173,9 +173,7 @@ describe("webhooks", () => {
     const MessageBody = JSON.stringify({ kind: "news", organization: service.organization.id, mark: 1 });
     await sqs.send(new SendMessageCommand({ QueueUrl: environment.WEBHOOKS_QUEUE_URL, MessageBody }));
     const rung = await periodsOf(service, 14, nothing);
-    expect(rung.flatMap((names, period) => names.map((name) => [name, (period + 1) * 5]))).toEqual([
-      ["WebhooksQueueAge", 65],
-    ]);
+    expect(minutesOf(rung)).toEqual([["WebhooksQueueAge", 65]]);
   });
 
   test("trigger WebhooksSweepStopped when their sweep stops, and when it fails", async () => {

@@ -10,31 +10,29 @@ const run = async (...args: readonly string[]) => {
   return { status, output: out + error };
 };
 
-test("npm run localstack says how to start a LocalStack where none runs, before it builds anything", async () => {
-  const { status, output } = await run("us", "--endpoint", "http://127.0.0.1:1");
-  expect(status).toBe(1);
-  expect(output).toMatch(/^LocalStack isn't running at http:\/\/127\.0\.0\.1:1 .*localstack\/localstack:4\.14/s);
-});
-
-test("npm run localstack names the services that a LocalStack lacks, before it builds anything", async () => {
-  const services = { apigateway: "available", cloudformation: "running", dynamodb: "running", s3: "disabled" };
-  const server = createServer((_, response) => response.end(JSON.stringify({ services })));
+/** A server that answers everything alike. @returns its address */
+const answering = async (status: number, body: string): Promise<string> => {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  const { status, output } = await run("us", "--endpoint", `http://127.0.0.1:${port}`);
-  expect(status).toBe(1);
-  expect(output).toMatch(/doesn't offer lambda, s3, sqs, sts\. Versions after 4\.14 need LOCALSTACK_AUTH_TOKEN/);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+const services = { apigateway: "available", cloudformation: "running", dynamodb: "running", s3: "disabled" };
+
+test.each([
+  ["none", async () => "http://127.0.0.1:1", /^LocalStack isn't running at http:\S+:1 .*localstack\/localstack:4\.14/s],
+  [
+    "one that lacks services",
+    () => answering(200, JSON.stringify({ services })),
+    /doesn't offer lambda, s3, sqs, sts\. Versions after 4\.14 need LOCALSTACK_AUTH_TOKEN/,
+  ],
+  ["another server", () => answering(404, ""), /responds with 404 and isn't LocalStack/],
+])("npm run localstack says what to do in place of %s, before it builds anything", async (_, start, message) => {
+  const { status, output } = await run("us", "--endpoint", await start());
+  expect([status, output]).toEqual([1, expect.stringMatching(message)]);
 });
 
-test("npm run localstack takes no other server for a LocalStack, and no region that doesn't exist", async () => {
-  const server = createServer((_, response) => response.writeHead(404).end());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  expect((await run("us", "--endpoint", `http://127.0.0.1:${port}`)).output).toMatch(
-    /responds with 404 and isn't LocalStack/,
-  );
+test("npm run localstack knows its regions, and says how to start a LocalStack", async () => {
   expect((await run("usa")).output).toMatch(/there is no usa; did you mean us\?/);
   expect((await run("--help")).output).toMatch(/docker run .*floci and ministack/s);
 });
