@@ -59,22 +59,19 @@ function isResyncRequired(error: unknown): boolean {
 
 /** Loads all work items or resumes, follows their changes, and starts over where changes are not kept. */
 export async function copyChanges(readPage: ReadPage<Change>, options: CopyOptions): Promise<void> {
-  const { startOver, apply, saveMark, follow = false, signal } = options;
-  for (let mark = options.after; ;) {
-    let page: ChangesPage;
+  const { startOver, apply, saveMark } = options;
+  const readOrStartOver: ReadPage<Change> = async (after) => {
     try {
-      page = await readPage(mark);
+      if (after !== undefined) return await readPage(after);
     } catch (error) {
-      if (mark === undefined || !isResyncRequired(error)) throw error;
-      mark = undefined;
-      continue;
+      if (!isResyncRequired(error)) throw error;
     }
-    if (mark === undefined) await startOver();
-    await apply(page.data);
-    mark = page.meta.page.next;
-    await saveMark(mark);
-    if (page.meta.page.more) continue;
-    if (!follow) return;
-    await waitByTimer(FOLLOW_MS, signal);
+    const first = await readPage(undefined);
+    await startOver();
+    return first;
+  };
+  for await (const { data, meta } of changePages(readOrStartOver, options)) {
+    await apply(data);
+    await saveMark(meta.page.next);
   }
 }
