@@ -76,124 +76,57 @@ function fileOf({ id, file_name: name = "", created_at }: UploadJob): FileOfPers
   return { job: id, file_name: name, created_at };
 }
 
-/** The steps of an erasure. */
-class PersonErasure {
-  readonly #runtime: PersonRuntime;
-  readonly #organization: Organization;
-  readonly #person: PersonAddress;
-  readonly #options: PersonOptions;
-  readonly #onDamaged: OnDamaged;
-  /** Until when calls may write that were under way when the erasure began, in milliseconds since the epoch. */
-  readonly callsUntil: number;
-  /** Those that came before the erasure, and those of calls that were under way when it began. */
-  readonly #jobs: ReturnType<typeof createJobsBefore>;
+/** Reads the records of the organization. */
+type Read = (visit: (page: RecordsPage) => Promise<void>) => Promise<ReadProgress>;
 
-  constructor(runtime: PersonRuntime, organization: Organization, address: string, options: PersonOptions) {
-    this.#runtime = runtime;
-    this.#organization = organization;
-    this.#person = new PersonAddress(address);
-    this.#options = options;
-    this.#onDamaged = options.onDamaged ?? stopAtDamaged;
-    this.callsUntil = runtime.clock() + CALLS_END_WITHIN_MS;
-    this.#jobs = createJobsBefore(runtime, organization.id, this.callsUntil, this.#onDamaged);
-  }
+/** Makes the function that makes a pass over records: it empties those that have the person, and deletes old plans with the address. */
+function createPass(
+  runtime: PersonRuntime,
+  organization: Organization,
+  address: string,
+  jobs: ReturnType<typeof createJobsBefore>,
+  { dryRun = false, onDamaged = stopAtDamaged }: PersonOptions,
+) {
+  const person = new PersonAddress(address);
+  /** Deletes the plans of dry runs that hold the address. Dry runs that came later keep theirs, and are named. */
+  const deletePlans = async (records: readonly OwnedRecord[]): Promise<readonly OwnedRecord[]> => {
+    if (dryRun) return [];
+    const plans = records.filter((record) => kindOf(record) === "DRY_RUN" && person.isHeldBy(record));
+    const came = await Promise.all(plans.map(({ pk }) => jobs.cameBefore(pk.split("#")[2] ?? "")));
+    const old = plans.filter((_, index) => came[index]);
+    await deleteRecords(runtime, runtime.environment.WORK_ITEMS_TABLE, old);
+    return old;
+  };
 
-  /** Waits for calls under way, and for the upload jobs whose files have come by then. */
-  async waitForJobs(): Promise<void> {
-    await this.#wait(CALLS_END_WITHIN_MS, []);
-    await this.waitFor(await this.#jobs.listed());
-  }
-
-  /** Waits until jobs have ended. */
-  async waitFor(jobs: readonly string[]): Promise<void> {
-    for (let open = await this.openOf(jobs); open.length > 0; open = await this.openOf(jobs)) {
-      await this.#wait(ASK_AGAIN_MS, open);
-    }
-  }
-
-  /** The jobs among some whose rows may still be applied. */
-  openOf(jobs: readonly string[]): Promise<string[]> {
-    return this.#jobs.openOf(jobs);
-  }
-
-  /** @param time milliseconds since the epoch. @returns false if it has come already */
-  async waitUntil(time: number): Promise<boolean> {
-    const left = time - this.#runtime.clock();
-    if (left <= 0) return false;
-    await this.#wait(left, []);
-    return true;
-  }
-
-  /** Reads what the index shows of the organization, and empties the records that have the person. */
-  walk(): Promise<Pass> {
-    return this.#pass((visit) => walkOrganization(this.#runtime, this.#organization, visit, this.#options));
-  }
-
-  /** Reads the whole table, for the records that no index leads to, and empties those that have the person. */
-  scan(): Promise<Pass> {
-    return this.#pass((visit) =>
-      scanOrganization(this.#runtime, this.#organization.id, visit, this.#options.onProgress),
-    );
-  }
-
-  async #pass(read: (visit: (page: RecordsPage) => Promise<void>) => Promise<ReadProgress>): Promise<Pass> {
+  return async (read: Read): Promise<Pass> => {
     const mentions: Mention[] = [];
     const files: FileOfPerson[] = [];
     const open: string[] = [];
     let [workersUntil, found, items, events] = [0, 0, 0, 0];
     const { readUnits } = await read(async ({ records }) => {
-      const jobs = records
+      const uploads = records
         .filter((record) => erasedAs(record) === "upload_jobs")
-        .flatMap((record) => unlessDamaged(() => jobFrom(record), this.#onDamaged) ?? []);
-      files.push(...jobs.map(fileOf));
-      workersUntil = Math.max(workersUntil, ...jobs.map((job) => this.#jobs.workersUntil(job)));
+        .flatMap((record) => unlessDamaged(() => jobFrom(record), onDamaged) ?? []);
+      files.push(...uploads.map(fileOf));
+      workersUntil = Math.max(workersUntil, ...uploads.map((job) => jobs.workersUntil(job)));
       // The index of open jobs may not have shown them.
-      open.push(...jobs.filter((job) => !isEnded(job)).map(({ id }) => id));
-      const plans = await this.#deletePlans(records);
+      open.push(...uploads.filter((job) => !isEnded(job)).map(({ id }) => id));
+      const plans = await deletePlans(records);
       mentions.push(
-        ...records.filter((record) => !plans.includes(record)).flatMap((record) => this.#person.mentionsIn(record)),
+        ...records.filter((record) => !plans.includes(record)).flatMap((record) => person.mentionsIn(record)),
       );
-      const named = records.filter((record) => this.#person.isPersonOf(record));
+      const named = records.filter((record) => person.isPersonOf(record));
       if (named.length === 0) return;
-      let damaged = 0;
-      const onDamaged: OnDamaged = (record) => {
-        damaged += 1;
-        this.#onDamaged(record);
-      };
-      const emptied = await emptyPerson(
-        this.#runtime,
-        this.#organization,
-        this.#person,
-        named,
-        this.#isDryRun,
-        onDamaged,
-      );
-      found += named.length - damaged;
+      const emptied = await emptyPerson(runtime, organization, person, named, dryRun, (record) => {
+        found -= 1;
+        onDamaged(record);
+      });
+      found += named.length;
       items += emptied.items;
       events += emptied.events;
     });
     return { workersUntil, open, mentions, files, found, items, events, readUnits };
-  }
-
-  get #isDryRun(): boolean {
-    return this.#options.dryRun === true;
-  }
-
-  async #wait(milliseconds: number, jobs: readonly string[]): Promise<void> {
-    const { onWait = () => undefined, sleep = wait } = this.#options;
-    onWait(jobs);
-    await sleep(milliseconds);
-  }
-
-  /** Deletes the plans of dry runs that hold the address. Dry runs that came later keep theirs, and are named. */
-  async #deletePlans(records: readonly OwnedRecord[]): Promise<readonly OwnedRecord[]> {
-    if (this.#isDryRun) return [];
-    const plans = records.filter((record) => kindOf(record) === "DRY_RUN" && this.#person.isHeldBy(record));
-    const came = await Promise.all(plans.map(({ pk }) => this.#jobs.cameBefore(pk.split("#")[2] ?? "")));
-    const old = plans.filter((_, index) => came[index]);
-    await deleteRecords(this.#runtime, this.#runtime.environment.WORK_ITEMS_TABLE, old);
-    return old;
-  }
+  };
 }
 
 /**
@@ -211,28 +144,48 @@ export async function erasePerson(
   options: PersonOptions = {},
 ): Promise<ErasedPerson> {
   const { clock } = runtime;
-  const { dryRun = false, withoutScan = dryRun } = options;
+  const { dryRun = false, withoutScan = dryRun, onProgress, onDamaged = stopAtDamaged } = options;
+  const { onWait = () => undefined, sleep = wait } = options;
   const organization = toOrganization(await getOrganization(runtime, organizationId));
-  const erasure = new PersonErasure(runtime, organization, address, options);
-  if (!dryRun) await erasure.waitForJobs();
+  /** Until when calls may write that were under way when the erasure began, in milliseconds since the epoch. */
+  const callsUntil = clock() + CALLS_END_WITHIN_MS;
+  const jobs = createJobsBefore(runtime, organization.id, callsUntil, onDamaged);
+  const makePass = createPass(runtime, organization, address, jobs, options);
+  const waitFor = async (milliseconds: number, open: readonly string[]): Promise<void> => {
+    onWait(open);
+    await sleep(milliseconds);
+  };
+  const waitForJobs = async (ids: readonly string[]): Promise<void> => {
+    for (let open = await jobs.openOf(ids); open.length > 0; open = await jobs.openOf(ids)) {
+      await waitFor(ASK_AGAIN_MS, open);
+    }
+  };
+  const walk: Read = (visit) => walkOrganization(runtime, organization, visit, { onProgress });
+  /** For the records that no index leads to. */
+  const scan: Read = (visit) => scanOrganization(runtime, organization.id, visit, onProgress);
+
+  if (!dryRun) {
+    await waitFor(CALLS_END_WITHIN_MS, []);
+    await waitForJobs(await jobs.listed());
+  }
   let [items, events, readUnits] = [0, 0, 0];
-  let writtenUntil = erasure.callsUntil;
+  let writtenUntil = callsUntil;
   /** Makes a pass. @returns what it found, which jobs are open, and whether all had been written, and was shown, when it began */
-  const look = async (read: () => Promise<Pass>) => {
+  const look = async (read: Read) => {
     const began = clock();
-    const pass = await read();
+    const pass = await makePass(read);
     items += pass.items;
     events += pass.events;
     readUnits += pass.readUnits;
     writtenUntil = Math.max(writtenUntil, pass.workersUntil);
-    const open = dryRun ? [] : await erasure.openOf(pass.open);
+    const open = dryRun ? [] : await jobs.openOf(pass.open);
     return { pass, open, isSettled: open.length === 0 && began >= writtenUntil + INDEX_SHOWS_WITHIN_MS };
   };
   let scanned: Pass | undefined;
   for (let repeated = 0; ;) {
-    let { pass, open, isSettled } = await look(() => erasure.walk());
+    let { pass, open, isSettled } = await look(walk);
     if (isSettled && pass.found === 0 && !withoutScan && scanned === undefined) {
-      ({ pass, open, isSettled } = await look(() => erasure.scan()));
+      ({ pass, open, isSettled } = await look(scan));
       if (isSettled) scanned = pass;
     }
     if (dryRun || (isSettled && pass.found === 0)) {
@@ -241,11 +194,12 @@ export async function erasePerson(
       return { work_items: items, events, mentions, files, scanned: isScanned, read_units: readUnits };
     }
     if (open.length > 0) {
-      await erasure.waitFor(open);
+      await waitForJobs(open);
       continue;
     }
-    const hasWaited = await erasure.waitUntil(writtenUntil + INDEX_SHOWS_WITHIN_MS);
-    if (!hasWaited && pass.found > 0 && ++repeated === PASSES_MAX) {
+    const left = writtenUntil + INDEX_SHOWS_WITHIN_MS - clock();
+    if (left > 0) await waitFor(left, []);
+    else if (pass.found > 0 && ++repeated === PASSES_MAX) {
       throw new StoreBusyError(
         `${address} is being added again: stop the system that sends it, then run the command again`,
       );
