@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from "cli-progress";
+import type { ReadProgress } from "../../lib/operator/metered-reads.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Shows how far work is. @param values what the bar's format names */
@@ -34,5 +35,25 @@ export async function withProgress<T>(
       const seconds = (performance.now() - started) / 1000;
       update(done, total, { rate: Math.round(done / Math.max(seconds, 0.1)) });
     }),
+  );
+}
+
+/** Price of a million read request units in us-east-1 (https://aws.amazon.com/dynamodb/pricing/on-demand/). */
+const DOLLARS_PER_MILLION_READ_UNITS = 0.125;
+
+/** What reads have consumed, in words. */
+export function costOf(readUnits: number): string {
+  return `${Math.ceil(readUnits)} read units, about $${((readUnits / 1e6) * DOLLARS_PER_MILLION_READ_UNITS).toFixed(4)}`;
+}
+
+/** Shows the progress of reads, whose end isn't known beforehand. */
+export async function withReadBar<T>(
+  terminal: Terminal,
+  label: string,
+  work: (onProgress: (progress: ReadProgress) => void) => Promise<T>,
+): Promise<T> {
+  const format = `${label}: {value} records read, {cost}, {duration_formatted}`;
+  return withBar(terminal, format, { cost: costOf(0) }, (update) =>
+    work(({ scanned, readUnits }) => update(scanned, 0, { cost: costOf(readUnits) })),
   );
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { StateConflictError } from "../errors.ts";
 import type { AccessRuntime } from "../organizations/access-store.ts";
 import { changeOrganization, getOrganization } from "./administration.ts";
@@ -11,14 +10,14 @@ const SHARDS_KNOWN_WITHIN_MILLISECONDS = 2 * KEY_CACHE_SECONDS * 1000;
 /**
  * Raises the number of shards of an organization's lists: first those that are read, and after a minute, when every
  * function reads them, those that are written. If it is interrupted, it can be repeated.
- * @param wait waits for that minute; tests replace it
+ * @param wait waits for that minute
  * @throws StateConflictError if the number is lower than now, or above the most
  */
 export async function growListingShards(
   runtime: AccessRuntime,
   id: string,
   shards: number,
-  wait: (milliseconds: number) => Promise<unknown> = sleep,
+  wait: (milliseconds: number) => Promise<unknown>,
 ): Promise<OrganizationRecord> {
   const { listing_shards: read, listing_write_shards: write = read } = await getOrganization(runtime, id);
   if (shards < read || shards > LISTING_SHARDS_MAX) {

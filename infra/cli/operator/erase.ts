@@ -10,7 +10,7 @@ import type { Terminal } from "../../terminal.ts";
 import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged } from "./administration.ts";
-import { costOf, withReadBar } from "./read-bar.ts";
+import { costOf, withReadBar } from "../progress.ts";
 import { remainsInWords, remainsOfContent, remainsOfOrganization } from "./remains.ts";
 
 export interface EraseOptions {

@@ -32,7 +32,7 @@ import type { RegionCode } from "../../../lib/regions.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { reapplyErasures } from "../../../lib/operator/erasure-ledger.ts";
 import { type CarryOut, keepCommand } from "./command-record.ts";
-import { costOf, withReadBar } from "./read-bar.ts";
+import { costOf, withReadBar } from "../progress.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";

@@ -12,8 +12,7 @@ import type { Terminal } from "../../terminal.ts";
 import { nameDamaged } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
-import { withBar } from "../progress.ts";
-import { costOf, withReadBar } from "./read-bar.ts";
+import { costOf, withBar, withReadBar } from "../progress.ts";
 
 export interface TransferOptions {
   readonly file?: string;

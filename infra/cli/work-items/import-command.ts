@@ -4,7 +4,9 @@ import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Client, Mapping, Upload, WorkItemUpload } from "work-items-client/client.ts";
+import { dataOf } from "work-items-client/api-error.ts";
 import { hasEnded } from "work-items-client/uploads.ts";
+import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { listed } from "../../../lib/errors.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
@@ -23,7 +25,6 @@ import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
 import { withoutTotals, writeProposal } from "./propose.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
-import { readList, type RowList } from "./row-list.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 
@@ -71,23 +72,26 @@ async function mappingOf(options: Options, file: CsvFile): Promise<Mapping | und
   return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
 }
 
-/** Writes one of a job's lists to a file, if one is named. */
+/** Writes one of a job's lists to a file, if one is named and the list has rows. */
 export async function saveList(
   terminal: Terminal,
-  client: Client,
+  { http }: Client,
   id: string,
-  list: RowList,
+  list: RowListName,
   file: string | undefined,
 ): Promise<void> {
   if (file === undefined) return;
-  const content = await readList(client, id, list);
-  if (content === undefined) return;
-  await pipeline(Readable.fromWeb(content as never), createWriteStream(file));
+  const { url } = await dataOf(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: { path: { id } } }));
+  if (url === null) return;
+  const response = await fetch(url);
+  if (!response.ok || response.body === null)
+    throw new CommandError(`${list} cannot be downloaded: ${response.status}`);
+  await pipeline(Readable.fromWeb(response.body as never), createWriteStream(file));
   terminal.note(`${list} are in ${file}`);
 }
 
 /** What a job did, in one line. */
-export function describeJob(job: WorkItemUpload): string {
+function describeJob(job: WorkItemUpload): string {
   const outcomes =
     job.undo_of === undefined
       ? (["created", "updated", "unchanged", "restored", "failed"] as const)

@@ -8,8 +8,7 @@ import { importCommand } from "./import-command.ts";
 import { itemCommands } from "./item-commands.ts";
 import { listenCommand } from "./listen-command.ts";
 import { explain, openService } from "./service-client.ts";
-import { undoCommand } from "./undo-command.ts";
-import { uploadsCommand } from "./uploads-command.ts";
+import { undoCommand, uploadsCommand } from "./uploads-command.ts";
 import { webhooksCommand } from "./webhooks-command.ts";
 
 export const commands: Readonly<Record<string, Command>> = {

@@ -1,6 +1,7 @@
-import type { WorkItemUpload } from "work-items-client/client.ts";
-import { type Command, EXIT, UsageError } from "./command.ts";
-import { describeJob } from "./import-command.ts";
+import { hasEnded } from "work-items-client/uploads.ts";
+import { withProgress } from "../progress.ts";
+import { type Command, EXIT, textOption, UsageError } from "./command.ts";
+import { exitCodeOf, printJob, saveList } from "./import-command.ts";
 
 const LISTED_MAX = 50;
 
@@ -11,21 +12,51 @@ export const uploadsCommand: Command = {
   examples: ["uploads", "uploads show 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e"],
   run: async ({ terminal, client, options, positionals: [action = "list", id] }) => {
     const { uploads } = client();
-    const show = (job: WorkItemUpload): void =>
-      options["json"] === true ? terminal.printData(JSON.stringify(job)) : terminal.print(describeJob(job));
     if (!["list", "show", "cancel"].includes(action)) {
       throw new UsageError(`unknown action ${action}; use list, show or cancel`);
     }
     if (action === "list") {
       let listed = 0;
       for await (const job of uploads.list({ limit: LISTED_MAX })) {
-        show(job);
+        printJob(terminal, job, options);
         if (++listed === LISTED_MAX) break;
       }
     } else {
       if (id === undefined) throw new UsageError("the ID of one upload is required");
-      show(await (action === "show" ? uploads.get(id) : uploads.cancel(id)));
+      printJob(terminal, await (action === "show" ? uploads.get(id) : uploads.cancel(id)), options);
     }
     return EXIT.done;
+  },
+};
+
+export const undoCommand: Command = {
+  arguments: "<upload>",
+  summary: "undo an upload; what others have changed since stays",
+  options: {
+    "--dry-run": "show what would happen, save nothing",
+    "--wait": "wait until the undo ends",
+    "--results <file>": "wait, then write what became of each work item, and what stays, to this file",
+    "--json": "print the job as JSON",
+  },
+  examples: [
+    "undo 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e --dry-run --wait",
+    "undo 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e --results undone.csv",
+  ],
+  run: async ({ terminal, options, positionals: [id], ...call }) => {
+    if (id === undefined) throw new UsageError("the ID of an upload is required");
+    const client = call.client();
+    let job = await client.uploads.undo(id, { dryRun: options["dryRun"] === true });
+    const results = textOption(options, "results");
+    if (options["wait"] === true || results !== undefined) {
+      terminal.note(`Undo ${job.id} started. It continues if you stop this command.`);
+      job = await withProgress(terminal, "undo", "work items", (update) =>
+        client.uploads.wait(job.id, {
+          onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows),
+        }),
+      );
+      await saveList(terminal, client, job.id, "results", results);
+    }
+    printJob(terminal, job, options);
+    return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
   },
 };

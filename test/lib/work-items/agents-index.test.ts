@@ -115,6 +115,8 @@ describe("more shards", () => {
   });
 
   it.each([1, 65])("are rejected where there would be %s", async (shards) => {
-    await expect(growListingShards(service.runtime, service.organization.id, shards)).rejects.toThrow("from 2");
+    await expect(
+      growListingShards(service.runtime, service.organization.id, shards, async () => undefined),
+    ).rejects.toThrow("from 2");
   });
 });
