@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { exportOrganization, type ExportPlace } from "../../../lib/operator/export-organization.ts";
+import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
@@ -32,9 +32,6 @@ const applyMore = () =>
   acme.apply(
     ...Array.from({ length: 100 }, (_, index) => ({ external_id: `more ${index}`, events: [{ external_id: "e" }] })),
   );
-/** The external_ids of the items in written chunks. */
-const itemsIn = (chunks: readonly string[]): string[] =>
-  [...chunks.join("").matchAll(/^\{"work_item":\{"external_id":"(?<id>[^"]+)"/gm)].map(({ groups }) => groups!["id"]!);
 async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
@@ -62,28 +59,6 @@ describe("an export", () => {
     const names = lines.map((line) => JSON.stringify(line["work_item"] ?? line["event"] ?? {}));
     const item = names.findIndex((text) => text.includes('"external_id":"digits"'));
     expect(names[item + 1]).toContain('"work_item_external_id":"digits"');
-  });
-
-  it("continues where it was interrupted, with each thing once", async () => {
-    const places: ExportPlace[] = [];
-    await applyMore();
-    const whole: string[] = [];
-    const lengths: number[] = [];
-    await exportOrganization(runtime, "acme", async (lines) => void whole.push(lines), {
-      onWritten: async (place) => {
-        places.push(JSON.parse(JSON.stringify(place)) as ExportPlace);
-        lengths.push(whole.length);
-      },
-    });
-    for (const [index, place] of places.entries()) {
-      const rest: string[] = [];
-      const written = whole.slice(0, lengths[index]);
-      const from = { place, items: itemsIn(written) };
-      await exportOrganization(runtime, "acme", async (lines) => void rest.push(lines), { from });
-      const both = [...written, ...rest].join("").trimEnd().split("\n");
-      expect(both.toSorted()).toEqual(whole.join("").trimEnd().split("\n").toSorted());
-    }
-    expect(places.length).toBeGreaterThan(3);
   });
 
   it("waits and asks again where DynamoDB throttles", async () => {
