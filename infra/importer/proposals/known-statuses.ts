@@ -63,16 +63,19 @@ export function statusOf(word: string): Status | undefined {
   return BY_WORD.get(plain(word));
 }
 
-const NEW: ReadonlySet<string> = new Set(["new", "neu", "nouveau", "nouvelle", "nuevo", "nueva"]);
+/** Words beside which work that is "Open" may be under way: what comes before it, what Zendesk calls its statuses. */
+const BESIDE_OPEN: ReadonlySet<string> = new Set(
+  "new, neu, nouveau, nouvelle, nuevo, nueva, pending, wartend, en attente, pendiente, solved".split(", "),
+);
 const OPEN: ReadonlySet<string> = new Set(["open", "opened", "offen", "ouvert", "ouverte", "abierto", "abierta"]);
 
 /**
- * The statuses that the words of a column mean. Beside "New", "Open" is asked: it is work that an agent has in Zendesk, and
- * any that isn't done where nothing else comes before it.
+ * The statuses that the words of a column mean. "Open" is asked beside words of Zendesk, where an agent has such work; it is
+ * any work that isn't done where nothing else comes before it.
  */
 export function statusesIn(words: Iterable<string>): (word: string) => Status | undefined {
-  const hasNew = [...words].some((word) => NEW.has(plain(word)));
-  return (word) => (hasNew && OPEN.has(plain(word)) ? undefined : statusOf(word));
+  const isDoubtful = [...words].some((word) => BESIDE_OPEN.has(plain(word)));
+  return (word) => (isDoubtful && OPEN.has(plain(word)) ? undefined : statusOf(word));
 }
 
 /**

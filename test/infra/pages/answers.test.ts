@@ -92,10 +92,12 @@ test("each of the columns that complete an item is read, taken away and put behi
 });
 
 test("an ID made of columns is for people if few columns are filled in all rows, else a digest", async () => {
-  const { table, mapping } = await open("Agent,Day,Note\nAnn,2024-03-02,\nBob,2024-03-04,b\n");
+  const { table, mapping } = await open("Agent,Day,Note,Code\nAnn,2024-03-02,,A-1\nBob,2024-03-04,b,A\n");
   const idOf = (...columns: string[]) => withMadeId(table, mapping, columns).fields?.["external_id"];
   expect(idOf("Agent", "Day")).toEqual({ columns: ["Agent", "Day"], join: "-" });
   expect(idOf("Agent", "Day", "Note")).toEqual({ columns: ["Agent", "Day", "Note"], digest: true });
+  // "A-1" and "2" joined would be "A" and "1-2" joined.
+  expect(idOf("Code", "Day")).toEqual({ columns: ["Code", "Day"], digest: true });
 });
 
 test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {

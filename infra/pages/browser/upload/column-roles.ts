@@ -138,18 +138,21 @@ export function withReading(mapping: Mapping, { name, role }: ColumnRole, source
   return { ...mapping, fields: { ...mapping.fields, [target]: (sources && joined(sources)) ?? source } };
 }
 
+const JOIN = "-";
+
 /**
  * How an ID is made of columns: for people, of a few that have values in all rows; a digest of others, whose texts would be
- * long, or the same for two rows of which each has one value in another column.
+ * long, or the same for two rows that differ: "A-1" and "2" joined are "A" and "1-2" joined.
  */
-function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
+export function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
   const nothing = new Set(["", ...empty.map(comparable)]);
   const isPart = (text: string): boolean => text.length <= PART_MAX_CHARACTERS && !nothing.has(comparable(text));
   const places = columns.map((column) => placeOf(names, column));
   const isReadable =
     columns.length <= COLUMNS_MAX &&
+    places.filter((place) => rows.some((cells) => cells[place]?.includes(JOIN))).length < 2 &&
     rows.every((cells) => isBlank(cells) || places.every((place) => isPart(cells[place] ?? "")));
-  return { columns: [...columns], ...(isReadable ? { join: "-" } : { digest: true }) };
+  return { columns: [...columns], ...(isReadable ? { join: JOIN } : { digest: true }) };
 }
 
 /** The mapping whose IDs are made of columns. Those that were kept stay custom attributes. */

@@ -3,6 +3,7 @@ import { eventTarget, isTime } from "../../../../lib/uploads/csv/target.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
+import { madeId } from "./column-roles.ts";
 import { askingOf } from "./columns-form.tsx";
 import { choiceOptions, EVENT_NAMES } from "./field-names.ts";
 import { Button, Check, Choice, saveFile, TextField } from "./parts.tsx";
@@ -74,7 +75,7 @@ function EventField({
           label="Together with"
           value={source?.columns?.[1] ?? NONE}
           options={[[NONE, "Nothing else"], ...options.filter(([name]) => name !== column)]}
-          onChange={(second) => set(second === NONE ? { column } : { columns: [column, second], join: "-" })}
+          onChange={(second) => set(second === NONE ? { column } : madeId(table, mapping, [column, second]))}
         />
       )}
       {made && isTime(made) && source !== undefined && column !== undefined && (

@@ -7,7 +7,7 @@ const UNDO_DAYS = 28;
 const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can’t be undone any more.`;
 /** Why an import can’t be shown or undone. */
 export const NOT_KNOWN =
-  "This import isn’t stored here. Imports from before your organization’s data was moved can’t be shown or undone.";
+  "There is no import at this address. If your organization’s data was moved, earlier imports can’t be shown or undone.";
 
 /** A button that asks for an undo and shows its job. */
 function UndoButton({

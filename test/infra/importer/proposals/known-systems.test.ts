@@ -253,9 +253,11 @@ it.each(
   expect(String(statusOf(word))).toBe(status);
 });
 
-it("asks what Open means beside New, which comes before it", () => {
+it("asks what Open means beside words of Zendesk, where an agent has such work", () => {
   expect(aliasesOf(["Open", "Closed"]).values).toEqual({ Open: "pending", Closed: "completed" });
   expect(aliasesOf(["Open", "New", "Closed"]).values).toEqual({ New: "pending", Closed: "completed" });
+  expect(aliasesOf(["Open", "Pending", "Closed"]).values).toEqual({ Pending: "pending", Closed: "completed" });
+  expect(aliasesOf(["Open", "Solved"]).values).toEqual({ Solved: "completed" });
 });
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
