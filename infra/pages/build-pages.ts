@@ -1,18 +1,15 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-endpoint.ts";
-import { readGuides } from "./docs/documents.ts";
 import { html } from "./docs/html.ts";
-import { docsSite, guideCards } from "./docs/site.ts";
+import { docsSite } from "./docs/site.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SOURCES = join(ROOT, "infra/pages");
-/** Compressed assets by their content, since to compress the reference takes seconds. */
-const CACHE = join(ROOT, "node_modules/.cache/pages");
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -72,15 +69,6 @@ const COMPRESS = {
   gzip: (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }),
 } as const;
 
-function compressed(bytes: Uint8Array, coding: keyof typeof CODINGS): Uint8Array {
-  const cached = join(CACHE, createHash("sha256").update(bytes).digest("hex") + CODINGS[coding]);
-  if (existsSync(cached)) return readFileSync(cached);
-  const made = COMPRESS[coding](bytes);
-  mkdirSync(CACHE, { recursive: true });
-  writeFileSync(cached, made);
-  return made;
-}
-
 interface Page {
   readonly path: string;
   readonly title: string;
@@ -99,14 +87,6 @@ function contentOf(name: string): string {
 /** @param search name of the index that pages search */
 function pagesOf(site: ReturnType<typeof docsSite>, search: string): Page[] {
   return [
-    {
-      path: "/",
-      title: "Work items",
-      description: "Reference, guides and the upload page of the work item service.",
-      styles: ["site.css"],
-      scripts: [],
-      content: contentOf("home").replace("{{guides}}", guideCards(readGuides()).text),
-    },
     {
       path: "/upload",
       title: "Upload · Work items",
@@ -161,7 +141,7 @@ export async function buildPages(outdir: string): Promise<void> {
   for (const [name, bytes] of files) {
     index.assets[name] = MEDIA_TYPES[extname(name)] ?? "application/octet-stream";
     for (const coding of Object.keys(CODINGS) as (keyof typeof CODINGS)[]) {
-      writeFileSync(join(outdir, name + CODINGS[coding]), compressed(bytes, coding));
+      writeFileSync(join(outdir, name + CODINGS[coding]), COMPRESS[coding](bytes));
     }
   }
   const put = (path: string, extension: string, text: string): void => {

@@ -72,7 +72,7 @@ function navigation(sections: readonly Section[], current: string): Html {
 }
 
 /** Links to guides with their first sentences. */
-export function guideCards(guides: readonly MarkdownDocument[]): Html {
+function guideCards(guides: readonly MarkdownDocument[]): Html {
   return html`${guides.map(
     ({ name, title, summary }) => html`<li><a href="{{root}}docs/${name}">${title}</a><span> ${summary}</span></li>`,
   )}`;
@@ -146,12 +146,12 @@ export function docsSite() {
     { title: "Look up", links: [ERRORS, ...topics.map(linkOf)] },
   ];
   const pages: readonly DocsPage[] = [
-    {
-      path: "/docs",
+    ...["/", "/docs"].map((path) => ({
+      path,
       title: "Documentation",
-      description: "Guides and reference of the work item service.",
+      description: "Guides, reference and the upload page of the work item service.",
       content: overview(guides, topics),
-    },
+    })),
     {
       path: NOT_FOUND_PAGE,
       title: "Page not found",

@@ -1,6 +1,7 @@
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { Item } from "./api.ts";
 import { shownChoice } from "./field-names.ts";
+import { shownNumber } from "./shown.ts";
 
 /** A part of a whole, or a bar beside others. */
 interface Bar {
@@ -11,19 +12,29 @@ interface Bar {
 }
 
 function said(bars: readonly Bar[]): string {
-  return bars.map(({ name, count }) => `${name}: ${count.toLocaleString()}`).join(", ");
+  return bars.map(({ name, count }) => `${name}: ${shownNumber(count)}`).join(", ");
 }
 
-/** Parts of a whole in one bar. @param total what the bar's length stands for */
-export function StackedBar({ bars, total }: { readonly bars: readonly Bar[]; readonly total: number }) {
+/** Parts of a whole, in one bar and in numbers. @param total what the bar's length stands for */
+export function Counts({ bars, total }: { readonly bars: readonly Bar[]; readonly total: number }) {
   const starts = bars.map((_, index) => bars.slice(0, index).reduce((sum, { count }) => sum + count, 0));
   return (
-    <svg class="chart stacked" viewBox={`0 0 ${Math.max(1, total)} 1`} preserveAspectRatio="none" role="img">
-      <title>{said(bars)}</title>
-      {bars.map(({ name, count, kind }, index) => (
-        <rect key={name} class={kind} x={starts[index]} y="0" width={count} height="1" />
-      ))}
-    </svg>
+    <>
+      <svg class="chart stacked" viewBox={`0 0 ${Math.max(1, total)} 1`} preserveAspectRatio="none" role="img">
+        <title>{said(bars)}</title>
+        {bars.map(({ name, count, kind }, index) => (
+          <rect key={name} class={kind} x={starts[index]} y="0" width={count} height="1" />
+        ))}
+      </svg>
+      <dl class="counts">
+        {bars.map(({ kind, name, count }) => (
+          <div key={name} class={count === 0 ? "zero" : kind}>
+            <dt>{name}</dt>
+            <dd>{shownNumber(count)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 }
 
@@ -40,34 +51,11 @@ export function Line({ values, title }: { readonly values: readonly number[]; re
   );
 }
 
-/** Numbers of things by their names, each a bar. */
-function Bars({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
-  const most = Math.max(1, ...bars.map(({ count }) => count));
-  return (
-    <figure class="bars">
-      <figcaption>{title}</figcaption>
-      <dl>
-        {bars.map(({ name, count, kind }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <svg class="chart" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-                <rect class={kind} width={(count / most) * 100} height="1" />
-              </svg>
-              {count.toLocaleString()}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </figure>
-  );
-}
-
 /** Numbers of things by day, a column for each day from the first to the last. */
 function Days({ title, bars }: { readonly title: string; readonly bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   return (
-    <figure class="bars">
+    <figure>
       <figcaption>{title}</figcaption>
       <svg class="chart days" viewBox={`0 0 ${bars.length} 1`} preserveAspectRatio="none" role="img">
         <title>{said(bars.filter(({ count }) => count > 0))}</title>
@@ -117,7 +105,10 @@ export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
   });
   return (
     <div class="charts">
-      <Bars title="By status" bars={bars} />
+      <figure>
+        <figcaption>By status</figcaption>
+        <Counts bars={bars} total={items.length} />
+      </figure>
       {columns.length > 1 && (
         <Days title={count > shown ? `Completed, the last ${shown} days` : "Completed by day"} bars={columns} />
       )}

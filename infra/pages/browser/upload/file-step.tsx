@@ -38,7 +38,8 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
         take(event.dataTransfer?.files);
       }}
     >
-      <span class="button">Choose a file</span> or drop it here: CSV in any usual encoding, or an Excel workbook (.xlsx)
+      <span class="button main">Choose a file</span> or drop it here: CSV in any usual encoding, or an Excel workbook
+      (.xlsx)
       <input
         type="file"
         class="hidden"

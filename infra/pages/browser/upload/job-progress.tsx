@@ -1,5 +1,5 @@
 import type { Job } from "./api.ts";
-import { Line, StackedBar } from "./charts.tsx";
+import { Line } from "./charts.tsx";
 import { Button } from "./parts.tsx";
 import { type Moment, rateOf, ratesOf, shownProgress } from "./progress.ts";
 import { shownNumber } from "./shown.ts";
@@ -43,7 +43,7 @@ export function sentenceOfStatus(job: Job, name: string): string {
 }
 
 /** What the rows of a job did, or would do: what each number counts, and the class that gives its colour. */
-function countsOf(job: Job) {
+export function countsOf(job: Job) {
   const isTrial = job.dry_run;
   const would = isTrial ? "would be " : "";
   const failed = { kind: "failed", name: isTrial ? "would fail" : "failed", count: job.failed_rows };
@@ -64,24 +64,6 @@ function countsOf(job: Job) {
     { kind: "restored", name: `${would}restored`, count: job.restored_rows },
     failed,
   ];
-}
-
-/** Numbers of rows by what they did. */
-export function Counts({ job }: { readonly job: Job }) {
-  const counts = countsOf(job);
-  return (
-    <>
-      <StackedBar bars={counts} total={Math.max(job.total_rows, doneIn(job))} />
-      <dl class="counts">
-        {counts.map(({ kind, name, count }) => (
-          <div key={name} class={count === 0 ? "zero" : kind}>
-            <dt>{name}</dt>
-            <dd>{shownNumber(count)}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
-  );
 }
 
 /** How far a job is that hasn't ended, and the button that cancels it. */

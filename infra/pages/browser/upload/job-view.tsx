@@ -2,10 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { Repairs } from "@work-items/importer/files/repairs.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
+import { Counts } from "./charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "./field-names.ts";
 import { KeptValues } from "./kept-values.tsx";
-import { Counts, doneIn, isEnded, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
+import { countsOf, doneIn, isEnded, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
 import { Alert, Button, Heading, Loading } from "./parts.tsx";
 import { type Moment, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
@@ -187,7 +188,7 @@ export function JobView({
       {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
       <Alert text={sending.error ?? other.error ?? error} />
       {!hasEnded && <Running job={job} moments={moments} isStopping={isStopping} onCancel={() => void cancel()} />}
-      <Counts job={job} />
+      <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />
       {hasTried && (
         <TrialNotes
           api={api}

@@ -124,18 +124,16 @@ export function TextField({
 
 /** A box to check, with what it means. */
 export function Check({
-  kind,
   checked,
   onChange,
   children,
 }: {
-  readonly kind?: "check";
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
   readonly children: ComponentChildren;
 }) {
   return (
-    <label class={kind}>
+    <label class="check">
       <input type="checkbox" checked={checked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
       {children}
     </label>

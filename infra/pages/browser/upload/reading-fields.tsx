@@ -179,7 +179,6 @@ export function EmptyMarks({
       {marks.map(([mark, [shown = mark]]) => (
         <Check
           key={mark}
-          kind="check"
           checked={aliasOf(source, mark) === ""}
           onChange={(checked) => {
             const values = withAlias(source, mark, checked ? "" : undefined);

@@ -96,7 +96,6 @@ function EventForm({ match }: { readonly match: Match }) {
   return (
     <>
       <Check
-        kind="check"
         checked={mapping.event !== undefined}
         onChange={(checked) => onChange(withKey(mapping, "event", checked ? {} : undefined))}
       >

@@ -48,7 +48,6 @@ function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Webhook["type
         {ALL_TYPES.map((type) => (
           <Check
             key={type}
-            kind="check"
             checked={types.includes(type)}
             onChange={(checked) =>
               setTypes(ALL_TYPES.filter((each) => (each === type ? checked : types.includes(each))))
