@@ -89,6 +89,6 @@ export function presignedFormOf(file: Blob, fields: Readonly<Record<string, stri
 }
 
 /** Whether a job has ended. */
-export function hasEnded({ status }: UploadJob): boolean {
+export function hasEnded({ status }: Pick<UploadJob, "status">): boolean {
   return status !== "pending" && status !== "processing";
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "work-items-client/api-error.ts";
-import { createClient, type Mapping as SentMapping, type UploadJob } from "work-items-client/client.ts";
+import { createClient, type UploadJob } from "work-items-client/client.ts";
 import type { Page } from "work-items-client/pages.ts";
-import { fetchWithRetries, retryAfterMs } from "work-items-client/retries.ts";
+import { fetchWithRetries } from "work-items-client/retries.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import { parseJson } from "../../../../lib/json.ts";
@@ -21,14 +21,13 @@ export interface Job extends Omit<UploadJob, "mapping"> {
 /** Values of a query; empty ones are left out. */
 export type Query = Readonly<Record<string, string>>;
 
-const NO_CONNECTION =
+export const NO_CONNECTION =
   "The service can’t be reached. Check your connection and try again. Imports already running will continue.";
 /** Attempts after the first: somebody is waiting. */
 const RETRIES = 2;
-const POLL_MS = 1000;
 
-/** Lists of a job's rows. */
-const LISTS = { results: "results", failed_rows: "failed rows" } as const;
+/** A list of a job's rows. */
+type ListName = "results" | "failed_rows";
 /** So much of a job's results is read: some 300,000 rows. */
 const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 
@@ -59,72 +58,52 @@ async function connect(...request: Parameters<typeof fetch>): Promise<Response> 
   }
 }
 
-/** Posts a file to the bucket. Only XMLHttpRequest says how much was sent. */
-function post(url: string, form: FormData, onProgress: (sent: number) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
-    request.addEventListener("load", () =>
-      request.status < 300 ? resolve() : reject(new Error(`The file was rejected (${request.status}). Try again.`)),
-    );
-    request.addEventListener("error", () => reject(new Error(NO_CONNECTION)));
-    request.open("POST", url);
-    request.send(form);
-  });
-}
-
 /**
  * Makes the caller of the service. The key is kept nowhere else.
  * @param root address of the service, with a slash at its end
  */
 export function createApi(root: URL, key: string) {
   const retrying = { retries: RETRIES, fetch: connect };
-  const { uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...retrying });
+  const { me, uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...retrying });
   const send = fetchWithRetries(retrying);
 
-  /** @throws ApiError for any response but a successful one */
-  const request = async (path: string, query: Query = {}): Promise<Response> => {
+  /**
+   * Parses JSON as the response has it: browsers that can't keep the digits of long numbers round them.
+   * @throws ApiError for any response but a successful one
+   */
+  const get = async <T>(path: string, query: Query = {}): Promise<T> => {
     const url = new URL(path, root);
     for (const [name, value] of Object.entries(query)) if (value !== "") url.searchParams.set(name, value);
     const response = await send(new Request(url, { headers: { authorization: `Bearer ${key}` } }));
-    if (response.ok) return response;
+    if (response.ok) {
+      const text = await response.text();
+      return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
+    }
     const body = (await response.json().catch(() => ({}))) as { readonly error?: string };
     throw new ApiError(response.status, body, response.headers.get("x-request-id"));
   };
-  /** Parses JSON as the response has it: browsers that can't keep the digits of long numbers round them. */
-  const get = async <T>(path: string, query: Query = {}): Promise<T> => {
-    const text = await (await request(path, query)).text();
-    return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
-  };
   /** The address of a list of a job's rows; null if it has none. */
-  const listUrl = async (id: string, name: keyof typeof LISTS): Promise<string | null> => {
+  const listUrl = async (id: string, name: ListName): Promise<string | null> => {
     const path = `v1/work_items/upload/${encodeURIComponent(id)}/${name}`;
     return (await get<{ readonly data: { readonly url: string | null } }>(path)).data.url;
   };
 
   /** A list of a job's rows, as CSV; undefined if it has none. */
-  const readList = async (id: string, name: keyof typeof LISTS) => {
+  const readList = async (id: string, name: ListName) => {
     const url = await listUrl(id, name);
     if (url === null) return undefined;
     const { ok, body } = await fetch(url);
-    if (!ok || body === null) throw new Error(`The ${LISTS[name]} can’t be loaded. Open this job again.`);
+    if (!ok || body === null) throw new Error(`The ${name.replace("_", " ")} can’t be loaded. Open this job again.`);
     return { url, content: body };
   };
 
   return {
+    me,
     uploads,
     webhooks,
     workItems,
     get,
     listUrl,
-    /**
-     * A name for what this browser keeps of the key's organization: 32 bits of a digest tell a few keys apart, and find none of
-     * them. The service doesn't say what organization a key belongs to.
-     */
-    name: async (): Promise<string> => {
-      const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
-      return new DataView(digest).getUint32(0).toString(16).padStart(8, "0");
-    },
     /** A page of a list, which begins at a cursor. */
     list: <T>(path: string, query: Query) => get<Page<T>>(path, query),
     readList,
@@ -134,35 +113,7 @@ export function createApi(root: URL, key: string) {
       const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES };
       return list === undefined || observeRows(list.content, options, () => [{ observe: ({ cells }) => show(cells) }]);
     },
-    /** A job, and when to ask for it again. */
-    getJob: async (id: string): Promise<{ readonly job: Job; readonly waitMs: number }> => {
-      const response = await request(`v1/work_items/upload/${encodeURIComponent(id)}`);
-      const { data } = (await response.json()) as { readonly data: Job };
-      return { job: data, waitMs: retryAfterMs(response.headers) ?? POLL_MS };
-    },
-    /** The same key again gives the same job. @param onProgress called with the part that was sent, 0 to 1 @returns its id */
-    upload: async (
-      { name, content, mapping, ...file }: UploadedTable,
-      onProgress: (sent: number) => void,
-    ): Promise<string> => {
-      const { id } = await uploads.upload(new Blob([content], { type: "text/csv" }), {
-        ...file,
-        filename: name,
-        mapping: mapping as SentMapping,
-        postForm: (url, form) => post(url, form, onProgress),
-      });
-      return id;
-    },
   };
 }
 /** Sends requests with a key. */
 export type Api = ReturnType<typeof createApi>;
-
-/** A file that is uploaded. */
-interface UploadedTable {
-  readonly name: string;
-  readonly content: Blob;
-  readonly mapping: Mapping;
-  readonly dryRun: boolean;
-  readonly idempotencyKey: string;
-}

@@ -6,11 +6,6 @@ import { FailedValuesForm, isByValue, RepairForm, type Repairing } from "./repai
 import { shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
 
-/** A text that takes two lines at most. */
-function Lines({ text }: { readonly text: string }) {
-  return <span class="lines">{text}</span>;
-}
-
 /**
  * The rows of a job that failed, by what is wrong, and the whole list as a file.
  * @param repairing undefined if the page doesn't have the file any more
@@ -59,9 +54,9 @@ export function FailedRows({
               rows={rows.map((each) => [
                 each.row,
                 each.column,
-                <Lines key="value" text={each.value} />,
+                <span class="lines">{each.value}</span>,
                 exampleOf(each),
-                <Lines key="cells" text={each.cells.filter(Boolean).join(" · ")} />,
+                <span class="lines">{each.cells.filter(Boolean).join(" · ")}</span>,
               ])}
             />
           </details>

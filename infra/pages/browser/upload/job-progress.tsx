@@ -9,10 +9,6 @@ export function isUndo({ undo_of: importId }: Job): boolean {
   return importId !== undefined;
 }
 
-export function isEnded({ status }: Job): boolean {
-  return status !== "pending" && status !== "processing";
-}
-
 /** The rows of a job with a result. */
 export function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job): number {
   return succeeded + failed;

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { hasEnded } from "work-items-client/uploads.ts";
 import type { Repairs } from "@work-items/importer/files/repairs.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
@@ -6,7 +7,7 @@ import { Counts } from "./charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "./field-names.ts";
 import { KeptValues } from "./kept-values.tsx";
-import { countsOf, doneIn, isEnded, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
+import { countsOf, doneIn, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
 import { Alert, Button, Heading, Loading } from "./parts.tsx";
 import { type Moment, withMoment } from "./progress.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
@@ -17,38 +18,28 @@ import { useWork } from "./use-calls.ts";
 
 /** After a failed request a job is asked for again then: it goes on meanwhile. */
 const AFTER_FAILURE_MS = 5000;
-const SHORTEST_WAIT_MS = 500;
 
-/** Asks for a job until it has ended. */
+/** Follows a job until it has ended. */
 function useJob(api: Api, id: string) {
   const [job, setJob] = useState<Job>();
   const [error, setError] = useState<string>();
   const [moments, setMoments] = useState<readonly Moment[]>([]);
   useEffect(() => {
-    let isOver = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = async (): Promise<void> => {
-      let wait = AFTER_FAILURE_MS;
-      try {
-        const answer = await api.getJob(id);
-        if (isOver) return;
-        setJob(answer.job);
-        setError(undefined);
-        setMoments((before) => withMoment(before, { at: Date.now(), rows: doneIn(answer.job) }));
-        if (isEnded(answer.job)) return;
-        wait = answer.waitMs;
-      } catch (caught) {
-        if (isOver) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onProgress = (next: Job): void => {
+      setJob(next);
+      setError(undefined);
+      setMoments((before) => withMoment(before, { at: Date.now(), rows: doneIn(next) }));
+    };
+    const follow = (): void =>
+      void api.uploads.wait(id, { signal, onProgress }).catch((caught: unknown) => {
+        if (signal.aborted) return;
         setError(hasStatus(caught, 404) ? NOT_KNOWN : sentenceOf(caught));
-        if (hasStatus(caught, 401, 403, 404, 422)) return;
-      }
-      timer = setTimeout(() => void ask(), Math.max(wait, SHORTEST_WAIT_MS));
-    };
-    void ask();
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
+        if (!hasStatus(caught, 401, 403, 404, 422)) setTimeout(follow, AFTER_FAILURE_MS);
+      });
+    follow();
+    return () => controller.abort();
   }, [api, id]);
   return { job, error, moments };
 }
@@ -152,7 +143,7 @@ export function JobView({
     );
   }
   const name = job.file_name ?? (isUndo(job) ? "the import" : "The file");
-  const hasEnded = isEnded(job);
+  const isOver = hasEnded(job);
   const cancel = async (): Promise<void> => {
     setStopping(true);
     if (!(await other.run(() => api.uploads.cancel(id)))) setStopping(false);
@@ -187,7 +178,7 @@ export function JobView({
       )}
       {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
       <Alert text={sending.error ?? other.error ?? error} />
-      {!hasEnded && <Running job={job} moments={moments} isStopping={isStopping} onCancel={() => void cancel()} />}
+      {!isOver && <Running job={job} moments={moments} isStopping={isStopping} onCancel={() => void cancel()} />}
       <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />
       {hasTried && (
         <TrialNotes
@@ -205,17 +196,17 @@ export function JobView({
         </p>
       )}
       {isUndo(job) && <NextOfUndo api={api} job={job} />}
-      {hasEnded && <AfterEnd job={job} onDownload={() => void download()} onUseAgain={onUseAgain} />}
-      {hasEnded && job.partly_undone_rows + job.kept_rows > 0 && <KeptValues api={api} job={job} />}
-      {hasEnded && isUndo(job) && !job.dry_run && (
+      {isOver && <AfterEnd job={job} onDownload={() => void download()} onUseAgain={onUseAgain} />}
+      {isOver && job.partly_undone_rows + job.kept_rows > 0 && <KeptValues api={api} job={job} />}
+      {isOver && isUndo(job) && !job.dry_run && (
         <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>
       )}
-      {hasEnded && job.failed_rows > 0 && (
+      {isOver && job.failed_rows > 0 && (
         <FailedRows api={api} job={job} repairing={isImportTrial ? repairing : undefined} />
       )}
-      {hasEnded && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
+      {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
       <p class="note">
-        Started {shownTime(job.created_at)}, {hasEnded ? "ended" : "updated"} {shownTime(job.updated_at)}. Job {job.id}.
+        Started {shownTime(job.created_at)}, {isOver ? "ended" : "updated"} {shownTime(job.updated_at)}. Job {job.id}.
       </p>
     </>
   );

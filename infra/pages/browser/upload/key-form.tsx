@@ -14,7 +14,7 @@ export function KeyForm({
   const { isRunning, error, run } = useWork();
   const check = async (form: FormData): Promise<void> => {
     const key = (form.get("key") as string).trim();
-    await createApi(root, key).get("v1/work_items/upload", { limit: "1" });
+    await createApi(root, key).me();
     onKey(key, form.has("keep"));
   };
   return (

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from "preact";
+import { cloneElement, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { LoadedList } from "./use-calls.ts";
 
@@ -66,15 +66,15 @@ interface FieldProps {
 function Field({
   label,
   isLabelHidden = false,
-  control,
-}: Pick<FieldProps, "label" | "isLabelHidden"> & { readonly control: (id: string) => VNode }) {
+  children: control,
+}: Pick<FieldProps, "label" | "isLabelHidden"> & { readonly children: VNode }) {
   const id = useId();
   return (
     <div class="field">
       <label for={id} class={isLabelHidden ? "hidden" : undefined}>
         {label}
       </label>
-      {control(id)}
+      {cloneElement(control, { id })}
     </div>
   );
 }
@@ -84,16 +84,17 @@ export type Options = readonly (readonly [value: string, shown: string])[];
 
 /** A choice among options, with its label. */
 export function Choice({ value, options, onChange, ...field }: FieldProps & { readonly options: Options }) {
-  const select = (id: string) => (
-    <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-      {options.map(([option, text]) => (
-        <option key={option} value={option}>
-          {text}
-        </option>
-      ))}
-    </select>
+  return (
+    <Field {...field}>
+      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
   );
-  return <Field {...field} control={select} />;
 }
 
 /** A line of text to fill in, with its label. */
@@ -101,25 +102,25 @@ export function TextField({
   value,
   onChange,
   label,
-  isLabelHidden,
+  isLabelHidden = false,
   ...input
 }: FieldProps & {
   readonly type?: "text" | "date";
   /** Id of a list of proposals. */
   readonly list?: string;
 }) {
-  const control = (id: string) => (
-    <input
-      id={id}
-      type="text"
-      {...input}
-      value={value}
-      onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      spellcheck={false}
-      autocomplete="off"
-    />
+  return (
+    <Field label={label} isLabelHidden={isLabelHidden}>
+      <input
+        type="text"
+        {...input}
+        value={value}
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        spellcheck={false}
+        autocomplete="off"
+      />
+    </Field>
   );
-  return <Field label={label} isLabelHidden={isLabelHidden ?? false} control={control} />;
 }
 
 /** A box to check, with what it means. */

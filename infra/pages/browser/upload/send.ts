@@ -1,5 +1,6 @@
+import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { Api } from "./api.ts";
+import { type Api, NO_CONNECTION } from "./api.ts";
 import { type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
 import { contentOf, type TableFile } from "./table-file.ts";
 
@@ -45,6 +46,20 @@ function keyOf({ table, dryRun, ...content }: Sending) {
   return { key, forget: () => void keys.delete(what) };
 }
 
+/** Posts a file to the bucket. Only XMLHttpRequest says how much was sent. */
+function post(url: string, form: FormData, onProgress: (sent: number) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
+    request.addEventListener("load", () =>
+      request.status < 300 ? resolve() : reject(new Error(`The file was rejected (${request.status}). Try again.`)),
+    );
+    request.addEventListener("error", () => reject(new Error(NO_CONNECTION)));
+    request.open("POST", url);
+    request.send(form);
+  });
+}
+
 /** Sends a file and shows its job. @param earlier where the mapping may come from */
 export async function send(
   api: Api,
@@ -58,7 +73,13 @@ export async function send(
   const { key, forget } = keyOf(sending);
   const content = await withRepairs(await contentOf(table), repairs, table.delimiter);
   const sent = isEarlier ? { from: earlier.jobId } : mapping;
-  const jobId = await api.upload({ name: table.name, content, mapping: sent, dryRun, idempotencyKey: key }, onProgress);
+  const { id: jobId } = await api.uploads.upload(new Blob([content], { type: "text/csv" }), {
+    filename: table.name,
+    mapping: sent as SentMapping,
+    dryRun,
+    idempotencyKey: key,
+    postForm: (url, form) => post(url, form, onProgress),
+  });
   forget();
   onSent({ ...sending, jobId, trial: dryRun ? undefined : trial });
   location.hash = `#job=${jobId}`;

@@ -26,7 +26,7 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
     ({ dry_run: isTrial, status, id }) => !isTrial && status === "completed" && id !== job.id,
   );
   for (const { id } of imports.slice(0, COMPARED_JOBS)) {
-    const { mapping } = (await api.getJob(id)).job;
+    const { mapping } = await api.uploads.get(id);
     if (mapping && job.mapping && isSameMapping(mapping, job.mapping)) return mapping;
   }
   return undefined;

@@ -54,7 +54,7 @@ function stateOf({ status, ...undo }: Job): string {
 /** Offers to undo an import that has ended, or says that it was undone, or why it can’t be. */
 export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }) {
   const { undone_by: undoneBy } = job;
-  const undo = useLoaded(async () => undoneBy && (await api.getJob(undoneBy)).job).value || undefined;
+  const undo = useLoaded(async () => undoneBy && (await api.uploads.get(undoneBy))).value || undefined;
   const isTooLate = Date.now() > Date.parse(job.updated_at) + UNDO_DAYS * 86_400_000;
   const canStart = undoneBy === undefined || undo?.status === "cancelled" || undo?.status === "failed";
   return (
