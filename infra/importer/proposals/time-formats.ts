@@ -81,6 +81,8 @@ export function timeReadingsOf(shapes: readonly Shape[]): TimeReadings | undefin
 let readers: readonly { readonly format: string; readonly read: Reader }[] | undefined;
 
 function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
+  // Every format has digits.
+  if (!shapes.some(({ examples }) => examples.some((text) => /\d/.test(text)))) return undefined;
   readers ??= TRIED_FORMATS.map((format) => ({ format, read: createReader(format, "UTC") }));
   const readings = readers.map(({ format, read }) => {
     const fitting = shapes.filter(({ examples }) => examples.some((text) => read(text) !== undefined));

@@ -4,6 +4,7 @@ import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts
 import { aliasesOf } from "../../../../infra/importer/proposals/known-statuses.ts";
 import { delimiterIn } from "../../../../infra/importer/proposals/find-delimiter.ts";
 import { type Proposal, proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
+import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
   const proposal = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", isZoneChosen: true });
@@ -218,4 +219,11 @@ it("asks what unknown statuses mean, and whether the first row is a header where
   expect([unknownStatuses, headerDoubt]).toEqual([["covered", "gap"], undefined]);
   const withoutHeader = propose(["www.example.com", "cdn"], ["fonts.example.com", "cdn"], ["ads.example.com", "ad"]);
   expect(withoutHeader.headerDoubt).toMatch(/"cdn" is also a value of its column/);
+});
+
+it("takes a moment for thousands of columns of text", async () => {
+  const names = ["Ticket ID", ...Array.from({ length: 5000 }, (_, index) => `Column ${index}`)];
+  const row = names.map((_, index) => (index === 0 ? "A-1" : "x"));
+  const work = () => proposeMapping({ names, rows: [row], delimiter: ",", timeZone: "UTC" });
+  expect(await cpuMillisecondsOf(work)).toBeLessThan(1000);
 });
