@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { changedFile } from "./test/hostile/mutants.ts";
-import { SlowFirst } from "./test/support/slow-first.ts";
 
 const PROOFS = ["test/proofs/**/*.test.ts", "test/hostile/**/*.test.ts"];
 
@@ -25,7 +24,6 @@ export default defineConfig({
     // takes ten times as long for its first template as for the next.
     isolate: false,
     setupFiles: ["test/support/unchanged-process.ts", "test/support/cause-of-500.ts"],
-    sequence: { sequencer: SlowFirst },
     projects: [
       { extends: true, test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: PROOFS } },
       { extends: true, test: { name: "proofs", include: PROOFS } },

@@ -43,7 +43,7 @@ type TestContext = Context & { readonly stage?: string };
 
 /**
  * The app of a stage with these settings, and code that needs no build.
- * @param validates whether CloudFormation's rules check it, which takes seconds; `regions.test.ts` does it
+ * @param validates whether CloudFormation's rules check it, which takes seconds; `template-rules.test.ts` does it
  */
 export const makeApp = (settings: TestSettings = {}, context: TestContext = {}, validates = false) =>
   createServiceApp({

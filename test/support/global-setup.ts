@@ -10,8 +10,8 @@ import { startEngines } from "./engines.ts";
 export default async function setup(): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), "work-items-test-"));
   process.env["TMPDIR"] = directory;
-  // Processes that tests start share compiled code, which saves each of them a third of its start.
-  process.env["NODE_COMPILE_CACHE"] = join(directory, "compiled");
+  // Workers and the processes that tests start share compiled code with earlier runs: it saves each a third of its start.
+  process.env["NODE_COMPILE_CACHE"] = join(import.meta.dirname, "../../node_modules/.cache/node");
   const stop = await startEngines();
   return async () => {
     await stop();

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Variables } from "../../infra/environment-file.ts";
 import { startApi } from "../../infra/local/api.ts";
 import { openBuckets } from "../../infra/local/engines/provision.ts";
@@ -8,6 +9,7 @@ import { openCheckpoints } from "../../infra/local/workers/checkpoint-file.ts";
 import { startWorkers } from "../../infra/local/workers/workers.ts";
 import { preparePages } from "./pages.ts";
 import { resources } from "../../lib/resources.ts";
+import { jobKey } from "../../lib/uploads/job/upload-store.ts";
 import { createTestOrganization } from "./organization.ts";
 import { createTestRuntime, type TestRuntime } from "./runtime.ts";
 
@@ -47,4 +49,17 @@ export const startTestService = async (): Promise<TestService> => {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+};
+
+/** Moves the end of an import into the past, as if it had been then: an undo waits for the import's last workers. */
+export const endedDaysAgo = async ({ runtime }: TestService, id: string, days: number): Promise<void> => {
+  const { dynamodb, environment } = runtime;
+  await dynamodb.send(
+    new UpdateCommand({
+      TableName: environment.WORK_ITEMS_TABLE,
+      Key: jobKey({ organization: "demo", id }),
+      UpdateExpression: "SET updated_at = :at",
+      ExpressionAttributeValues: { ":at": new Date(Date.now() - days * 86_400_000).toISOString() },
+    }),
+  );
 };

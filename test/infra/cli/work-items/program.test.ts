@@ -8,7 +8,7 @@ import { commands } from "../../../../infra/cli/work-items/program.ts";
 import { localFilesIn, writeEnvironmentFile } from "../../../../infra/environment-file.ts";
 import type { UploadJob, WorkItem } from "../../../../lib/client/client.ts";
 import { childEnvironment } from "../../../support/child-environment.ts";
-import { startTestService, type TestService } from "../../../support/local-service.ts";
+import { endedDaysAgo, startTestService, type TestService } from "../../../support/local-service.ts";
 import { run, runAt, TICKETS, WORKBOOK } from "./terminal.ts";
 
 const execFile = promisify(execFileWithCallback);
@@ -280,6 +280,7 @@ describe("work-items", () => {
     const firstOf = async (list: string): Promise<string> =>
       /"id":"([^"]+)"/.exec((await run(list, "--json")).out)?.[1] ?? "";
     const upload = await firstOf("uploads");
+    await endedDaysAgo(service, upload, 1);
     for (const [name, { examples }] of Object.entries(commands)) {
       const { out } = await run(name, "--help");
       for (const example of examples) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, hasBrowser, openPage, SCREENS, takeScreenshot } from "../../../support/browser.ts";
+import { accessibilityFindings, hasBrowser, openPage, SCREENS, takeScreenshot } from "../../support/browser.ts";
 import {
   chooseFile,
   confirmColumns,
@@ -8,7 +8,7 @@ import {
   tabTo,
   TICKETS,
   type UploadSite,
-} from "../../../support/upload-site.ts";
+} from "../../support/upload-site.ts";
 
 let site: UploadSite;
 

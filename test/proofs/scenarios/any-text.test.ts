@@ -2,17 +2,17 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ITEM_CSV_HEADER, itemCsvLine } from "../../infra/importer/files/item-csv.ts";
-import { findTextFormat, toUtf8 } from "../../infra/importer/files/text-file.ts";
-import type { WorkItem } from "../../lib/client/client.ts";
-import { exportOrganization } from "../../lib/operator/export-organization.ts";
-import { importOrganization } from "../../lib/operator/import-organization.ts";
-import { workItemInputSchema } from "../../lib/work-items/work-item.ts";
-import { createCustomer, type Customer } from "../support/customer-data.ts";
-import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
-import { lambdaContext } from "../support/lambda-context.ts";
-import { multipart } from "../support/uploads/multipart.ts";
-import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "../../../infra/importer/files/item-csv.ts";
+import { findTextFormat, toUtf8 } from "../../../infra/importer/files/text-file.ts";
+import type { WorkItem } from "../../../lib/client/client.ts";
+import { exportOrganization } from "../../../lib/operator/export-organization.ts";
+import { importOrganization } from "../../../lib/operator/import-organization.ts";
+import { workItemInputSchema } from "../../../lib/work-items/work-item.ts";
+import { createCustomer, type Customer } from "../../support/customer-data.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { multipart } from "../../support/uploads/multipart.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 
 /** Texts that files, spreadsheets and terminals take for something else. */
 const ODD = [

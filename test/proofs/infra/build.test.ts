@@ -4,15 +4,15 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { pages } from "../../functions/pages.ts";
-import { buildFunctions, functionNames, PROJECT_ROOT } from "../../infra/build.ts";
-import { traceCommand } from "../../infra/cli/operator/trace.ts";
-import { codeHashOf } from "../../infra/service-app.ts";
-import { REGIONS, regionCodes, stackIdOf } from "../../lib/regions.ts";
-import { startAwsAccount } from "../support/aws-account.ts";
-import { createTestRuntime } from "../support/runtime.ts";
-import { runCommand } from "../support/terminal.ts";
-import { bundles as smallBundles, plain, resourcesOf, templateOf } from "./synthesized.ts";
+import { pages } from "../../../functions/pages.ts";
+import { buildFunctions, functionNames, PROJECT_ROOT } from "../../../infra/build.ts";
+import { traceCommand } from "../../../infra/cli/operator/trace.ts";
+import { codeHashOf } from "../../../infra/service-app.ts";
+import { REGIONS, regionCodes, stackIdOf } from "../../../lib/regions.ts";
+import { startAwsAccount } from "../../support/aws-account.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
+import { runCommand } from "../../support/terminal.ts";
+import { bundles as smallBundles, plain, resourcesOf, templateOf } from "../../infra/synthesized.ts";
 
 const require = createRequire(import.meta.url);
 

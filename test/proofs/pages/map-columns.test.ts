@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, hasBrowser, takeScreenshot } from "../../../support/browser.ts";
+import { accessibilityFindings, hasBrowser, takeScreenshot } from "../../support/browser.ts";
 import {
   becomes,
   chooseFile,
@@ -12,8 +12,8 @@ import {
   startUploadSite,
   TICKETS,
   type UploadSite,
-} from "../../../support/upload-site.ts";
-import { makeWorkbook } from "../../../support/workbook.ts";
+} from "../../support/upload-site.ts";
+import { makeWorkbook } from "../../support/workbook.ts";
 
 let site: UploadSite;
 

@@ -1,10 +1,9 @@
 import type { Page } from "playwright-core";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { workItemId } from "../../../../lib/identity.ts";
-import { jobKey } from "../../../../lib/uploads/job/upload-store.ts";
-import { accessibilityFindings, hasBrowser, SCREENS, takeScreenshot } from "../../../support/browser.ts";
-import { startUploadSite, tabTo, type UploadSite } from "../../../support/upload-site.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { accessibilityFindings, hasBrowser, SCREENS, takeScreenshot } from "../../support/browser.ts";
+import { endedDaysAgo } from "../../support/local-service.ts";
+import { startUploadSite, tabTo, type UploadSite } from "../../support/upload-site.ts";
 
 let site: UploadSite;
 
@@ -38,18 +37,6 @@ async function importFile(name: string, csv: string, dryRun = false): Promise<st
     .poll(async () => (await call("GET", `work_items/upload/${id}`, {})).status, { timeout: 60_000 })
     .toBe("completed");
   return id;
-}
-/** Moves the end of an import into the past, as if it had been then. */
-async function endedDaysAgo(id: string, days: number): Promise<void> {
-  const { dynamodb, environment } = site.stack.runtime;
-  await dynamodb.send(
-    new UpdateCommand({
-      TableName: environment.WORK_ITEMS_TABLE,
-      Key: jobKey({ organization: "demo", id }),
-      UpdateExpression: "SET updated_at = :at",
-      ExpressionAttributeValues: { ":at": new Date(Date.now() - days * 86_400_000).toISOString() },
-    }),
-  );
 }
 /** Pictures of a view on all kinds of screens, and what is inaccessible in them. */
 async function look(page: Page, name: string): Promise<void> {
@@ -92,7 +79,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     );
     await change("undo-old", { agent_name: "Cid", custom_attributes: { team: "north" } });
     await change("undo-4", { type: "mail" });
-    await endedDaysAgo(id, 1);
+    await endedDaysAgo(site.stack, id, 1);
 
     const { page, complaints } = await site.begin(`#job=${id}`);
     await page.getByText("Import finished.").waitFor();
@@ -156,7 +143,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await page.getByText("the undo continues").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("Undo cancelled. Items undone so far stay undone.").waitFor();
-    await endedDaysAgo(id, 1);
+    await endedDaysAgo(site.stack, id, 1);
     await page.getByRole("link", { name: "View the import of again.csv" }).click();
     await page.getByText("The undo of this import was cancelled.").waitFor();
     await page.getByRole("link", { name: "View the undo" }).click();
@@ -173,7 +160,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
       await importFile("later.csv", "external_id\nlate-2\n"),
       await importFile("trial.csv", "external_id\nlate-3\n", true),
     ];
-    await endedDaysAgo(late, 29);
+    await endedDaysAgo(site.stack, late, 29);
     const { page } = await site.begin(`#job=${late}`);
     await page.getByText("This import ended more than 28 days ago. It can’t be undone any more.").waitFor();
     expect(await page.getByRole("button", { name: /^Undo/ }).count()).toBe(0);
@@ -183,7 +170,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await page.goto(`${site.stack.baseUrl}/upload#job=${later}`);
     const button = page.getByRole("button", { name: "Undo this import…" });
     await button.waitFor();
-    await endedDaysAgo(later, 29);
+    await endedDaysAgo(site.stack, later, 29);
     await button.click();
     await page.getByRole("alert").getByText("ended more than 28 days ago").waitFor();
 
