@@ -19,7 +19,7 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     // More than there are cores, since some tests mostly wait.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     // The modules of SDK and CDK are loaded once for each worker, and so is the CDK's validator of templates, which
     // takes ten times as long for its first template as for the next.
     isolate: false,

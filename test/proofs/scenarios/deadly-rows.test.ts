@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { lambdaContext } from "../support/lambda-context.ts";
-import { sqsEvent } from "../support/uploads/upload-harness.ts";
-import { createUploadService, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { sqsEvent } from "../../support/uploads/upload-harness.ts";
+import { createUploadService, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
 
 let uploads: UploadService;
 beforeEach(async () => {

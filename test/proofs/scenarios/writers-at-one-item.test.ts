@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
-import { type Caller, createCaller } from "../support/caller.ts";
-import { createCpuClock } from "../support/cpu-time.ts";
-import type { RouteName } from "../support/handlers.ts";
-import { type ApiRequest, createTestOrganization } from "../support/organization.ts";
-import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
-import { createWorkers } from "../support/uploads/upload-workers.ts";
+import { createDynamoDbClient } from "../../../lib/aws/dynamodb-client.ts";
+import { type Caller, createCaller } from "../../support/caller.ts";
+import { createCpuClock } from "../../support/cpu-time.ts";
+import type { RouteName } from "../../support/handlers.ts";
+import { type ApiRequest, createTestOrganization } from "../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { createWorkers } from "../../support/uploads/upload-workers.ts";
 
 const WRITERS = 40;
 const DELAY_MAX_MS = 20;
