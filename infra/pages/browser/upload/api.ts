@@ -104,6 +104,14 @@ export function createApi(root: URL, key: string) {
     workItems,
     get,
     listUrl,
+    /**
+     * A name for what this browser keeps for the key: 32 bits of a digest tell a few keys apart, and find none of them. Files
+     * can be opened without a connection, so the service isn't asked for its organization.
+     */
+    name: async (): Promise<string> => {
+      const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+      return new DataView(digest).getUint32(0).toString(16).padStart(8, "0");
+    },
     /** A page of a list, which begins at a cursor. */
     list: <T>(path: string, query: Query) => get<Page<T>>(path, query),
     readList,

@@ -47,7 +47,7 @@ function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile
 
 /** Where the time zone is kept that was chosen in this browser for the organization's last file. */
 async function zoneKey(api: Api): Promise<string> {
-  return `work-items-time-zone-${(await api.me()).organization}`;
+  return `work-items-time-zone-${await api.name()}`;
 }
 
 /** What is known of a file that was looked through: an earlier mapping, or a proposal. */
