@@ -4,7 +4,7 @@ import { runWorlds, summaryOf } from "./run-worlds.ts";
 const SEED = 20_261_125;
 
 it(`nothing is lost, doubled, undone, wrong or missed (npm run prove -- hostile; seed ${SEED})`, async () => {
-  const run = await runWorlds({ firstSeed: SEED, seeds: 5, killed: 1, only: [] });
+  const run = await runWorlds({ firstSeed: SEED, seeds: 3, killed: 1, only: [] });
   console.info(summaryOf(run));
   expect(run.findings).toEqual([]);
   expect(run.acknowledged).toBeGreaterThan(400);

@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { queueWorker } from "../../../lib/aws/queue-worker.ts";
-import { workItemId } from "../../../lib/identity.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
 import { createDeliver } from "../../../lib/webhooks/deliver.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { createCustomer, type Customer, operatorOf } from "../../support/customer-data.ts";
 import { differencesFrom } from "../../support/openapi/document-schemas.ts";
-import { randomFrom } from "../../support/random.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createWebhookDelivery, startReceiver } from "../../support/webhooks.ts";
 
@@ -276,70 +274,6 @@ describe("a deliverer that is killed", () => {
     for (let time = 0; time < 2; time++) await handle(JSON.stringify(news));
     for (let time = 0; time < 3; time++) await handle(JSON.stringify(call));
     expect(receiver.received).toHaveLength(before + 1);
-  });
-});
-
-describe("a receiver that reads the feed only when it is rung", () => {
-  /** Reads the feed from a mark to its end. @returns the mark after it */
-  const readFeed = async (from: string, copy: Map<string, unknown>): Promise<string> => {
-    for (let after = from; ;) {
-      const { data, meta } = (await acme.send("listWorkItemChanges", { query: { after } })).body;
-      for (const { sequence: _, ...item } of data) copy.set(item.id, item);
-      after = meta.page.next;
-      if (!meta.page.more) return after;
-    }
-  };
-
-  test.each([1, 2])("has exactly the table, and knows of every ended job, once all rests (seed %i)", async (seed) => {
-    const random = randomFrom(seed);
-    const [copy, table] = [new Map<string, unknown>(), new Map<string, unknown>()];
-    const ended: string[] = [];
-    const told = new Set<string>();
-    let isWild = true;
-    let mark = "0";
-    const fetchNews = async (): Promise<void> => {
-      const { type, data } = receiver.received.at(-1)!;
-      if (type === "work_items.changed") mark = await readFeed(mark, copy);
-      if (type === "upload.ended") told.add(String(data["id"]));
-      if (type === "uploads.ended") for (const id of ended) told.add(id);
-    };
-    const receiver = await receive((_, response) => {
-      if (isWild && random() < 0.3) response.writeHead(500).end();
-      else void fetchNews().then(() => response.writeHead(204).end());
-    });
-    const callReceiver = createCallReceiver(runtime);
-    const deliver = createDeliver(runtime, async (...call) => {
-      if (isWild && random() < 0.2) throw new Error("killed before the call");
-      const outcome = await callReceiver(...call);
-      if (isWild && random() < 0.2) throw new Error("killed after the call");
-      return outcome;
-    });
-    delivery = await createWebhookDelivery(runtime, queueWorker(runtime, deliver));
-    const { id } = await add(receiver.url);
-    for (let step = 0; step < 40; step++) {
-      const name = `item ${Math.floor(random() * 8)}`;
-      if (random() < 0.15) ended.push(await cancelledJob());
-      else if (random() < 0.3)
-        await acme.send("deleteWorkItem", { params: { id: workItemId(acme.organization.id, name) } });
-      else await acme.apply({ external_id: name, type: `type ${step}` });
-      clock.advance(Math.floor(random() * 20 * SECOND_MS));
-      if (random() < 0.6) await delivery.ring();
-      if (random() < 0.3) await delivery.sweep();
-    }
-    isWild = false;
-    await delivery.ring();
-    // Each pass tells at least one of what is due.
-    for (let pass = 0; pass < 2 * ended.length + 4; pass++) {
-      clock.advance(11 * MINUTE_MS);
-      await delivery.sweep();
-    }
-    await readFeed("0", table);
-    // A first load leaves deleted items out.
-    const kept = [...copy].filter(([, item]) => (item as { deleted_at: string | null }).deleted_at === null);
-    expect(new Map(kept)).toEqual(table);
-    expect(copy.size).toBeGreaterThan(4);
-    expect(ended.filter((job) => !told.has(job))).toEqual([]);
-    expect(await get(id)).toMatchObject({ status: "active", next_attempt_at: null });
   });
 });
 

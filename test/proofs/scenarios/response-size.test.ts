@@ -1,14 +1,14 @@
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import { beforeAll, describe, expect, it } from "vitest";
-import { create as applyBatch } from "../../functions/apply-work-item-batch.ts";
-import { create as getItem } from "../../functions/get-work-item.ts";
-import { create as listEvents } from "../../functions/list-work-item-events.ts";
-import { create as listItems } from "../../functions/list-work-items.ts";
-import { create as updateItem } from "../../functions/update-work-item.ts";
-import type { ApiHandler } from "../../lib/http/chain.ts";
-import { workItemId } from "../../lib/identity.ts";
-import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
-import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { create as applyBatch } from "../../../functions/apply-work-item-batch.ts";
+import { create as getItem } from "../../../functions/get-work-item.ts";
+import { create as listEvents } from "../../../functions/list-work-item-events.ts";
+import { create as listItems } from "../../../functions/list-work-items.ts";
+import { create as updateItem } from "../../../functions/update-work-item.ts";
+import type { ApiHandler } from "../../../lib/http/chain.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { apiEvent, type ApiRequest, createTestOrganization } from "../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
 const RESULT_MAX_BYTES = 6_291_556;
