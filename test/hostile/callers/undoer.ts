@@ -52,15 +52,13 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
   });
   let isUndone = false;
 
-  const call = (what: string, route: RouteName, request: ApiRequest): Promise<Response | undefined> =>
-    untilAnswered(
-      scene,
-      customer,
-      what,
-      [],
-      (options) => service.call(customer, route, request, options),
-      () => true,
-    );
+  const call = (
+    what: string,
+    route: RouteName,
+    request: ApiRequest,
+    isDone: (response: Response) => boolean = () => true,
+  ): Promise<Response | undefined> =>
+    untilAnswered(scene, customer, what, [], (options) => service.call(customer, route, request, options), isDone);
   const idOf = ({ name }: KnownItem): string => workItemId(organization, name);
 
   /** Someone who adds attributes to items of the file until the undo has ended. */
@@ -161,7 +159,9 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       const work_items = items
         .filter(({ isOlder }) => isOlder)
         .map(({ name }) => ({ external_id: name, type: "before", custom_attributes: { base: 1 } }));
-      await call("prepare", "applyWorkItemBatch", { body: { work_items } });
+      const hasAll = ({ body }: Response): boolean =>
+        (body.data as { readonly summary?: { readonly error: number } } | undefined)?.summary?.error === 0;
+      await call("prepare", "applyWorkItemBatch", { body: { work_items } }, hasAll);
       let isOver = false;
       const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer, () => isOver));
       const rows = items.map(({ name }) => `${name},imported,Imp\n`).join("");
