@@ -1,8 +1,20 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { changedFile } from "./test/hostile/mutants.ts";
 
 const PROOFS = ["test/proofs/**/*.test.ts", "test/hostile/**/*.test.ts"];
+
+/** Small files that take a minute. Vitest begins with the files that took longest, or in a new checkout with the largest. */
+const LONG = /test\/(hostile|proofs\/(isolation|guides|warehouse))\//;
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId);
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is Vitest's method, which returns a new list
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
+  }
+}
 
 /** Of a run that must find a defect (`test/hostile/mutants.ts`). */
 const { MUTANT } = process.env;
@@ -24,6 +36,7 @@ export default defineConfig({
     // takes ten times as long for its first template as for the next.
     isolate: false,
     setupFiles: ["test/support/unchanged-process.ts", "test/support/cause-of-500.ts"],
+    sequence: { sequencer: LongFirst },
     projects: [
       { extends: true, test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: PROOFS } },
       { extends: true, test: { name: "proofs", include: PROOFS } },
