@@ -223,15 +223,20 @@ class OptimisticWrite<R> {
       else if (entry.outages >= OUTAGES_MAX) entry.fail(OUTAGE);
       else {
         const { set, together, result } = target.plan(stored);
-        if (set !== null && !this.#options.dryRun) {
+        if (set === null) entry.result = { result, record: stored };
+        else {
           const attempt = attemptOn(stored, writeId);
           const write = writeOf(target.key, stored, set, attempt);
-          if (together === undefined) return new Attempted(attempt, write, result);
-          const { record, set: other } = together;
-          const also = writeOf({ pk: record.pk, sk: record.sk }, record, other, attemptOn(record, writeId));
-          return new Attempted(attempt, { ...write, also }, result);
+          const attempted = new Attempted(attempt, write, result);
+          // Plans for other records take this one for what it would become.
+          if (this.#options.dryRun) entry.result = attempted;
+          else if (together === undefined) return attempted;
+          else {
+            const { record, set: other } = together;
+            const also = writeOf({ pk: record.pk, sk: record.sk }, record, other, attemptOn(record, writeId));
+            return new Attempted(attempt, { ...write, also }, result);
+          }
         }
-        entry.result = { result, record: stored };
       }
     } catch (cause) {
       entry.result = { error: NOT_PLANNED, permanent: true, cause };

@@ -54,6 +54,16 @@ const EVENTS = {
   event: { external_id: { column: "event" }, content: { column: "text" } },
 };
 
+it("a dry run of a batch restores a deleted item with its events, whatever an upload did to it", async () => {
+  await uploads.run("external_id,type\na,imported\n");
+  await remove("a");
+  const work_items = [{ external_id: "a", status: "pending", events: [{ external_id: "e" }] }];
+  const tried = await uploads.call("applyWorkItemBatch", { body: { work_items, dry_run: true } });
+  const applied = await uploads.call("applyWorkItemBatch", { body: { work_items } });
+  expect(applied.body.data.summary).toMatchObject({ restored: 1, error: 0 });
+  expect(tried.body.data.summary).toEqual(applied.body.data.summary);
+});
+
 describe("the undo of an upload", () => {
   it("deletes what the upload created, and puts back what it changed", async () => {
     const attributes = '{"n":0.10000000000000000001,"kept":1,"gone":null}';
