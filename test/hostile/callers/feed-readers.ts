@@ -6,6 +6,8 @@ import type { Scene } from "./item-caller.ts";
 
 const PAGES_MAX = 3000;
 const MINUTE_MS = 60_000;
+/** A first load leaves five minutes for clocks: DynamoDB takes no requests that are signed with a clock that is off by more. */
+const CLOCK_MAX_MS = 4 * MINUTE_MS;
 
 /** Readers that keep copies of an organization by its feed: in the end each copy must be what the table holds. @param limits sizes of pages */
 export function createFeedReaders(
@@ -37,7 +39,8 @@ export function createFeedReaders(
   const read = async (copy: Copy, isCalm: boolean): Promise<void> => {
     const query = copy.query();
     const before = await life();
-    const response = await service.call(customer, "listWorkItemChanges", { query }, { isCalm });
+    const options = { isCalm, clockMaxMs: CLOCK_MAX_MS };
+    const response = await service.call(customer, "listWorkItemChanges", { query }, options);
     if (response === NO_RESPONSE) return;
     const after = response.status === 410 ? await life() : before;
     const crash = !isCalm && world.random() < 0.1 ? world.below(4) : undefined;

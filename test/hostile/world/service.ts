@@ -34,6 +34,8 @@ export interface Customer {
 /** How a call is made. */
 export interface CallOptions extends RunHooks {
   readonly isCalm?: boolean;
+  /** How far the clock of its function may be off. @default an hour */
+  readonly clockMaxMs?: number;
   /** Called first, with the clock of the function. */
   readonly onBegin?: (clock: () => number) => void;
 }
