@@ -211,7 +211,8 @@ export function createUploader(
       if (ENDED.includes(now.status)) break;
       await watch(now);
       if (world.clock() - postedAt > ENDS_WITHIN_MS) return oracle.report("lost", { "does not end": now });
-      if (isSlow && world.clock() - saved.at > SAVED_WITHIN_MS)
+      // A job that a clock dates ahead is looked for when its time has come.
+      if (isSlow && world.clock() - saved.at > SAVED_WITHIN_MS + off)
         return oracle.report("lost", { "saves nothing and does not end": now });
       if (cancelsAfter !== undefined && !hasCancelled && world.clock() - postedAt > cancelsAfter) {
         hasCancelled = true;
