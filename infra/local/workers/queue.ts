@@ -70,6 +70,8 @@ export function pollQueue(source: QueueSource, invoke: Invoke, sqs: SQSClient): 
     const { batchItemFailures } = (await invoke(event)) as SQSBatchResponse;
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const succeeded = batch.filter(({ MessageId = "" }) => !failed.has(MessageId));
+    // A name that isn't in the batch fails all of it: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
+    if (batch.length - succeeded.length < failed.size) return;
     if (succeeded.length === 0) return;
     const Entries = succeeded.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: source.queueUrl, Entries }));

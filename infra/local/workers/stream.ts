@@ -77,10 +77,13 @@ function numberOf({ dynamodb }: DynamoDBRecord): string {
   return dynamodb?.SequenceNumber ?? "";
 }
 
-/** How many records of a batch, from the first on, are done with: those before the first one that failed. */
+/**
+ * How many records of a batch, from the first on, are done with: those before the first one that failed; none if the
+ * response names another (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html).
+ */
 function doneOf(batch: readonly DynamoDBRecord[], { batchItemFailures: failures }: DynamoDBBatchResponse): number {
   const places = failures.map(({ itemIdentifier }) => batch.findIndex((one) => numberOf(one) === itemIdentifier));
-  return Math.min(batch.length, ...places);
+  return places.includes(-1) ? 0 : Math.min(batch.length, ...places);
 }
 
 /**

@@ -94,7 +94,11 @@ test("brings back only the messages that the function names", async () => {
   await expect.poll(() => countIn(queue.url)).toBe(0);
 });
 
-test("keeps the whole batch where the function throws", async () => {
+test.each<[string, (event: SQSEvent) => unknown]>([
+  ["throws", () => Promise.reject(new Error("no"))],
+  ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "other" }] })],
+  ["returns a malformed response", () => ({ batchItemFailures: "all" })],
+])("keeps the whole batch where the function %s", async (_, handler) => {
   const queue = await createQueue();
   await sendAll(queue.url, ["one", "two"]);
   let events = 0;
@@ -102,7 +106,7 @@ test("keeps the whole batch where the function throws", async () => {
     queue,
     async (event) => {
       events += event.Records.length;
-      throw new Error("no");
+      return handler(event);
     },
     { batchSize: 10 },
   );
