@@ -69,8 +69,8 @@ export class WorkItemsStack extends Stack {
 
     const { stage: stageName, allowedOrigins, domain, smallAccount, concurrency } = settings;
     const key = settings.customerKey ? addServiceKey(this, "DataKey") : undefined;
-    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- its values are days, and the settings take no others
-    const logRetention = settings.logDays as RetentionDays;
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- the compiler compares all days that settings take
+    const logRetention: RetentionDays = settings.logDays;
     const api = new ServiceApi(this, "Api", {
       stageName,
       logRetention,

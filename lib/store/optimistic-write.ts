@@ -144,6 +144,11 @@ function writeOf(
   return { key, before, set: changed, remove };
 }
 
+/** The write of another record in one transaction. */
+function alsoOf({ record, set }: RecordWrite, writeId: string): ConditionalWrite {
+  return writeOf({ pk: record.pk, sk: record.sk }, record, set, attemptOn(record, writeId));
+}
+
 /** The rounds in which records are read, planned and written until each target has its result. */
 class OptimisticWrite<R> {
   readonly #store: RecordStore;
@@ -227,15 +232,14 @@ class OptimisticWrite<R> {
         else {
           const attempt = attemptOn(stored, writeId);
           const write = writeOf(target.key, stored, set, attempt);
-          const attempted = new Attempted(attempt, write, result);
+          const attempted = new Attempted(
+            attempt,
+            together ? { ...write, also: alsoOf(together, writeId) } : write,
+            result,
+          );
+          if (!this.#options.dryRun) return attempted;
           // Plans for other records take this one for what it would become.
-          if (this.#options.dryRun) entry.result = attempted;
-          else if (together === undefined) return attempted;
-          else {
-            const { record, set: other } = together;
-            const also = writeOf({ pk: record.pk, sk: record.sk }, record, other, attemptOn(record, writeId));
-            return new Attempted(attempt, { ...write, also }, result);
-          }
+          entry.result = attempted;
         }
       }
     } catch (cause) {

@@ -4,6 +4,7 @@ import type { Page } from "work-items-client/pages.ts";
 import { fetchWithRetries } from "work-items-client/retries.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
+import type { RowListName } from "../../../../lib/uploads/files/row-list.ts";
 import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { inPageWords } from "./field-names.ts";
@@ -26,8 +27,6 @@ export const NO_CONNECTION =
 /** Attempts after the first: somebody is waiting. */
 const RETRIES = 2;
 
-/** A list of a job's rows. */
-type ListName = "results" | "failed_rows";
 /** So much of a job's results is read: some 300,000 rows. */
 const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 
@@ -83,13 +82,13 @@ export function createApi(root: URL, key: string) {
     throw new ApiError(response.status, body, response.headers.get("x-request-id"));
   };
   /** The address of a list of a job's rows; null if it has none. */
-  const listUrl = async (id: string, name: ListName): Promise<string | null> => {
+  const listUrl = async (id: string, name: RowListName): Promise<string | null> => {
     const path = `v1/work_items/upload/${encodeURIComponent(id)}/${name}`;
     return (await get<{ readonly data: { readonly url: string | null } }>(path)).data.url;
   };
 
   /** A list of a job's rows, as CSV; undefined if it has none. */
-  const readList = async (id: string, name: ListName) => {
+  const readList = async (id: string, name: RowListName) => {
     const url = await listUrl(id, name);
     if (url === null) return undefined;
     const { ok, body } = await fetch(url);
