@@ -46,7 +46,8 @@ function runMutants(): boolean {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seeds: { type: "string", default: "320" },
+    /** How many: 320, or 1 with `--seed`, which names the first. */
+    seeds: { type: "string" },
     seed: { type: "string" },
     mutants: { type: "boolean" },
     /** Changes the service, and ends with the first finding. */
@@ -58,7 +59,7 @@ if (values.mutant !== undefined) load(values.mutant);
 const { runWorlds, summaryOf } = await import("./run-worlds.ts");
 const only = ALL_HOSTILITIES.filter((name) => positionals.includes(name));
 const firstSeed = Number(values.seed ?? 20_261_125);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
+const count = Number(values.seeds ?? (values.seed === undefined ? 320 : 1));
 const isOlder = positionals.includes("older");
 const isKilled = isOlder || positionals.includes("kills");
 if (isOlder && OLDER_COMMIT === undefined) skip("no version with the same stored forms is deployed");
