@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { RETRIES, TIMEOUTS } from "./client-options.ts";
 import { UnreadableResponseError } from "./error-codes.ts";
@@ -31,9 +31,9 @@ async function readBody({ statusCode, headers, body }: HttpResponse): Promise<Bu
   return bytes;
 }
 
-/** The client for all tables. Endpoint, region and credentials come from the SDK's own environment variables. */
-export function createDynamoDbClient(): DynamoDBDocumentClient {
-  const client = new DynamoDBClient({ ...RETRIES, requestHandler: TIMEOUTS });
+/** The client for all tables. @param options endpoint, region and credentials @default the SDK's own environment variables */
+export function createDynamoDbClient(_environment?: object, options: DynamoDBClientConfig = {}): DynamoDBDocumentClient {
+  const client = new DynamoDBClient({ ...RETRIES, requestHandler: TIMEOUTS, ...options });
   // It copies every input and output for a logger, although none is set.
   client.middlewareStack.remove("loggerMiddleware");
   client.middlewareStack.add(

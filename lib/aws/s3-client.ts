@@ -1,17 +1,21 @@
-import { S3Client } from "@aws-sdk/client-s3";
+import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { RETRIES, TIMEOUTS } from "./client-options.ts";
 import { checkResponses } from "./response-check.ts";
 
 /** Longer than for other requests, since a chunk of a file has several megabytes. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** The client for the bucket. Endpoint, region and credentials come from the SDK's own environment variables. */
-export function createS3Client({ S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean }): S3Client {
+/** The client for the bucket. @param options endpoint, region and credentials @default the SDK's own environment variables */
+export function createS3Client(
+  { S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean },
+  options: S3ClientConfig = {},
+): S3Client {
   return checkResponses(
     new S3Client({
       ...RETRIES,
       requestHandler: { ...TIMEOUTS, requestTimeout: REQUEST_TIMEOUT_MS },
       forcePathStyle: S3_FORCE_PATH_STYLE,
+      ...options,
     }),
   );
 }

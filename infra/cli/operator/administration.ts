@@ -1,6 +1,5 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
+import { createDynamoDbClient } from "../../../lib/aws/dynamodb-client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { NotFoundError, WorkItemsError } from "../../../lib/errors.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
@@ -88,12 +87,13 @@ export function openAdministration(
   const table = named ?? all["ACCESS_TABLE"];
   if (table === undefined) throw new UsageError("name the table: --table <Access table> (or ACCESS_TABLE)");
   const region = regionCode(target.region ?? all["REGION_CODE"]);
-  const client = new DynamoDBClient({
+  const { awsRegion } = REGIONS[region];
+  const dynamodb = createDynamoDbClient(all, {
     ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
-    region: target.region === undefined ? (all["AWS_REGION"] ?? REGIONS[region].awsRegion) : REGIONS[region].awsRegion,
+    region: target.region === undefined ? (all["AWS_REGION"] ?? awsRegion) : awsRegion,
   });
   return {
-    dynamodb: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+    dynamodb,
     environment: { ACCESS_TABLE: table },
     clock,
     region,
@@ -153,7 +153,8 @@ export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = error instanceof CommandError || error instanceof WorkItemsError;
   if (isExpected) return error.message;
-  if ("code" in error && error.code === "ECONNREFUSED")
+  const codes = [error, error.cause].map((each) => (each as NodeJS.ErrnoException | undefined)?.code);
+  if (codes.includes("ECONNREFUSED"))
     return "DynamoDB isn't responding there: is the local service running?";
   const meaning = meaningOf(error);
   if (meaning !== undefined) return `can't call AWS: ${meaning}`;

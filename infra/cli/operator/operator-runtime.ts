@@ -1,6 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import { S3Client } from "@aws-sdk/client-s3";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { createS3Client } from "../../../lib/aws/s3-client.ts";
+import { createSqsClient } from "../../../lib/aws/sqs-client.ts";
 import { REGIONS } from "../../../lib/regions.ts";
 import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
@@ -24,11 +24,10 @@ export function nameOf(
 /** Opens tables and bucket. @throws UsageError naming the option by which a missing one can be given */
 export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
   const { variables, region } = opened;
-  const s3 = new S3Client({
-    ...clientOptions(variables, variables["AWS_ENDPOINT_URL_S3"]),
-    region: REGIONS[region].awsRegion,
-    forcePathStyle: variables["S3_FORCE_PATH_STYLE"] === "true",
-  });
+  const s3 = createS3Client(
+    { S3_FORCE_PATH_STYLE: variables["S3_FORCE_PATH_STYLE"] === "true" },
+    { ...clientOptions(variables, variables["AWS_ENDPOINT_URL_S3"]), region: REGIONS[region].awsRegion },
+  );
   const stores = [...resourcesOfKind("table"), ...resourcesOfKind("bucket")].map(([name]) => name);
   const environment = Object.fromEntries(
     stores.filter((name) => name !== "access").map((name) => [resources[name].variable, nameOf(opened, name)]),
@@ -45,11 +44,10 @@ export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
 export function feedRuntime(opened: OpenedAdministration): OperatorRuntime & RuntimeWith<"changesQueue"> {
   const { variables, region } = opened;
   const runtime = operatorRuntime(opened);
-  const sqs = new SQSClient({
-    ...clientOptions(variables, variables["AWS_ENDPOINT_URL_SQS"]),
-    region: REGIONS[region].awsRegion,
-    useQueueUrlAsEndpoint: false,
-  });
+  const sqs = createSqsClient(
+    {},
+    { ...clientOptions(variables, variables["AWS_ENDPOINT_URL_SQS"]), region: REGIONS[region].awsRegion },
+  );
   return {
     ...runtime,
     sqs,
