@@ -165,6 +165,53 @@ describe("a job ends", () => {
     });
   });
 
+  it("without its lists when they can't be written for a day", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, "external_id,status\nU-1,\nU-2,unheard-of\n");
+    await uploads.split(id);
+    const stop = failRequests(uploads.runtime.s3, (command, { Key }) =>
+      command === "GetObjectCommand" && String(Key).includes("/results/")
+        ? { name: "AccessDenied", httpStatusCode: 403 }
+        : undefined,
+    );
+    for (const hours of [0, 23, 2]) {
+      expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+      uploads.clock.advance(hours * 60 * MINUTE_MS);
+      await uploads.sweep();
+      for (const message of await uploads.harness.take("chunks"))
+        await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+    }
+    stop();
+    expect(await uploads.get(id)).toMatchObject({
+      status: "completed",
+      error: "failed_rows and results could not be written for a day",
+      succeeded_rows: 1,
+      failed_rows: 1,
+    });
+    expect(await uploads.results(id)).toMatchObject({ url: null, rows: 2 });
+  });
+
+  it("without its lists when all workers die that write them for a day", async () => {
+    const { id } = await uploads.harness.upload(uploads.organization, manyRows(2500));
+    await uploads.split(id);
+    const large = async (): Promise<readonly Record<string, unknown>[]> => {
+      for (const message of await uploads.harness.take("chunks"))
+        await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
+      return uploads.harness.take("large");
+    };
+    let messages = await large();
+    while (messages.length === 0) messages = await large();
+    // The worker gets no further than its claim.
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    expect(await uploads.harness.store.claimFinish(job)).toBe(true);
+    uploads.clock.advance(25 * 60 * MINUTE_MS);
+    await uploads.harness.splitLarge(sqsEvent(messages[0]), lambdaContext(900_000));
+    expect(await uploads.get(id)).toMatchObject({
+      status: "completed",
+      error: "failed_rows and results could not be written for a day",
+      succeeded_rows: 2500,
+    });
+  });
+
   it("when the file is replaced between two runs of the splitter", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-1\n");
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;

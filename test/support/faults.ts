@@ -82,12 +82,15 @@ export const withoutTimeouts = (): (() => void) => {
 /** Makes requests of a client fail as AWS would after the client's last attempt. @returns what ends it */
 export const failRequests = (
   client: DynamoDBDocumentClient | S3Client,
-  fail: (command: string) => { readonly name: string; readonly httpStatusCode: number } | undefined,
+  fail: (
+    command: string,
+    input: Readonly<Record<string, unknown>>,
+  ) => { readonly name: string; readonly httpStatusCode: number } | undefined,
 ): (() => void) => {
   const stack = client.middlewareStack as S3Client["middlewareStack"];
   stack.add(
     (next, context) => (request) => {
-      const failure = fail(String(context.commandName));
+      const failure = fail(String(context.commandName), request.input as never);
       if (failure === undefined) return next(request);
       const { name, httpStatusCode } = failure;
       throw Object.assign(new Error(`injected: ${name}`), { name, $metadata: { httpStatusCode, attempts: 1 } });

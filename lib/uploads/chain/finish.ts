@@ -24,6 +24,7 @@ import type { SendJob } from "./messages.ts";
 /** Claims without progress after which a stopped bucket is closed as it is. */
 const CLOSING_ATTEMPTS_MAX = CHUNK_ATTEMPTS_MAX + 2;
 const UNCOUNTED = "some of the last rows may be applied and not counted";
+const UNLISTED = "failed_rows and results could not be written for a day";
 
 type EndDependencies = Pick<RuntimeWith<never>, "log"> & { readonly store: UploadStore };
 
@@ -75,6 +76,11 @@ export function createSettleBucket(dependencies: ChunkDependencies) {
 /** Counts what workers of a stopped bucket have applied. */
 type SettleBucket = ReturnType<typeof createSettleBucket>;
 
+/** When rows were counted last, in milliseconds since the epoch. */
+function lastChangeOf({ buckets }: UploadSnapshot): number {
+  return Math.max(...buckets.map((bucket) => bucket.changed_at));
+}
+
 /** What ending jobs whose rows are applied requires. */
 export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<never>, "clock"> {
   readonly writeList: WriteList;
@@ -93,7 +99,7 @@ export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<ne
  * what they lack
  */
 export function createFinishUpload(dependencies: FinishDependencies) {
-  const { clock, store, writeList, ofRows } = dependencies;
+  const { clock, log, store, writeList, ofRows } = dependencies;
 
   /** Stops all buckets. @returns the job once all of them are settled; undefined as long as a worker has one */
   const stopAll = async ({ job, buckets }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
@@ -142,16 +148,29 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     if (ofRows && isLarge(job)) return ofRows.sendLarge(job);
     // Long lists take minutes: only one worker merges them at a time.
     if (!ofRows && !(await store.claimFinish(job))) return;
+    const isOverdue = isRefusedForGood({ refused_since: lastChangeOf(snapshot) }, clock());
+    const withoutLists = (): Promise<void> =>
+      end(dependencies, job, sumOf(snapshot.buckets), { shortfalls: [UNLISTED] });
+    // A worker that had claimed the job has died.
+    if (isOverdue && job.busy_until > 0) return withoutLists();
     let notedAt = clock();
     const merged = randomUUID();
-    const shortfalls = await writeLists(snapshot, merged, {
+    const time: ListTime = {
       isOver: () => clock() >= until,
       note: async () => {
         if (ofRows || clock() < notedAt + CLAIM_MS / 3) return;
         await store.noteFinish(job);
         notedAt = clock();
       },
-    });
+    };
+    let shortfalls: string[] | undefined;
+    try {
+      shortfalls = await writeLists(snapshot, merged, time);
+    } catch (error) {
+      if (!isOverdue) throw error;
+      log.error("lists of an upload cannot be written", { ...logFieldsOf(job), error: error as Error });
+      return withoutLists();
+    }
     if (shortfalls) await end(dependencies, job, sumOf(snapshot.buckets), { merged, shortfalls });
     else await ofRows?.sendLarge(job);
   };
