@@ -1,6 +1,7 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import middyChain from "@middy/core";
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
+import { codeOf } from "../aws/error-codes.ts";
 import type { Runtime } from "../aws/runtime.ts";
 import { RateLimitExceededError, StoreBusyError } from "../errors.ts";
 import { createAccessStore } from "../organizations/access-store.ts";
@@ -8,6 +9,7 @@ import { type Caller, createAuthenticate } from "../organizations/authenticate.t
 import { createNoteKeyUse } from "../organizations/key-use.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { type Quota, RateLimiter } from "../organizations/rate-limit.ts";
+import { MalformedRecordError } from "../store/decode-record.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
 import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog, type Step } from "./chain.ts";
 import { errorTable } from "./error-table.ts";
@@ -45,7 +47,10 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
   });
   const limiter = new RateLimiter(runtime, (error) => {
     metrics.singleMetric().addMetric("LimiterFailedOpen", MetricUnit.Count, 1);
-    log.warn("rate limiter failed open", { reason: error instanceof Error ? error.name : "unknown" });
+    // Of a damaged record, the message says whose it is.
+    log.warn("rate limiter failed open", {
+      reason: error instanceof MalformedRecordError ? error.message : codeOf(error),
+    });
   });
   const noteKeyUse = createNoteKeyUse(runtime);
   const addHeaders: Step["after"] = ({ event, response, error }) => {

@@ -166,6 +166,7 @@ describe("pages", () => {
     Object.assign(event.requestContext, { path: "/prod" });
     const { body } = await getPage(event, lambdaContext());
     const links = addressesIn(body).filter((each) => each.startsWith("."));
+    expect(links.length).toBeGreaterThan(10);
     for (const link of links) expect(new URL(link, "https://api.example.com/prod").pathname).toMatch(/^\/prod\//);
   });
 

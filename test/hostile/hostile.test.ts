@@ -8,4 +8,6 @@ it(`nothing is lost, doubled, undone, wrong or missed (npm run prove -- hostile;
   console.info(summaryOf(run));
   expect(run.findings).toEqual([]);
   expect(run.acknowledged).toBeGreaterThan(400);
+  expect(run.lists).toBeGreaterThan(10);
+  expect(run.unfollowed).toBeLessThan(10);
 });

@@ -20,6 +20,7 @@ export interface SeedRun {
   readonly hostilities: ReadonlyMap<string, number>;
   readonly acknowledged: number;
   readonly unfollowed: number;
+  readonly lists: number;
   readonly findings: readonly Finding[];
 }
 
@@ -180,6 +181,6 @@ export async function runWorld(seed: number, only: readonly Hostility[]): Promis
   } catch (error) {
     oracle.report("wrong", error instanceof Error ? String(error.stack) : String(error));
   }
-  const { acknowledged, unfollowed, findings } = oracle;
-  return { hostilities: world.hostilities.counts, acknowledged, unfollowed, findings };
+  const { acknowledged, unfollowed, lists, findings } = oracle;
+  return { hostilities: world.hostilities.counts, acknowledged, unfollowed, lists, findings };
 }

@@ -12,6 +12,8 @@ export interface WorldsRun {
   acknowledged: number;
   /** Items that were not followed to the end, since too much can have happened to them. */
   unfollowed: number;
+  /** Lists of items that were compared with what is known. */
+  lists: number;
   readonly findings: Finding[];
 }
 
@@ -42,12 +44,13 @@ export async function runWorlds(
   onSeed: (run: WorldsRun) => void = () => undefined,
 ): Promise<WorldsRun> {
   const { firstSeed, seeds, only, killed = 0, older, endsAtFirst = false } = worlds;
-  const run: WorldsRun = { seeds: 0, hostilities: new Map(), acknowledged: 0, unfollowed: 0, findings: [] };
-  const add = ({ hostilities, acknowledged, unfollowed, findings }: SeedRun): void => {
+  const run: WorldsRun = { seeds: 0, hostilities: new Map(), acknowledged: 0, unfollowed: 0, lists: 0, findings: [] };
+  const add = ({ hostilities, acknowledged, unfollowed, lists, findings }: SeedRun): void => {
     for (const [name, count] of hostilities) run.hostilities.set(name, (run.hostilities.get(name) ?? 0) + count);
     run.seeds += 1;
     run.acknowledged += acknowledged;
     run.unfollowed += unfollowed;
+    run.lists += lists;
     run.findings.push(...findings);
     onSeed(run);
   };
@@ -69,10 +72,11 @@ export async function runWorlds(
 }
 
 /** The line that ends a run. */
-export function summaryOf({ seeds, hostilities, acknowledged, findings }: WorldsRun): string {
+export function summaryOf({ seeds, hostilities, acknowledged, lists, findings }: WorldsRun): string {
   const total = [...hostilities.values()].reduce((sum, each) => sum + each, 0);
   const kinds = (["lost", "doubled", "undone", "wrong", "missed"] as const).map(
     (kind) => `${kind} ${findings.filter((finding) => finding.kind === kind).length}`,
   );
-  return [`seeds ${seeds}`, `hostilities ${total}`, `acknowledged ${acknowledged}`, ...kinds].join(", ");
+  const done = [`seeds ${seeds}`, `hostilities ${total}`, `acknowledged ${acknowledged}`, `lists ${lists}`];
+  return [...done, ...kinds].join(", ");
 }

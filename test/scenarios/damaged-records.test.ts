@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
 import { eraseItem } from "../../lib/operator/erase-item.ts";
@@ -10,6 +10,7 @@ import { jobKey } from "../../lib/uploads/job/upload-store.ts";
 import type { RecordKey } from "../../lib/store/versioned-record.ts";
 import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
 import { type Caller, createCaller } from "../support/caller.ts";
+import { withoutTimeouts } from "../support/faults.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 
 let uploads: UploadService;
@@ -96,10 +97,15 @@ it("a damaged event is left out of its item, of the list of events and of the fe
 
 it("a record of a limit that is damaged lets requests pass, and is logged", async () => {
   const { runtime, organization } = uploads;
+  onTestFinished(withoutTimeouts());
+  const warn = vi.spyOn(runtime.log, "warn");
   await send("listWorkItems");
   const TableName = runtime.environment.LIMITS_TABLE;
   await runtime.dynamodb.send(new PutCommand({ TableName, Item: { ...rateLimitKey(organization.id), arrival: "x" } }));
   expect((await send("listWorkItems")).status).toBe(200);
+  const reason = `limit ORGANIZATION#${organization.id}`;
+  const named = { reason: expect.stringContaining(reason) as string };
+  expect(warn.mock.calls).toContainEqual(["rate limiter failed open", named]);
 });
 
 it("an erasure of a damaged work item leaves nothing of it", async () => {

@@ -155,6 +155,7 @@ export function createUploader(
     if (posted?.status !== 202) return oracle.report("wrong", { upload: posted?.text });
     const { id } = posted.body.data as Job;
     const job = { organization, id };
+    oracle.jobs.set(organization, [...(oracle.jobs.get(organization) ?? []), id]);
     if (isSlow) uploads.slow.add(id);
     const requestedAt = world.clock();
     if (isForm) {

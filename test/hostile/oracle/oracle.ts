@@ -37,6 +37,10 @@ export class Oracle {
   acknowledged = 0;
   /** Items of which there were too many ways. */
   unfollowed = 0;
+  /** Lists of items that were compared with what is known. */
+  lists = 0;
+  /** Ids of upload jobs, by organization. */
+  readonly jobs = new Map<string, readonly string[]>();
   readonly #seed: number;
   readonly #clock: () => number;
   readonly #start: number;

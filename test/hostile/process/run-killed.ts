@@ -89,7 +89,10 @@ class KilledService {
 const uploads: Uploads = {
   slow: new Set(),
   postFile: async (_job, text, meta) => {
-    const { url, fields } = (meta as { readonly upload: { url: string; fields: Record<string, string> } }).upload;
+    const { upload } = meta as { readonly upload?: { url: string; fields: Record<string, string> } };
+    // The file has arrived, and the response to the form was lost.
+    if (upload === undefined) return true;
+    const { url, fields } = upload;
     const body = new FormData();
     for (const [name, value] of Object.entries(fields)) body.append(name, value);
     body.append("file", new Blob([text], { type: "text/csv" }), "items.csv");
@@ -160,6 +163,6 @@ export async function runKilled(seed: number, older?: string, kills = KILLS): Pr
     await service.stop();
     rmSync(directory, { recursive: true, force: true });
   }
-  const { acknowledged, unfollowed, findings } = oracle;
-  return { hostilities, acknowledged, unfollowed, findings };
+  const { acknowledged, unfollowed, lists, findings } = oracle;
+  return { hostilities, acknowledged, unfollowed, lists, findings };
 }
