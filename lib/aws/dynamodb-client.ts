@@ -32,7 +32,10 @@ async function readBody({ statusCode, headers, body }: HttpResponse): Promise<Bu
 }
 
 /** The client for all tables. @param options endpoint, region and credentials @default the SDK's own environment variables */
-export function createDynamoDbClient(_environment?: object, options: DynamoDBClientConfig = {}): DynamoDBDocumentClient {
+export function createDynamoDbClient(
+  _environment?: object,
+  options: DynamoDBClientConfig = {},
+): DynamoDBDocumentClient {
   const client = new DynamoDBClient({ ...RETRIES, requestHandler: TIMEOUTS, ...options });
   // It copies every input and output for a logger, although none is set.
   client.middlewareStack.remove("loggerMiddleware");

@@ -6,6 +6,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { chunksOf, mapConcurrently, retry } from "../retry.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
+import { isThrottled } from "../aws/error-codes.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { ownerOf } from "./kinds-of-data.ts";
@@ -96,10 +97,14 @@ export async function deleteRecords(
   await mapConcurrently(chunksOf(keys, DELETES_PER_REQUEST), CONCURRENT_DELETES, async (chunk) => {
     let requests: DeleteRequests = chunk.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
     await retry(DELETING, async () => {
-      const { UnprocessedItems = {} } = await dynamodb.send(
-        new BatchWriteCommand({ RequestItems: { [table]: requests } }),
-      );
-      requests = UnprocessedItems[table] ?? [];
+      const command = new BatchWriteCommand({ RequestItems: { [table]: requests } });
+      const response = await dynamodb.send(command).catch((error: unknown) => {
+        // DynamoDB has deleted none of them.
+        if (!isThrottled(error)) throw error;
+        return undefined;
+      });
+      if (response === undefined) return undefined;
+      requests = response.UnprocessedItems?.[table] ?? [];
       return requests.length === 0 || undefined;
     });
   });

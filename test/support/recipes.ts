@@ -11,8 +11,8 @@ const KINDS = "lib/operator/kinds-of-data.ts";
 
 /** The places of the code blocks, by what a block holds. */
 const PLACES: Readonly<Record<string, Place>> = {
-  "priority: {": [FIELDS, "  custom_attributes: {"],
-  "priority: fc": ["test/lib/work-items/every-field.test.ts", "  custom_attributes: fc"],
+  "difficulty: {": [FIELDS, "  custom_attributes: {"],
+  "difficulty: fc": ["test/lib/work-items/every-field.test.ts", "  custom_attributes: fc"],
   "getOrganization: () =>": [ROUTES, "  getHealth: () =>"],
   "const route = routes.getOrganization": ["functions/get-organization.ts"],
   'call("getOrganization")': ["test/functions/get-organization.test.ts"],

@@ -154,8 +154,7 @@ export function describeError(error: unknown): string {
   const isExpected = error instanceof CommandError || error instanceof WorkItemsError;
   if (isExpected) return error.message;
   const codes = [error, error.cause].map((each) => (each as NodeJS.ErrnoException | undefined)?.code);
-  if (codes.includes("ECONNREFUSED"))
-    return "DynamoDB isn't responding there: is the local service running?";
+  if (codes.includes("ECONNREFUSED")) return "DynamoDB isn't responding there: is the local service running?";
   const meaning = meaningOf(error);
   if (meaning !== undefined) return `can't call AWS: ${meaning}`;
   return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { createCustomer, type Customer, fill, tracesOf } from "../../support/customer-data.ts";
-import { type Fault, injectFaults } from "../../support/faults.ts";
+import { type Fault, failRequests, injectFaults } from "../../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 
 let runtime: TestRuntime;
@@ -31,6 +31,18 @@ describe("erasing a work item", () => {
 
   it("erases deleted items too", async () => {
     expect(await eraseItem(runtime, acme.organization.id, "deleted", { sleep })).toMatchObject({ item: true });
+  });
+
+  it("waits where DynamoDB throttles a batch of deletions", async () => {
+    let calls = 0;
+    const stop = failRequests(runtime.dynamodb, (command) =>
+      command === "BatchWriteItemCommand" && calls++ < 2
+        ? { name: "ThrottlingException", httpStatusCode: 400 }
+        : undefined,
+    );
+    expect(await eraseItem(runtime, acme.organization.id, "kept", { sleep })).toEqual({ id, events: 1, item: true });
+    stop();
+    expect(calls).toBeGreaterThan(2);
   });
 
   it("says in a dry run what it would erase", async () => {

@@ -62,6 +62,19 @@ describe("erasing an organization", () => {
     expect((await acme.send("listWorkItems")).status).toBe(200);
   });
 
+  it.each(["Query", "Scan"])("waits where the table of items throttles %s", async (name) => {
+    const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
+    let calls = 0;
+    const stop = failRequests(runtime.dynamodb, (command, { TableName: table }) => {
+      const isMeant = command === `${name}Command` && table === runtime.environment.WORK_ITEMS_TABLE;
+      return isMeant && calls++ % 3 < 2 ? throttled : undefined;
+    });
+    await eraseOrganization(operatorOf(runtime), "acme", { sleep });
+    stop();
+    expect(calls).toBeGreaterThan(3);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
   it("also erases what calls that still know the key write meanwhile", async () => {
     const statuses: number[] = [];
     await eraseOrganization(operatorOf(runtime), "acme", {
