@@ -21,8 +21,8 @@ export class TimedTasks {
     this.#tasks.splice(low, 0, { at, run });
   }
 
-  /** Takes the next task; undefined if there is none. */
-  take(): Task | undefined {
-    return this.#tasks.shift();
+  /** Takes the next task; undefined if there is none until then. */
+  take(until = Infinity): Task | undefined {
+    return this.#tasks[0] && this.#tasks[0].at <= until ? this.#tasks.shift() : undefined;
   }
 }

@@ -1,8 +1,10 @@
 import * as fc from "fast-check";
+import { create as createRecordConversation } from "../../../functions/record-conversation-upload.ts";
 import { routes } from "../../../functions/routes.ts";
 import type { Route } from "../../../lib/http/route.ts";
 import { isObject } from "../../../infra/openapi/schema-form.ts";
-import { createProofService, type Caller, type ProofResponse, type ProofService } from "../proof-service.ts";
+import type { ApiResponse } from "../../support/organization.ts";
+import { createUploadService } from "../../support/uploads/upload-service.ts";
 import { expectationOf, isBeyondSchemas } from "./expectation.ts";
 import { anyMutation, type Mutation, mutateDescribed, mutateWire } from "./mutations.ts";
 import { type DescribedRequest, describedRequest } from "./requests.ts";
@@ -45,7 +47,7 @@ const at = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value);
 
 /** Keeps what the response names, for later requests. */
-const learn = (known: Known, { name, id }: WireRequest, { headers, body }: ProofResponse): void => {
+const learn = (known: Known, { name, id }: WireRequest, { headers, body }: ApiResponse<unknown>): void => {
   const data = at(body, "data");
   const results = at(data, "results");
   const named = [
@@ -63,7 +65,7 @@ const problemsIn = (body: unknown) =>
   (at(body, "errors") ?? []) as readonly { pointer?: string; parameter?: string; message: string }[];
 
 /** @returns what is wrong with the response; undefined if nothing is */
-const fault = (wire: WireRequest, { status, body }: ProofResponse, report: FuzzReport): string | undefined => {
+const fault = (wire: WireRequest, { status, body }: ApiResponse<unknown>, report: FuzzReport): string | undefined => {
   if (status >= 500) return `status ${status}`;
   const expectation = expectationOf(wire);
   if (expectation === "refused") {
@@ -80,34 +82,24 @@ const fault = (wire: WireRequest, { status, body }: ProofResponse, report: FuzzR
   return undefined;
 };
 
-/** Runs the workers of a job, and reads it and its failed rows: both must be as documented, and the job ended. */
-const runJob = async (service: ProofService, caller: Caller, id: string): Promise<void> => {
-  await service.process({ organization: caller.organization.id, id });
-  const params = { id };
-  const job = await service.call("getWorkItemUpload", caller, { params });
-  const status = at(job.body, "data", "status");
-  if (!["completed", "failed", "cancelled"].includes(String(status)))
-    throw new Error(`the job ${id} is ${String(status)}`);
-  await service.call("getWorkItemUploadFailedRows", caller, { params });
-};
-
 const printable = ({ body, ...request }: WireRequest): string =>
   JSON.stringify({ ...request, body: body?.toString("latin1").slice(0, 2000) });
 
 /** Sends one step after the other to a service of its own. @throws Error that names the first fault */
 const runLane = async (requests: number, seed: number, report: FuzzReport): Promise<void> => {
-  const service = await createProofService();
-  const caller = await service.createOrganization();
+  const uploads = await createUploadService();
+  const recordConversation = createRecordConversation(uploads.runtime);
   const known: Known = { ids: {}, cursors: {}, tags: {} };
   for (const external_id of ["call-1", "call-2"]) {
-    const { id } = await service.recordConversation(caller, { external_id, source: "telephone", status: "pending" });
+    const conversation = { external_id, source: "telephone", status: "pending" };
+    const { id } = await recordConversation({ organization: uploads.organization.id, ...conversation });
     remember(known, roomOf("getConversationUpload"), id);
   }
 
   const send = async ({ request, mutations }: Step): Promise<void> => {
     const wire = mutations.reduce(mutateWire, toWire(mutations.reduce(mutateDescribed, request), known));
-    service.clock.advance(PAUSE_MS);
-    const response = await service.call(wire.name, caller, toApiRequest(wire));
+    uploads.clock.advance(PAUSE_MS);
+    const response = await uploads.call(wire.name, toApiRequest(wire));
     report.requests += 1;
     report.statuses[response.status] = (report.statuses[response.status] ?? 0) + 1;
     const problem = fault(wire, response, report);
@@ -117,8 +109,10 @@ const runLane = async (requests: number, seed: number, report: FuzzReport): Prom
     if (wire.name !== "uploadWorkItems" || response.status !== 202 || typeof job !== "string") return;
     report.jobs += 1;
     const isForm = at(response.body, "meta", "upload") !== undefined;
-    if (isForm) await service.call("cancelWorkItemUpload", caller, { params: { id: job } });
-    else await runJob(service, caller, job);
+    if (isForm) return void (await uploads.cancel(job));
+    const { status } = await uploads.finish(job);
+    if (!["completed", "failed"].includes(status)) throw new Error(`the job ${job} is ${status}`);
+    await uploads.failedRows(job);
   };
 
   for (let from = 0; from < requests; from += SAMPLE) {
