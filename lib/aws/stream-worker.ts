@@ -5,7 +5,6 @@ export interface WrittenKey {
   /** Unique among all records of all streams: 32 hexadecimal digits. */
   readonly eventId: string;
   readonly partitionKey: string;
-  readonly sortKey: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -22,7 +21,6 @@ export function streamWorker(handle: (records: readonly WrittenKey[]) => Promise
     const records = Records.map(({ eventID, dynamodb }) => ({
       eventId: eventID ?? "",
       partitionKey: dynamodb?.Keys?.["pk"]?.S ?? "",
-      sortKey: dynamodb?.Keys?.["sk"]?.S ?? "",
       createdAt: (dynamodb?.ApproximateCreationDateTime ?? 0) * 1000,
     }));
     const done = await handle(records);

@@ -8,9 +8,9 @@ import type { RecordKey } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
 import { ALL_PLACES, readPage } from "../store/lists/page.ts";
-import { listingEntry, listingSource } from "../store/lists/partition.ts";
+import { idAt, listingEntry, listingSource } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { partitionKeyOf } from "../resources.ts";
+import { PARTITION_KEY, partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { externalId, storedTimestamp, text } from "../schema.ts";
 import { conversationUploadStatusSchema } from "./conversation-upload.ts";
@@ -34,7 +34,8 @@ export const storedUploadSchema = z.object({
 });
 /** A conversation upload as it is stored. */
 export type ConversationUpload = Readonly<z.output<typeof storedUploadSchema>>;
-const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
+/** Decodes a conversation upload's record. @throws MalformedRecordError */
+export const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
 
 const RECORD_WITHIN_MS = 10_000;
 
@@ -44,9 +45,6 @@ export function conversationUploadKey(organization: string, id: string): RecordK
     pk: partitionKeyOf("CONVERSATION", organization, id),
     sk: "#CONVERSATION",
   };
-}
-function idOf({ pk }: RecordKey): string {
-  return pk.slice(pk.lastIndexOf("#") + 1);
 }
 
 /** The attributes of a conversation upload's record: its fields and its place in the list. */
@@ -63,7 +61,7 @@ export function conversationUploadAttributes(
 
 function toListItem(record: Attributes) {
   const { status, source, external_id, created_at, updated_at } = decodeUpload(record);
-  return { id: idOf(record as Attributes & RecordKey), status, source, external_id, created_at, updated_at };
+  return { id: idAt(String(record[PARTITION_KEY])), status, source, external_id, created_at, updated_at };
 }
 
 /** Reads conversation uploads for API callers, and records them for the system that processes conversations. */

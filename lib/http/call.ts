@@ -7,7 +7,7 @@ import type { ApiEvent } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { readQuery } from "./request.ts";
-import { jsonResponse, textResponse } from "./response.ts";
+import { jsonResponse } from "./response.ts";
 import type { Route } from "./route.ts";
 
 /** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
@@ -131,7 +131,11 @@ export function toResult<R extends Route>(
   if (error) throw error;
   const result =
     typeof parsed === "string" && route.contentType !== undefined
-      ? textResponse(status, { "content-type": `${route.contentType}; charset=utf-8`, ...headers }, parsed)
+      ? {
+          statusCode: status,
+          headers: { "content-type": `${route.contentType}; charset=utf-8`, ...headers },
+          body: parsed,
+        }
       : jsonResponse(status, headers, parsed);
   const isRead = route.method === "GET";
   if (!isRead && version === undefined) return result;

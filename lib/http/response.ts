@@ -2,15 +2,6 @@ import type { APIGatewayProxyResult } from "aws-lambda";
 import type { Environment } from "../aws/environment.ts";
 import type { Step } from "./chain.ts";
 
-/** A response with a body that is sent as it is. */
-export function textResponse(
-  statusCode: number,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): APIGatewayProxyResult {
-  return { statusCode, headers: { ...headers }, body };
-}
-
 /** A response with a JSON body. */
 export function jsonResponse(
   statusCode: number,

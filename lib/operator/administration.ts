@@ -5,7 +5,7 @@ import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { getItem } from "../store/batch-get.ts";
 import { changeRecord } from "../store/conditional-update.ts";
-import { tryWrite } from "../store/conditional-write.ts";
+import { tryOnce } from "../store/conditional-write.ts";
 import { retry } from "../retry.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
@@ -60,7 +60,7 @@ export async function putOrganization(
   const record = { TableName, Item: { ...organizationRecordKey(id), ...fresh }, ConditionExpression: absent };
   return retry(CREATING, async () => {
     const create = new TransactWriteCommand({ TransactItems: [{ Put: record }, { Put: listed }] });
-    if (await tryWrite(dynamodb, create)) return fresh;
+    if (await tryOnce(dynamodb, create)) return fresh;
     return changeOrganization(administration, id, settings).catch((error: unknown) => {
       // Another command has erased it meanwhile, or is about to create it.
       if (error instanceof NotFoundError) return undefined;

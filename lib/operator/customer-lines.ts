@@ -3,16 +3,17 @@ import { conversationUploadId, workItemId } from "../identity.ts";
 import {
   conversationUploadAttributes,
   conversationUploadKey,
+  decodeUpload,
   storedUploadSchema,
 } from "../conversation-uploads/conversation-upload-store.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
-import { decoderOf, MalformedRecordError } from "../store/decode-record.ts";
+import { MalformedRecordError } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { type JsonObject, isJsonObject, parseJsonObject } from "../json.ts";
 import { type Organization, organizationIdSchema } from "../organizations/organization.ts";
 import { externalId } from "../schema.ts";
 import { storedEventSchema, storedWorkItemSchema } from "../work-items/work-item.ts";
-import { attributesOf, eventKeyOf, itemKeyOf } from "../work-items/work-item-record.ts";
+import { attributesOf, decodeEvent, decodeItem, eventKeyOf, itemKeyOf } from "../work-items/work-item-record.ts";
 
 /** Grows when a line means something else than before. */
 const FORMAT = 1;
@@ -56,10 +57,6 @@ export function firstLine(id: string, exportedAt: string): CustomerLine {
     organization: { id, format: FORMAT, exported_at: exportedAt },
   };
 }
-
-const decodeItem = decoderOf("work item", storedWorkItemSchema);
-const decodeEvent = decoderOf("work item event", storedEventSchema);
-const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
 
 /** The line of a work item's record. @throws MalformedRecordError */
 export function workItemLine(record: Attributes): CustomerLine {

@@ -80,14 +80,23 @@ export function createErasureWrites(runtime: Administration, organization: strin
         const outcome = await writeConditionally(dynamodb, command);
         if (outcome.kind === "written") return true;
         if (outcome.current !== undefined) await assertOwn();
-        else if (!isThrottled(outcome.error)) throw outcome.error;
+        else if (outcome.kind !== "busy" && !isThrottled(outcome.error)) throw outcome.error;
         return undefined;
       });
     },
     /** Deletes the organization's record. @throws StateConflictError if the erasure is over */
     finish: async (): Promise<void> => {
-      const command = new DeleteCommand({ ...own, ExpressionAttributeValues: { ":since": since } });
-      if (!(await tryWrite(dynamodb, command))) throw over();
+      const command = new DeleteCommand({
+        ...own,
+        ExpressionAttributeValues: { ":since": since },
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      });
+      const outcome = await writeConditionally(dynamodb, command);
+      if (outcome.kind === "written") return;
+      if (outcome.current === undefined) throw outcome.error;
+      // After a lost response, the record is gone because of its own first attempt.
+      const isGone = Object.keys(outcome.current).length === 0;
+      if (outcome.kind !== "unknown" || !isGone) throw over();
     },
   };
 }

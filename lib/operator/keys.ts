@@ -5,7 +5,7 @@ import { isoTime } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { toUpdate } from "../store/conditional-update.ts";
-import { tryWrite } from "../store/conditional-write.ts";
+import { tryOnce } from "../store/conditional-write.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import {
   type AccessRuntime,
@@ -82,7 +82,7 @@ export async function createKey(
     TransactItems: [isKept, put(keyRecordKey(hash)), put(listedKeyKey(record))],
   });
   return retry(CREATING, async () => {
-    if (await tryWrite(dynamodb, write)) return { key, record };
+    if (await tryOnce(dynamodb, write)) return { key, record };
     assertKept(await getOrganization(administration, organization));
     return undefined;
   });
@@ -167,7 +167,7 @@ export async function revokeKey(
     Update: toUpdate(environment.ACCESS_TABLE, { key, set: { revoked_at: revokedAt }, condition }),
   });
   const TransactItems = [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))];
-  if (!(await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems })))) {
+  if (!(await tryOnce(dynamodb, new TransactWriteCommand({ TransactItems })))) {
     throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
   }
   return { ...record, revoked_at: revokedAt };

@@ -3,7 +3,7 @@ import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { readPartition } from "../store/all-items.ts";
-import { transactionsOf, tryWrite } from "../store/conditional-write.ts";
+import { transactionsOf, tryOnce, writeConditionally } from "../store/conditional-write.ts";
 import { type RecordKey, storedRecordFrom } from "../store/versioned-record.ts";
 import { ITEM_SORT_KEY, itemKey, workItemFrom } from "../work-items/work-item-record.ts";
 
@@ -21,12 +21,18 @@ export function createEraseExpiredItem({ dynamodb, environment }: RuntimeWith<"w
 
   const deletionsOf = (records: readonly Attributes[]) =>
     records.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } }));
-  const eraseOrphans = async (Key: RecordKey, transactions: readonly (readonly Attributes[])[]): Promise<void> => {
+  /** Erases events unless their item is back. @returns undefined if others are writing them, or the table is busy */
+  const eraseOrphans = async (Key: RecordKey, transactions: readonly (readonly Attributes[])[]) => {
     const ConditionCheck = { TableName: table, Key, ConditionExpression: "attribute_not_exists(pk)" };
     for (const events of transactions) {
       const TransactItems = [{ ConditionCheck }, ...deletionsOf(events)];
-      if ((await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems }))) === undefined) return;
+      const outcome = await writeConditionally(dynamodb, new TransactWriteCommand({ TransactItems }));
+      if (outcome.kind === "busy") return undefined;
+      if (outcome.kind === "written") continue;
+      if (outcome.current === undefined) throw outcome.error;
+      return true;
     }
+    return true;
   };
 
   return (organization: string, id: string, before: string): Promise<boolean> => {
@@ -39,8 +45,7 @@ export function createEraseExpiredItem({ dynamodb, environment }: RuntimeWith<"w
       const stored = found && storedRecordFrom(found);
       const item = workItemFrom(stored);
       if (stored === undefined || item === null) {
-        await eraseOrphans(key, transactionsOf(events));
-        return isTried;
+        return (await eraseOrphans(key, transactionsOf(events))) && isTried;
       }
       // The lists lag behind: it may have been completed since.
       if ((item.completed_at ?? item.created_at) >= before) return false;
@@ -56,9 +61,8 @@ export function createEraseExpiredItem({ dynamodb, environment }: RuntimeWith<"w
         first.length === 0
           ? new DeleteCommand(deletion)
           : new TransactWriteCommand({ TransactItems: [{ Delete: deletion }, ...deletionsOf(first)] });
-      if ((await tryWrite(dynamodb, command)) === undefined) return undefined;
-      await eraseOrphans(key, later);
-      return true;
+      if ((await tryOnce(dynamodb, command)) === undefined) return undefined;
+      return eraseOrphans(key, later);
     });
   };
 }

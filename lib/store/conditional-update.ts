@@ -7,8 +7,6 @@ export interface ConditionalUpdate {
   readonly key: { readonly pk: string; readonly sk: string };
   /** New values of attributes; undefined ones are left out. */
   readonly set: Readonly<Record<string, unknown>>;
-  /** Numbers to add to attributes; an absent attribute counts as 0. */
-  readonly add?: Readonly<Record<string, number>>;
   readonly remove?: readonly string[];
   readonly condition: string;
   readonly given?: Readonly<Record<string, unknown>>;
@@ -17,12 +15,10 @@ export interface ConditionalUpdate {
 const ATTRIBUTE = /#(\w+)/g;
 
 /** The change as input of UpdateItem and TransactWriteItems. */
-export function toUpdate(table: string, { key, set, add = {}, remove = [], condition, given = {} }: ConditionalUpdate) {
+export function toUpdate(table: string, { key, set, remove = [], condition, given = {} }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
-  const adds = Object.entries(add);
   const clauses = [
     ["SET", sets.map(([name]) => `#${name} = :set_${name}`)],
-    ["ADD", adds.map(([name]) => `#${name} :add_${name}`)],
     ["REMOVE", remove.map((name) => `#${name}`)],
   ] as const;
   const update = clauses
@@ -37,7 +33,6 @@ export function toUpdate(table: string, { key, set, add = {}, remove = [], condi
     ExpressionAttributeNames: Object.fromEntries(names),
     ExpressionAttributeValues: {
       ...Object.fromEntries(sets.map(([name, value]) => [`:set_${name}`, value])),
-      ...Object.fromEntries(adds.map(([name, value]) => [`:add_${name}`, value])),
       ...Object.fromEntries(Object.entries(given).map(([name, value]) => [`:${name}`, value])),
     },
   };

@@ -62,6 +62,20 @@ export async function tryWrite(
   return undefined;
 }
 
+/**
+ * As `tryWrite`, for a caller that reads the records next and may try again: undefined also if the write was not carried out
+ * because the table was busy, or because others were just writing the records.
+ */
+export async function tryOnce(
+  dynamodb: DynamoDBDocumentClient,
+  command: ConditionalCommand,
+): Promise<Attributes | undefined> {
+  const outcome = await writeConditionally(dynamodb, command);
+  if (outcome.kind === "written") return outcome.record;
+  if (outcome.kind !== "busy" && outcome.current === undefined) throw outcome.error;
+  return undefined;
+}
+
 /** Cuts records into lists that one transaction can delete. */
 export function transactionsOf<T extends object>(records: readonly T[]): T[][] {
   const transactions: T[][] = [];

@@ -61,7 +61,8 @@ export interface OptimisticWriteOptions {
   /** Makes plans without writing. @default false */
   readonly dryRun?: boolean | undefined;
   /**
-   * Called in every round between the read and the writes; throws to prevent all further writes.
+   * Called in every round between the read and the writes, and between them where they are many; throws to prevent all
+   * further writes.
    * @param isRetry whether it is a later round: others write to the records too
    */
   readonly guard?: ((isRetry: boolean) => Promise<void>) | undefined;
@@ -195,7 +196,8 @@ class OptimisticWrite<R> {
       attempts.push(attempt);
     }
     const writes = attempts.map(({ write }) => write);
-    const outcomes = await (round === 0 ? this.#store.write(writes) : this.#store.writeNatively(writes));
+    const send = round === 0 ? this.#store.write : this.#store.writeNatively;
+    const outcomes = await send(writes, async () => guard?.(false));
     const isBusy = outcomes.some(({ kind }) => kind === "busy" || kind === "outage");
     this.#waitCap = isBusy ? undefined : CONFLICT_CAP_MS;
     for (const [position, entry] of writing.entries()) {

@@ -1,11 +1,12 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { chunksOf, mapConcurrently } from "../retry.ts";
+import { chunksOf } from "../retry.ts";
 import { PARTITION_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { toAttributeValue, type Attributes } from "../aws/attribute-values.ts";
 import { batchGet, getItem, keyText } from "./batch-get.ts";
+import { toUpdate } from "./conditional-update.ts";
 import { writeConditionally } from "./conditional-write.ts";
 import { outcomeOfError, outcomeOfStatement, type WriteOutcome } from "./write-outcome.ts";
 import { type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned-record.ts";
@@ -31,6 +32,8 @@ export interface ConditionalWrite {
  * are certain: `optimisticWrite` checks each record that it plans on, so that a damaged one does not affect the others.
  */
 export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
+
+type Guard = () => Promise<void>;
 
 function quoted(name: string): string {
   return `"${name}"`;
@@ -59,25 +62,7 @@ function putOf(table: string, { key, set }: ConditionalWrite) {
 }
 
 function nativeUpdateOf(table: string, before: StoredRecord, { key, set, remove }: ConditionalWrite) {
-  const sets = Object.entries(set);
-  const names = Object.fromEntries(
-    [...sets.map(([name]) => name), ...remove].map((name, index) => [`#${index}`, name]),
-  );
-  const removed = remove.map((_, index) => `#${sets.length + index}`);
-  return {
-    TableName: table,
-    Key: key,
-    UpdateExpression: [
-      `SET ${sets.map((_, index) => `#${index} = :${index}`).join(", ")}`,
-      ...(removed.length > 0 ? [`REMOVE ${removed.join(", ")}`] : []),
-    ].join(" "),
-    ConditionExpression: "#version = :version",
-    ExpressionAttributeNames: { ...names, "#version": "version" },
-    ExpressionAttributeValues: {
-      ...Object.fromEntries(sets.map(([, value], index) => [`:${index}`, value])),
-      ":version": before.version,
-    },
-  };
+  return toUpdate(table, { key, set, remove, condition: "#version = :before", given: { before: before.version } });
 }
 
 function commandOf(table: string, write: ConditionalWrite) {
@@ -108,11 +93,16 @@ export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"w
     log.error("the store refuses writes", { codes: [...new Set(outages.map(({ code }) => code))] });
   };
 
-  /** Sends one request for each write. Used for the few whose condition failed before. */
-  const writeNatively = async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
-    const outcomes: WriteOutcome[] = await mapConcurrently(writes, CONCURRENT_NATIVE_WRITES, (write) =>
-      writeConditionally(dynamodb, commandOf(table, write)),
-    );
+  /**
+   * Sends one request for each write. Used for the few whose condition failed before.
+   * @param guard called between them, where they are many; throws to prevent all further ones
+   */
+  const writeNatively = async (writes: readonly ConditionalWrite[], guard: Guard): Promise<WriteOutcome[]> => {
+    const outcomes: WriteOutcome[] = [];
+    for (const some of chunksOf(writes, CONCURRENT_NATIVE_WRITES)) {
+      if (outcomes.length > 0) await guard();
+      outcomes.push(...(await Promise.all(some.map((write) => writeConditionally(dynamodb, commandOf(table, write))))));
+    }
     reportOutages(outcomes);
     return outcomes;
   };
@@ -148,9 +138,9 @@ export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"w
       return item && storedRecordFrom(item);
     },
     /** Sends up to 25 writes in one request. Each has its own condition and outcome; no key may be given twice. */
-    write: async (writes: readonly ConditionalWrite[]): Promise<WriteOutcome[]> => {
+    write: async (writes: readonly ConditionalWrite[], guard: Guard): Promise<WriteOutcome[]> => {
       if (writes.length === 1 || writes.some(({ remove, also }) => also || remove.length > 0)) {
-        return writeNatively(writes);
+        return writeNatively(writes, guard);
       }
       const outcomes = (await Promise.all(chunksOf(writes, STATEMENTS_PER_WRITE).map(writeStatements))).flat();
       reportOutages(outcomes);

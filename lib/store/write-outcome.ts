@@ -1,10 +1,10 @@
+import type { CancellationReason, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { codeOf, wasRefused, wasSentOnce } from "../aws/error-codes.ts";
 
 /**
  * The outcome of a conditional write.
  * `written`: it was carried out;
- * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record, or
- * is just writing it, if it was a transaction;
+ * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record;
  * `busy`: throttled or in conflict at the only attempt, so it was not carried out;
  * `unknown`: the client sent it more than once, or got no response that it can read: it may have been carried out;
  * `refused`: DynamoDB cannot store this record, so that a retry is useless;
@@ -26,7 +26,6 @@ const CONDITION_FAILED = [
   "ConditionalCheckFailedException",
   "DuplicateItem",
   "DuplicateItemException",
-  "TransactionCanceledException",
 ];
 const THROTTLED_OR_IN_CONFLICT = [
   "ProvisionedThroughputExceeded",
@@ -34,6 +33,7 @@ const THROTTLED_OR_IN_CONFLICT = [
   "RequestLimitExceeded",
   "ThrottlingError",
   "ThrottlingException",
+  "TransactionCanceledException",
   "TransactionConflict",
   "TransactionConflictException",
 ];
@@ -50,11 +50,22 @@ function outcomeOf(code: string, message: string, sentOnce: boolean): WriteFailu
   return { kind: THROTTLED_OR_IN_CONFLICT.includes(code) ? "busy" : "outage", code };
 }
 
+/** Why DynamoDB cancelled a transaction: a condition of it that failed, or else what else was in its way. */
+function cancellationOf(error: unknown): CancellationReason | undefined {
+  const { CancellationReasons: all = [] } = error as Partial<TransactionCanceledException>;
+  const reasons = all.filter(({ Code = "None" }) => Code !== "None");
+  return reasons.find(({ Code = "" }) => CONDITION_FAILED.includes(Code)) ?? reasons[0];
+}
+function reasonOf(error: unknown): string {
+  return cancellationOf(error)?.Code ?? codeOf(error);
+}
+
 /** The outcome of a write that was a single request and failed. */
 export function outcomeOfError(error: unknown): WriteFailure {
-  const code = codeOf(error);
+  const code = reasonOf(error);
   if (!wasRefused(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
-  return outcomeOf(code, error instanceof Error ? error.message : "", wasSentOnce(error));
+  const { message } = error as Error;
+  return outcomeOf(code, cancellationOf(error)?.Message ?? message, wasSentOnce(error));
 }
 
 /**
@@ -74,7 +85,7 @@ export function outcomeOfStatement(
  * @returns undefined if the error is another one
  */
 export function conditionFailureOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (!CONDITION_FAILED.includes(codeOf(error))) return undefined;
+  if (!CONDITION_FAILED.includes(reasonOf(error))) return undefined;
   const { Item = {} } = error as { readonly Item?: Readonly<Record<string, object>> };
   return Object.fromEntries(Object.entries(Item).map(([name, value]) => [name, Object.values(value)[0] as unknown]));
 }

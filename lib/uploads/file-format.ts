@@ -90,13 +90,13 @@ async function readWhole(
 ): Promise<void> {
   let rows = 0;
   let hasHeader = false;
-  for await (const { records, position } of readCsv(piecesOf(file), { delimiter: delimiterOf(mapping) })) {
+  for await (const { records, row } of readCsv(piecesOf(file), { delimiter: delimiterOf(mapping) })) {
     for (const record of records) {
       if (hasHeader || !isHeader(record, mapping)) continue;
       onHeader(record);
       hasHeader = true;
     }
-    rows = position.row;
+    rows = row;
   }
   if (!hasHeader) throw withoutHeader(rows, mapping);
 }

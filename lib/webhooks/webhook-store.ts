@@ -7,10 +7,10 @@ import { isoTime } from "../clock.ts";
 import { NotFoundError } from "../errors.ts";
 import { PARTITION_KEY, type PartitionKind, partitionKeyOf, resources, SORT_KEY } from "../resources.ts";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
-import { allItems } from "../store/all-items.ts";
+import { allItems, readPartition } from "../store/all-items.ts";
 import { batchGet, getItem } from "../store/batch-get.ts";
 import { changeRecord } from "../store/conditional-update.ts";
-import { tryWrite } from "../store/conditional-write.ts";
+import { tryWrite, writeConditionally } from "../store/conditional-write.ts";
 import { decoderOf, type OnDamaged, unlessDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { checkAt, type EndpointState, endpointStateSchema } from "./endpoint-state.ts";
@@ -70,13 +70,7 @@ function stateRecord(webhook: WebhookKey, state: EndpointState, version: number)
 }
 
 function partition({ dynamodb, environment }: WebhookRuntime, kind: PartitionKind, organization: string) {
-  const query = {
-    TableName: environment.WEBHOOKS_TABLE,
-    KeyConditionExpression: "pk = :pk",
-    ExpressionAttributeValues: { ":pk": partitionKeyOf(kind, organization) },
-    ConsistentRead: true,
-  };
-  return allItems(paginateQuery({ client: dynamodb }, query));
+  return readPartition(dynamodb, environment.WEBHOOKS_TABLE, partitionKeyOf(kind, organization));
 }
 
 /** Reads whether an organization has webhooks; what was written a moment ago may not show. */
@@ -206,13 +200,18 @@ export async function rotateSecret(
   });
 }
 
-/** Deletes a webhook. @throws NotFoundError */
+/** Deletes a webhook. @throws NotFoundError; StoreBusyError if others keep changing it */
 export async function deleteWebhook({ dynamodb, environment }: WebhookRuntime, key: WebhookKey): Promise<void> {
   const TransactItems = KINDS.map((kind) => ({
     Delete: { TableName: environment.WEBHOOKS_TABLE, Key: keyOf(kind, key), ConditionExpression: EXISTS },
   }));
-  const isDeleted = await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems }));
-  if (isDeleted === undefined) throw new NotFoundError(NO_WEBHOOK);
+  await retry(CHANGING, async () => {
+    const outcome = await writeConditionally(dynamodb, new TransactWriteCommand({ TransactItems }));
+    if (outcome.kind === "written") return true;
+    if (outcome.current !== undefined) throw new NotFoundError(NO_WEBHOOK);
+    if (outcome.kind !== "busy") throw outcome.error;
+    return undefined;
+  });
 }
 
 /** A state before and after a change; the same object if nothing was changed. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
@@ -38,7 +38,7 @@ export interface CreateKey {
 const storedCreateKeySchema = z.object({ key: z.string(), body: z.string() });
 
 function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
+  return hash("sha256", text, "base64url");
 }
 
 /** The events of an input. Inputs for the same event are merged in order. */

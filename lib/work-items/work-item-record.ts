@@ -2,7 +2,7 @@ import { decoderOf } from "../store/decode-record.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import { workItemEventId, workItemId } from "../identity.ts";
-import { agentEntry, listingEntry } from "../store/lists/partition.ts";
+import { agentEntry, idAt, listingEntry } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { storedEventSchema, storedWorkItemSchema, type WorkItem, type WorkItemEvent } from "./work-item.ts";
@@ -40,20 +40,19 @@ export function eventKeyOf(organization: string, itemId: string, eventExternalId
   return eventKey(organization, itemId, workItemEventId(itemId, eventExternalId));
 }
 
-function afterLastHash(key: string): string {
-  return key.slice(key.lastIndexOf("#") + 1);
-}
 /** An item's id, from its partition key. */
 export function itemIdOf({ pk }: RecordKey): string {
-  return afterLastHash(pk);
+  return idAt(pk);
 }
 /** An event's id, from its sort key. */
 export function eventIdOf({ sk }: RecordKey): string {
-  return afterLastHash(sk);
+  return idAt(sk);
 }
 
-const decodeItem = decoderOf("work item", storedWorkItemSchema);
-const decodeEvent = decoderOf("work item event", storedEventSchema);
+/** Decodes an item's record. @throws MalformedRecordError */
+export const decodeItem = decoderOf("work item", storedWorkItemSchema);
+/** Decodes an event's record. @throws MalformedRecordError */
+export const decodeEvent = decoderOf("work item event", storedEventSchema);
 
 /** Decodes an item's record; null if there is none. @throws MalformedRecordError */
 export function workItemFrom(record: Attributes | undefined): WorkItem | null {

@@ -90,7 +90,7 @@ describe("saved queries", () => {
     await split(sqsEvent(splitMessage(waiting)), lambdaContext());
     injectFaults(runtime.dynamodb, () => "unreachable");
     const partitionKey = `ITEM#${organization.id}#${randomUUID()}`;
-    await createRecordChanges(runtime)([{ eventId: "1", partitionKey, sortKey: "#ITEM", createdAt: Date.now() }]);
+    await createRecordChanges(runtime)([{ eventId: "1", partitionKey, createdAt: Date.now() }]);
     const body = bodyOf({ organization: organization.id, ids: [randomUUID()], jobs: [], writtenAt: Date.now() });
     await createAppendChanges(runtime, async () => undefined)(sqsEvent(body), lambdaContext());
     for (const [name, commands] of Object.entries(SAVED_QUERIES)) {

@@ -143,6 +143,15 @@ it("a damaged row's item fails only its row", async () => {
   expect(await uploads.finish(id)).toMatchObject({ status: "completed", succeeded_rows: 2, failed_rows: 1 });
 });
 
+it("a damaged job doesn't stop later imports of the items that it has written", async () => {
+  const first = dataOf(await uploads.post("external_id,type\na,x\nb,x\n"));
+  await uploads.finish(first.id);
+  await damage(jobKey(uploads.jobKey(first.id)));
+  const second = dataOf(await uploads.post("external_id,type\na,y\nb,y\n"));
+  expect(await uploads.finish(second.id)).toMatchObject({ status: "completed", updated_rows: 2 });
+  expect(logged).toEqual([expect.stringContaining(first.id)]);
+});
+
 it("a damaged job or bucket is left out of the list of jobs, and the sweep continues with the others", async () => {
   const jobs: string[] = [];
   for (const file of ["external_id\nA\n", "external_id\nB\n", "external_id\nC\n"]) {

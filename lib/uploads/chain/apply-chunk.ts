@@ -12,7 +12,6 @@ import {
   type UploadJob,
 } from "../job/upload-record.ts";
 import { CLAIM_MS } from "../job/bucket-store.ts";
-import { RowsPendingError } from "./apply-rows.ts";
 import { type ChunkDependencies, ChunkTurn, ClaimLostError } from "./chunk-turn.ts";
 import type { FinishUpload } from "./finish.ts";
 import { parseChunkMessage, secondsAfterRefusal, type SendChunks } from "./messages.ts";
@@ -59,7 +58,7 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
     if (error instanceof ObjectGoneError) return stop(job, bucket, "the file was deleted before all rows were applied");
     const now = clock();
     const since = (counted === 0 && bucket.refused_since) || now;
-    const isRefused = error instanceof RowsPendingError || isUnavailable(error);
+    const isRefused = isUnavailable(error);
     const delay = secondsAfterRefusal(since, now);
     // Half of the delay in milliseconds: the bucket is free before the message comes.
     const isReleased = await store.buckets.release(job, bucket, isRefused ? now + delay * 500 : 0).then(

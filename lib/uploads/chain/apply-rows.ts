@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import { StoreBusyError } from "../../errors.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { RowSource } from "../../work-items/known-rows.ts";
@@ -13,8 +14,8 @@ import { failedRow, ROW_CANNOT_BE_APPLIED, type RowResult } from "./row-result.t
  * Not all rows could be applied: a request was refused, had no response that can be read, or the time was too short. Those
  * that were applied are recognized when they are applied again.
  */
-export class RowsPendingError extends Error {
-  override readonly name: string = "RowsPendingError";
+export function rowsPending(): StoreBusyError {
+  return new StoreBusyError("not all rows could be applied yet");
 }
 
 /** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
@@ -90,7 +91,7 @@ interface ValidRow {
 /**
  * Makes the function that reads and applies rows in file order until each has succeeded or permanently failed. A request
  * that AWS refuses is tried again by the SDK, and a write also by `optimisticWrite`.
- * @returns a function that returns the results in the order of the rows, and throws RowsPendingError, errors of `guard` and
+ * @returns a function that returns the results in the order of the rows, and throws StoreBusyError, errors of `guard` and
  * of requests
  */
 export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) {
@@ -106,7 +107,7 @@ export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce
     for (const group of groupsOf(externalIds, itemsAtOnce)) {
       const valid: ValidRow[] = [];
       for (const place of group) {
-        if (clock() > options.deadline) throw new RowsPendingError();
+        if (clock() > options.deadline) throw rowsPending();
         const row = rows[place]!;
         const reading = readSafely(row, options);
         if (!("error" in reading)) valid.push({ place, row: row.row, input: reading.input });
@@ -116,7 +117,7 @@ export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce
       // A dry run must know the items: what it writes does not show whether they exist.
       const skipsRead = assumeNew && !options.source.dryRun && !recognizesOnly;
       const applied = await apply(organization, valid, { ...options, assumeNew: skipsRead, dryRun: recognizesOnly });
-      if (applied.some(({ error }) => error?.permanent === false)) throw new RowsPendingError();
+      if (applied.some(({ error }) => error?.permanent === false)) throw rowsPending();
       for (const [index, { place }] of valid.entries()) {
         const result = applied[index]!;
         if (result.recognized || !recognizesOnly) results[place] = resultOf(externalIds[place]!, result);

@@ -100,7 +100,7 @@ export class ChunkTurn {
   /**
    * Applies windows of the bucket's chunk, and counts each in one write, until the chunk ends or the time is over.
    * @param until milliseconds since the epoch
-   * @throws ClaimLostError, RowsPendingError, ObjectGoneError, and errors of requests
+   * @throws ClaimLostError, StoreBusyError, ObjectGoneError, and errors of requests
    */
   async apply(until: number): Promise<void> {
     const { clock, store } = this.#with;

@@ -69,7 +69,7 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
       const writing = writer.add(bucketOf(format.reader.externalIdOf(cells), buckets), record);
       if (writing) await writing;
     }
-    lastRow = batch.position.row;
+    lastRow = batch.row;
     await writer.note();
   }
   if (format === undefined) throw withoutHeader(lastRow, mapping);

@@ -9,7 +9,7 @@ import { ATTRIBUTE_PREFIX } from "../csv/target.ts";
 import type { Row } from "../files/frames.ts";
 import type { KeptInRow } from "../files/row-list.ts";
 import type { Undone } from "../job/upload-record.ts";
-import { type ApplyRowsOptions, ITEMS_AT_ONCE, RowsPendingError } from "./apply-rows.ts";
+import { type ApplyRowsOptions, ITEMS_AT_ONCE, rowsPending } from "./apply-rows.ts";
 import { failedRow, type RowResult } from "./row-result.ts";
 
 /** Options of undoing rows. */
@@ -58,12 +58,12 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
       return fields.length === 0 ? "" : JSON.stringify(Object.fromEntries(fields));
     };
     for (const group of chunksOf(rows, ITEMS_AT_ONCE)) {
-      if (clock() > options.deadline) throw new RowsPendingError();
+      if (clock() > options.deadline) throw rowsPending();
       const read = group.map((row) => ({ row: row.row, values: row.cells.map(cellValue) }));
       const inputs = read.map(({ row, values }) => ({ row, externalId: reader.externalIdOf(values) }));
       const dryRun = source.dryRun === true || recognizesOnly;
       const undone = await undo(organization, inputs, { ...options, dryRun, hasEvents: options.undone.hasEvents });
-      if (undone.some(({ isTemporary }) => isTemporary)) throw new RowsPendingError();
+      if (undone.some(({ isTemporary }) => isTemporary)) throw rowsPending();
       for (const [place, each] of undone.entries()) {
         const { externalId } = inputs[place]!;
         const { id, outcome, recognized } = each;

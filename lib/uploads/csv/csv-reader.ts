@@ -15,22 +15,13 @@ export interface CsvRecord {
   readonly cells: () => readonly string[];
 }
 
-/** A position between two rows. */
-export interface CsvPosition {
-  /** Number of bytes before it. */
-  readonly offset: number;
-  /** Number of rows before it, including the header and blank lines. */
-  readonly row: number;
-}
-
 /** Consecutive rows of the file, or none. */
 export interface CsvBatch {
   readonly records: readonly CsvRecord[];
-  /** Position after the last record. */
-  readonly position: CsvPosition;
+  /** Number of rows up to its end, including the header and blank lines. */
+  readonly row: number;
 }
 
-const START: CsvPosition = { offset: 0, row: 0 };
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
@@ -60,12 +51,11 @@ function problemOf(row: number, raw: Buffer, { message }: Error): InvalidFileErr
 class RecordReader {
   readonly #delimiter: Delimiter;
   readonly #ends = new RecordEnds();
-  #position: CsvPosition;
+  #row = 0;
   #unread: Buffer = Buffer.alloc(0);
   #problem: InvalidFileError | undefined;
 
-  constructor(start: CsvPosition, delimiter: Delimiter) {
-    this.#position = start;
+  constructor(delimiter: Delimiter) {
     this.#delimiter = delimiter;
   }
 
@@ -73,12 +63,12 @@ class RecordReader {
   read(chunk: Uint8Array): CsvBatch {
     const before = this.#unread.length;
     this.#unread = Buffer.concat([this.#unread, chunk]);
-    if (this.#position.offset === 0 && before < HEAD_BYTES) assertCsv(this.#unread);
+    if (this.#row === 0 && before < HEAD_BYTES) assertCsv(this.#unread);
     if (chunk.includes(0)) throw new InvalidFileError(NUL_BYTE);
     // A character for each byte, so that positions are those of bytes. Other characters of UTF-8 have no ASCII bytes.
     const ends = this.#ends.next(this.#unread.toString("latin1", before));
     const batch = this.#take(ends.map((end) => before + end));
-    if (isTooLong(this.#unread)) this.#cut(this.#position.row + 1, this.#unread);
+    if (isTooLong(this.#unread)) this.#cut(this.#row + 1, this.#unread);
     return batch;
   }
 
@@ -96,7 +86,7 @@ class RecordReader {
   #take(ends: readonly number[]): CsvBatch {
     const records: CsvRecord[] = [];
     const hasQuotes = this.#unread.includes(QUOTE);
-    let { row } = this.#position;
+    let row = this.#row;
     let from = 0;
     for (const end of ends) {
       const raw = this.#unread.subarray(from, end);
@@ -109,8 +99,8 @@ class RecordReader {
     }
     if (!isUtf8(this.#unread.subarray(0, from))) records.forEach(assertUtf8);
     this.#unread = this.#unread.subarray(from);
-    this.#position = { offset: this.#position.offset + from, row };
-    return { records, position: this.#position };
+    this.#row = row;
+    return { records, row };
   }
 
   #recordOf(row: number, raw: Buffer, cells: readonly string[] | undefined): CsvRecord {
@@ -132,14 +122,6 @@ class RecordReader {
   }
 }
 
-/** How a file is read. */
-export interface CsvOptions {
-  /** Position at which an earlier run stopped; the source begins at its offset. @default the start of the file */
-  readonly start?: CsvPosition;
-  /** @default comma */
-  readonly delimiter?: Delimiter;
-}
-
 /**
  * Reads CSV (RFC 4180, UTF-8, LF or CRLF) strictly and in constant memory. Rows may have any number of cells. Blank
  * lines are skipped, except row 1.
@@ -147,9 +129,9 @@ export interface CsvOptions {
  */
 export async function* readCsv(
   source: AsyncIterable<Uint8Array>,
-  { start = START, delimiter = COMMA }: CsvOptions = {},
+  { delimiter = COMMA }: { readonly delimiter?: Delimiter } = {},
 ): AsyncGenerator<CsvBatch> {
-  const reader = new RecordReader(start, delimiter);
+  const reader = new RecordReader(delimiter);
   for await (const chunk of source) {
     yield reader.read(chunk);
     reader.assertNoProblem();

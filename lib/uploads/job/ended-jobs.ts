@@ -1,19 +1,31 @@
-import { batchGet } from "../../store/batch-get.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { isEnded } from "./upload-record.ts";
+import { batchGet } from "../../store/batch-get.ts";
+import { logDamaged, unlessDamaged } from "../../store/decode-record.ts";
+import { isEnded, type UploadJob } from "./upload-record.ts";
 import { jobFrom, jobKey } from "./upload-store.ts";
 
 /** A job that has ended stays so: it need not be looked up again. */
 const REMEMBERED_MAX = 10_000;
 
-/** Finds out which jobs of an organization have ended; one without a record has. */
-export function createFindEndedJobs({ dynamodb, environment }: RuntimeWith<"workItems">) {
+/** Makes the function that reads those jobs of an organization that exist. Damaged ones are left out, and logged. */
+export function createReadJobs(runtime: RuntimeWith<"workItems">) {
+  const { dynamodb, environment } = runtime;
+  const onDamaged = logDamaged(runtime);
+  return async (organization: string, ids: readonly string[]): Promise<UploadJob[]> => {
+    const keys = ids.map((id) => jobKey({ organization, id }));
+    const records = await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys);
+    return records.flatMap((record) => unlessDamaged(() => jobFrom(record), onDamaged) ?? []);
+  };
+}
+
+/** Finds out which jobs of an organization have ended; one without a record has, and one that can't be read. */
+export function createFindEndedJobs(runtime: RuntimeWith<"workItems">) {
+  const readJobs = createReadJobs(runtime);
   const known = new Set<string>();
   return async (organization: string, ids: readonly string[]): Promise<ReadonlySet<string>> => {
     const unknown = ids.filter((id) => !known.has(id));
     if (unknown.length > 0) {
-      const keys = unknown.map((id) => jobKey({ organization, id }));
-      const jobs = (await batchGet(dynamodb, environment.WORK_ITEMS_TABLE, keys)).map(jobFrom);
+      const jobs = await readJobs(organization, unknown);
       const open = new Set(jobs.filter((job) => !isEnded(job)).map(({ id }) => id));
       if (known.size > REMEMBERED_MAX) known.clear();
       for (const id of unknown) if (!open.has(id)) known.add(id);

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { InvalidInputError, type ProblemCode } from "../../errors.ts";
 import { idempotentUploadJobId } from "../../identity.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
@@ -24,15 +24,11 @@ export interface UploadRequest {
   readonly requestId: string;
 }
 
-function hash(content: string | Buffer): string {
-  return createHash("sha256").update(content).digest("hex");
-}
-
 /** Hash of all that a repeated request must have in common with the first. */
 function hashOf({ filename, size, content, mapping, dryRun }: UploadRequest): string {
-  const file = hash(content ?? JSON.stringify({ filename, size }));
+  const file = hash("sha256", content ?? JSON.stringify({ filename, size }));
   if (mapping === undefined && !dryRun) return file;
-  return hash(`${file} ${JSON.stringify({ mapping, ...(dryRun && { dry_run: true }) })}`);
+  return hash("sha256", `${file} ${JSON.stringify({ mapping, ...(dryRun && { dry_run: true }) })}`);
 }
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */

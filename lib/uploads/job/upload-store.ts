@@ -6,7 +6,7 @@ import { type Clock, isoTime } from "../../clock.ts";
 import { TooManyRequestsError } from "../../errors.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { partitionKeyOf, resources, SORT_KEY } from "../../resources.ts";
-import { allItems } from "../../store/all-items.ts";
+import { allItems, readPartition } from "../../store/all-items.ts";
 import { getItem } from "../../store/batch-get.ts";
 import { changeRecord, type ConditionalUpdate } from "../../store/conditional-update.ts";
 import { writeConditionally } from "../../store/conditional-write.ts";
@@ -81,11 +81,7 @@ export class UploadStore {
 
   /** Reads a job and its buckets, strongly consistent. */
   async read(job: JobKey): Promise<UploadSnapshot | undefined> {
-    const [first, ...stored] = await this.#query({
-      KeyConditionExpression: "pk = :pk",
-      ExpressionAttributeValues: { ":pk": uploadPartition(job) },
-      ConsistentRead: true,
-    });
+    const [first, ...stored] = await readPartition(this.#dynamodb, this.#table, uploadPartition(job));
     if (first?.[SORT_KEY] !== JOB_SORT_KEY) return undefined;
     const found = jobFrom(first);
     return { job: found, buckets: bucketsOf(found, stored.map(bucketFrom)) };

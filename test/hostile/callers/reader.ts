@@ -154,20 +154,20 @@ export function createReader(scene: Scene, customer: Customer, stranger: Custome
   /** The items of the model, once nothing is under way, and the ids of those that aren't known for sure. */
   const items = () => {
     const all = [...oracle.itemsOf(organization).values()];
-    const [known, unsure] = [[] as ModelItem[], new Set<unknown>()];
+    const [known, others] = [[] as ModelItem[], new Set<unknown>()];
     for (const { externalId, history } of all) {
-      const [item, ...others] = history.states;
-      if (others.length > 0) unsure.add(workItemId(organization, externalId));
+      const [item, ...more] = history.states;
+      if (more.length > 0) others.add(workItemId(organization, externalId));
       else if (item !== undefined && !item.deleted) known.push(item);
     }
-    return { known, unsure };
+    return { known, others };
   };
   const placeOf = ({ external_id: externalId, completed_at: completed, created_at: created }: ModelItem): string =>
     [completed === null ? "1" : "2", completed ?? String(created), workItemId(organization, externalId)].join(" ");
 
   /** Compares lists with everything that is known, in their order. */
   const compareLists = async (): Promise<void> => {
-    const { known, unsure } = items();
+    const { known, others } = items();
     for (let count = 0; count < LISTS_COMPARED; count++) {
       const query = count === 0 ? {} : nextFilters();
       const { completed_from: from, completed_to: to, ...equal } = query;
@@ -180,7 +180,7 @@ export function createReader(scene: Scene, customer: Customer, stranger: Custome
       const listed = await walk("listWorkItems", query, {}, expected.length > 50);
       if (listed === undefined) continue;
       oracle.lists += 1;
-      const found = listed.filter(({ id }) => !unsure.has(id));
+      const found = listed.filter(({ id }) => !others.has(id));
       const missing = expected.filter(({ id }) => !found.some((each) => each["id"] === id));
       const more = found.filter((each) => !expected.some(({ id }) => each["id"] === id));
       if (missing.length > 0) oracle.report("lost", { list: query, missing: missing.slice(0, 3), of: missing.length });

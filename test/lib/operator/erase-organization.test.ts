@@ -247,6 +247,19 @@ describe("erasing an organization", () => {
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 
+  it("ends well if the response to its last write is lost", async () => {
+    const isLast = (command: string, input: object): boolean =>
+      command === "DeleteItemCommand" && JSON.stringify(input).includes("erasing_since");
+    let lost = 0;
+    const remove = injectFaults(runtime.dynamodb, (command, input): Fault =>
+      isLast(command, input) && lost++ === 0 ? "lost response" : "none",
+    );
+    expect(await eraseOrganization(operatorOf(runtime), "acme", { sleep })).toMatchObject({ organization: "acme" });
+    remove();
+    expect(lost).toBe(2);
+    expect(await tracesOf(runtime, "acme")).toEqual([]);
+  });
+
   it("doesn't create a key once it has started, and doesn't leave one that was being created", async () => {
     const operator = operatorOf(runtime);
     const resume = Promise.withResolvers<void>();

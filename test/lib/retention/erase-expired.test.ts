@@ -1,3 +1,4 @@
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { isoTime } from "../../../lib/clock.ts";
@@ -103,6 +104,30 @@ describe("work items that are older than their organization keeps them", () => {
     expect(await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30))).toBe(false);
     const left = await tracesOf(runtime, id);
     expect(left.filter((key) => / EVENT#/.test(key))).toHaveLength(count);
+  });
+
+  it("are erased with all events, also while others write to them and the table is busy", async () => {
+    const { id } = acme.organization;
+    await acme.apply({ external_id: "a" });
+    for (const each of chunksOf(events(150), 50)) await acme.apply({ external_id: "a", events: each });
+    clock.advance(40 * DAY_MS);
+    let cancelled = 0;
+    runtime.dynamodb.middlewareStack.add(
+      (next, { commandName }) =>
+        async (request) => {
+          if (commandName !== "TransactWriteItemsCommand" || cancelled++ % 2 > 0) return next(request);
+          const CancellationReasons = [
+            { Code: "None" },
+            { Code: cancelled === 1 ? "TransactionConflict" : "ThrottlingError" },
+          ];
+          const $metadata = { httpStatusCode: 400, attempts: 1 };
+          throw new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
+        },
+      { step: "initialize" },
+    );
+    expect(await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30))).toBe(true);
+    expect(cancelled).toBe(4);
+    expect((await tracesOf(runtime, id)).filter((key) => /^ITEM#/.test(key))).toEqual([]);
   });
 
   it("keep all events if they are sent again while their events are erased", async () => {

@@ -1,6 +1,7 @@
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { tryWrite, writeConditionally } from "../../../lib/store/conditional-write.ts";
+import { tryOnce, tryWrite, writeConditionally } from "../../../lib/store/conditional-write.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { createTestRuntime } from "../../support/runtime.ts";
 
@@ -52,6 +53,34 @@ describe("a conditional write", () => {
     expect(await tryWrite(runtime.dynamodb, put())).toBeUndefined();
     expect(await kindOf(transaction())).toBe("lost");
     expect(await tryWrite(runtime.dynamodb, transaction())).toBeUndefined();
+  });
+
+  it.each([
+    [["ConditionalCheckFailed", "None"], "lost"],
+    [["TransactionConflict", "ConditionalCheckFailed"], "lost"],
+    [["None", "TransactionConflict"], "busy"],
+    [["ThrottlingError", "None"], "busy"],
+    [["ProvisionedThroughputExceeded"], "busy"],
+    [["None", "ValidationError"], "refused"],
+  ])("of a transaction that is cancelled by %j is %s", async (codes, kind) => {
+    const message = "Item size to update has exceeded the maximum allowed size";
+    const CancellationReasons = codes.map((Code) => ({
+      Code,
+      ...(Code === "ValidationError" && { Message: message }),
+    }));
+    const cancel = async (): Promise<never> => {
+      const $metadata = { httpStatusCode: 400, attempts: 1 };
+      throw new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
+    };
+    runtime.dynamodb.middlewareStack.add(() => cancel, { step: "initialize" });
+    expect(await kindOf(transaction())).toBe(kind);
+    const isLost = await tryWrite(runtime.dynamodb, transaction()).then(
+      (record) => record === undefined,
+      () => false,
+    );
+    expect(isLost).toBe(kind === "lost");
+    const waits = await tryOnce(runtime.dynamodb, transaction()).catch(() => "thrown");
+    expect(waits).toBe(kind === "refused" ? "thrown" : undefined);
   });
 
   it("has an unknown outcome if its condition doesn't hold after a lost response: it may have been carried out", async () => {

@@ -23,8 +23,21 @@ it("sends all statements of the largest batch at once, so that a slow table is w
     const key = { pk: `RECORD#${index}`, sk: "#" };
     return { key, before: undefined, set: { version: 1, writes: "1:first" }, remove: [] };
   });
-  const written = createRecordStore(runtime).write(writes);
+  const written = createRecordStore(runtime).write(writes, async () => undefined);
   await expect.poll(() => waiting).toBe(84);
   release();
   expect((await written).filter(({ kind }) => kind === "written")).toHaveLength(2100);
+});
+
+it("asks between many single writes whether it may go on", async () => {
+  const runtime = await createTestRuntime();
+  const writes = Array.from({ length: 40 }, (_, index): ConditionalWrite => {
+    const key = { pk: `RECORD#${index}`, sk: "#" };
+    return { key, before: undefined, set: { version: 1, writes: "1:first" }, remove: [] };
+  });
+  const store = createRecordStore(runtime);
+  const written = store.writeNatively(writes, () => Promise.reject(new Error("too late")));
+  await expect(written).rejects.toThrow("too late");
+  const records = await store.read(writes.map(({ key }) => key));
+  expect(records.size).toBe(16);
 });

@@ -1,3 +1,4 @@
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { queueWorker } from "../../../lib/aws/queue-worker.ts";
@@ -50,6 +51,29 @@ const cancelledJob = async () => {
 };
 
 describe("a webhook", () => {
+  test("is deleted while it is being called, and isn't reported as missing where it can't be", async () => {
+    const { id } = await add("https://hooks.example.com/");
+    let conflicts = 2;
+    const cancel = (Code: string) => {
+      const $metadata = { httpStatusCode: 400, attempts: 1 };
+      const CancellationReasons = [{ Code: "None" }, { Code }, { Code: "None" }];
+      return new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
+    };
+    runtime.dynamodb.middlewareStack.add(
+      (next, { commandName }) =>
+        async (request) => {
+          if (commandName === "TransactWriteItemsCommand" && conflicts-- > 0) throw cancel("TransactionConflict");
+          return next(request);
+        },
+      { step: "initialize" },
+    );
+    const body = { webhook: { url: "https://hooks.example.com/" } };
+    expect((await acme.send("createWebhook", { body })).status).toBe(503);
+    expect((await acme.send("deleteWebhook", { params: { id } })).status).toBe(200);
+    expect((await acme.send("deleteWebhook", { params: { id } })).status).toBe(404);
+    expect(conflicts).toBeLessThan(0);
+  });
+
   test("is rung by itself when it is new, and then by each change and each ended job, with signed messages", async () => {
     const receiver = await receive();
     const { id, secret } = await add(receiver.url);

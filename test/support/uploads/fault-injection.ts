@@ -82,8 +82,9 @@ const errorBefore = (fault: RequestFault, command: string): Error | undefined =>
   if (fault === "throttle") return errorOf("ThrottlingException");
   if (fault === "refuse") return responseOf("AccessDeniedException");
   if (fault !== "conflict") return undefined;
-  const isTransaction = command === "TransactWriteItemsCommand";
-  return responseOf(isTransaction ? "TransactionCanceledException" : "TransactionConflictException");
+  if (command !== "TransactWriteItemsCommand") return responseOf("TransactionConflictException");
+  const CancellationReasons = [{ Code: "TransactionConflict" }, { Code: "None" }];
+  return Object.assign(responseOf("TransactionCanceledException"), { CancellationReasons });
 };
 
 type Keys = readonly Readonly<Record<string, unknown>>[];

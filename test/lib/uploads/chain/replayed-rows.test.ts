@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { StoreBusyError } from "../../../../lib/errors.ts";
 import type { Row } from "../../../../lib/uploads/files/frames.ts";
-import { createApplyRows, RowsPendingError } from "../../../../lib/uploads/chain/apply-rows.ts";
+import { createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
 import { ROW_CANNOT_BE_APPLIED } from "../../../../lib/uploads/chain/row-result.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
@@ -211,7 +212,7 @@ describe("rows that cannot be applied", () => {
       deadline,
     }).catch((thrown: unknown) => thrown);
     stop();
-    expect(error).toBeInstanceOf(RowsPendingError);
+    expect(error).toBeInstanceOf(StoreBusyError);
   });
 });
 
