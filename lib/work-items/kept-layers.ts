@@ -17,7 +17,7 @@ import {
   undoLayersOf,
   withoutLayers,
 } from "./undo-layers.ts";
-import { workItemFrom } from "./work-item-record.ts";
+import { UNSEEN_WRITES, unseenWritesOf, workItemFrom } from "./work-item-record.ts";
 
 const decode = decoderOf("undo layers", z.object({ undo: storedLayersSchema }));
 
@@ -75,5 +75,8 @@ export function writeWithEvent(owner: StoredRecord | undefined, now: number, job
   const after = beforeEvent(undo, job);
   return item === null || after === undo
     ? undefined
-    : { record: owner, set: { undo: toStoredLayers(after, item, now) } };
+    : {
+        record: owner,
+        set: { undo: toStoredLayers(after, item, now), [UNSEEN_WRITES]: unseenWritesOf(owner) + 1 },
+      };
 }

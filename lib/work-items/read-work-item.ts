@@ -7,6 +7,7 @@ import { NotFoundError } from "../errors.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import type { WorkItem } from "./work-item.ts";
 import {
+  seenVersionOf,
   EVENT_SORT_KEY_PREFIX,
   itemKey,
   ITEM_SORT_KEY,
@@ -90,7 +91,7 @@ export function createGetWorkItem(runtime: RuntimeWith<"workItems">) {
   const readItemPage = createReadItemPage(runtime);
   return async (organization: string, id: string): Promise<ItemWithEvents> => {
     const { record, events, eventsAfter } = await readItemPage(organization, id);
-    return { id, item: assertVisible(record), version: record?.version ?? 0, events, eventsAfter };
+    return { id, item: assertVisible(record), version: seenVersionOf(record), events, eventsAfter };
   };
 }
 

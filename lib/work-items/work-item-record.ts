@@ -49,6 +49,16 @@ export function eventIdOf({ sk }: RecordKey): string {
   return idAt(sk);
 }
 
+/** Attribute of an item: how many of its writes only noted that others use what an import has made. */
+export const UNSEEN_WRITES = "unseen_writes";
+export function unseenWritesOf(record: Attributes): number {
+  return Number(record[UNSEEN_WRITES] ?? 0);
+}
+/** The version of an item that callers see: an event of it doesn't change it. 0 if there is no item. */
+export function seenVersionOf(record: StoredRecord | undefined): number {
+  return record === undefined ? 0 : record.version - unseenWritesOf(record);
+}
+
 /** Decodes an item's record. @throws MalformedRecordError */
 export const decodeItem = decoderOf("work item", storedWorkItemSchema);
 /** Decodes an event's record. @throws MalformedRecordError */

@@ -54,6 +54,21 @@ const EVENTS = {
   event: { external_id: { column: "event" }, content: { column: "text" } },
 };
 
+it("an event of another system on an imported item doesn't reject a change that was made to the item as it is", async () => {
+  await uploads.run("external_id,type\na,imported\n");
+  const params = { id: idOf("a") };
+  const { headers } = await uploads.call("getWorkItem", { params });
+  for (const external_id of ["e", "f"])
+    await uploads.call("upsertWorkItemEvent", { params, body: { event: { external_id } } });
+  const ifMatch = { headers: { "If-Match": headers["etag"]! } };
+  const body = { work_item: { type: "changed" } };
+  const changed = await uploads.call("updateWorkItem", { params, body, ...ifMatch });
+  expect(changed.status).toBe(200);
+  expect((await uploads.call("updateWorkItem", { params, body, ...ifMatch })).status).toBe(412);
+  const again = { headers: { "If-Match": changed.headers["etag"]! } };
+  expect((await uploads.call("deleteWorkItem", { params, ...again })).status).toBe(200);
+});
+
 it("a dry run of a batch restores a deleted item with its events, whatever an upload did to it", async () => {
   await uploads.run("external_id,type\na,imported\n");
   await remove("a");
