@@ -27,21 +27,6 @@ describe("a batch", () => {
     ]);
     expect(results.every((result) => !Object.hasOwn(result.data!, "events"))).toBe(true);
   });
-  it("applies the other items if one fails, and says why", async () => {
-    const big = fresh();
-    const half = "x".repeat(200_000);
-    const work_item = { external_id: big, custom_attributes: { a: half } };
-    expect((await call("createWorkItem", { body: { work_item } })).status).toBe(201);
-    const { body } = await call("applyWorkItemBatch", {
-      body: { work_items: [{ external_id: big, custom_attributes: { b: half } }, { external_id: fresh() }] },
-    });
-    expect(body.data.summary).toMatchObject({ created: 1, error: 1 });
-    expect(body.data.results[0]).toMatchObject({
-      status: "error",
-      data: null,
-      error: expect.stringContaining("after the merge") as string,
-    });
-  });
   it("responds with at most 6 MB: data is null from the first item that does not fit, with all outcomes", async () => {
     const ids = Array.from({ length: 40 }, fresh);
     const attributes = { custom_attributes: { a: "x".repeat(90_000) } };

@@ -109,13 +109,16 @@ describe("a batch that skips invalid items", () => {
   });
 });
 
-it("an item that cannot be applied says why in a code too", async () => {
+it("an item that cannot be applied says why in a code too, and the others are applied", async () => {
   const id = fresh();
   const half = "x".repeat(200_000);
   await apply({ work_items: [{ external_id: id, custom_attributes: { a: half } }] });
-  const [result] = resultsOf(await apply({ work_items: [{ external_id: id, custom_attributes: { b: half } }] }));
+  const work_items = [{ external_id: id, custom_attributes: { b: half } }, { external_id: fresh() }];
+  const [result, other] = resultsOf(await apply({ work_items }));
+  expect(other).toMatchObject({ status: "created" });
   expect(result).toMatchObject({
     status: "error",
+    data: null,
     error: expect.stringMatching(/^custom_attributes: .*after the merge$/),
     errors: [{ pointer: "/work_items/0/custom_attributes", code: "too_big" }],
   });

@@ -126,25 +126,6 @@ describe("listing work items", () => {
     expect(await walk(service, { external_id: "I3", type: "chat" })).toHaveLength(0);
   });
 
-  it("rejects cursors that are tampered with, of other filters, another list or another organization", async () => {
-    const first = await service.call("listWorkItems", { query: { limit: 5 } });
-    const cursor = first.body.meta.page.next!;
-    const stranger = await createTestService();
-    const flipped = `${cursor.slice(0, -1)}${cursor.endsWith("A") ? "B" : "A"}`;
-    const attempts = [
-      service.call("listWorkItems", { query: { cursor: flipped } }),
-      service.call("listWorkItems", { query: { cursor: `${cursor}=` } }),
-      service.call("listWorkItems", { query: { cursor: "x" } }),
-      service.call("listWorkItems", { query: { cursor, type: "call" } }),
-      service.call("listConversationUploads", { query: { cursor } }),
-      stranger.call("listWorkItems", { query: { cursor } }),
-    ];
-    for (const response of await Promise.all(attempts)) {
-      expect(response.status).toBe(422);
-      expect(response.text).toContain("cursor");
-    }
-  });
-
   it("shows the current content of an item and leaves out deleted ones and other organizations'", async () => {
     const stranger = await createTestService();
     expect(await walk(stranger, {})).toEqual([]);

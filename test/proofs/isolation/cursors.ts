@@ -86,7 +86,9 @@ export const tryCursors = async ({ request, owner, stranger }: Tenants, step: nu
   }
   // The cursors of one organization of each kind.
   for (const [index, place] of places.slice(0, places.length / 2).entries()) {
-    for (const cursor of flipped(cursors[index] ?? "", step)) await expectRefused(place, cursor, "a bit was flipped");
+    const own = cursors[index] ?? "";
+    for (const cursor of [`${own}=`, "x"]) await expectRefused(place, cursor, "no cursor");
+    for (const cursor of flipped(own, step)) await expectRefused(place, cursor, "a bit was flipped");
   }
   return { tried, accepted };
 };

@@ -17,10 +17,10 @@ const ITEMS_AT_ONCE = 5;
 const RUNS = 30;
 const soon = () => ({ deadline: Date.now() + 20_000 });
 
-const setUp = async () => {
+const setUp = async (itemsAtOnce = ITEMS_AT_ONCE) => {
   const runtime = await createTestRuntime();
   const apply = createApplyWorkItems(runtime);
-  const applyRows = createApplyRows(apply, runtime.clock, ITEMS_AT_ONCE);
+  const applyRows = createApplyRows(apply, runtime.clock, itemsAtOnce);
   return { runtime, apply, applyRows, get: createGetWorkItem(runtime), ...changesOf(runtime) };
 };
 const changesOf = (runtime: Awaited<ReturnType<typeof createTestRuntime>>) => ({
@@ -39,7 +39,25 @@ const rowOf = (row: number, externalId: string, type: string): Row =>
   jsonRow(row, { external_id: externalId, type, events: [{ external_id: `e-${row}`, content: "opened" }] });
 const externalIdOf = ({ cells }: Row): string => jsonReader.externalIdOf(cells);
 
+/** A row with a custom attribute of which an item can have one, but not two. */
+const largeRow = (row: number, externalId: string, name: string): Row =>
+  jsonRow(row, { external_id: externalId, custom_attributes: { [name]: "x".repeat(150 * 1024) } });
+
 describe("rows that are applied again", () => {
+  it("have the same outcomes, also where a row far behind changed the item", async () => {
+    const { applyRows } = await setUp(2);
+    const organization = organizationWith({ id: randomUUID() });
+    const apply = async (rows: readonly Row[], isNew: boolean) => {
+      const results = await applyRows(organization, rows, optionsOf("job", rows[0]!.row, isNew));
+      return Object.fromEntries(rows.map(({ row }, place) => [row, results[place]?.outcome]));
+    };
+    await apply([largeRow(2, "A", "first")], true);
+    const others = ["B", "C", "D", "E"].map((externalId, index) => jsonRow(4 + index, { external_id: externalId }));
+    const window = [largeRow(3, "A", "second"), ...others, jsonRow(8, { external_id: "A", type: "late" })];
+    const outcomes = { 3: "error", 4: "created", 5: "created", 6: "created", 7: "created", 8: "updated" };
+    for (const isNew of [false, false, true]) expect(await apply(window, isNew)).toEqual(outcomes);
+  });
+
   it.each([true, false])(
     "undo no change that others made since, wherever they stand; assumed new: %s",
     async (isNew) => {
