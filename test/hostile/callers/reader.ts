@@ -156,8 +156,8 @@ export function createReader(scene: Scene, customer: Customer, stranger: Custome
     const all = [...oracle.itemsOf(organization).values()];
     const [known, others] = [[] as ModelItem[], new Set<unknown>()];
     for (const { externalId, history } of all) {
-      const [item, ...more] = history.states;
-      if (more.length > 0) others.add(workItemId(organization, externalId));
+      const [item] = history.states;
+      if (history.states.length !== 1) others.add(workItemId(organization, externalId));
       else if (item !== undefined && !item.deleted) known.push(item);
     }
     return { known, others };
