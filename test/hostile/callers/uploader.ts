@@ -10,6 +10,7 @@ import type { Call } from "../oracle/oracle.ts";
 import { applyInput, type ItemInput } from "../oracle/reference-item.ts";
 import type { Customer, Response } from "../world/service.ts";
 import { CLOCK_OFF_MAX_MS } from "../world/hostilities.ts";
+import { LAG_MAX_MS } from "../world/lagging-index.ts";
 import { createItemCaller, type Scene, untilAnswered } from "./item-caller.ts";
 import { FILE_KINDS, makeUploadFile, type UploadFile, type UploadRow } from "./upload-file.ts";
 
@@ -199,7 +200,9 @@ export function createUploader(
       if (idleSince === undefined || hasReported || world.hostilities.chosen.has("clocks")) return;
       const age = (world.clock() - requestedAt) / 10;
       const limit = isForm && now.status === "pending" ? Math.max(MINUTE_MS, age) + 2 * MINUTE_MS : RESUMED_WITHIN_MS;
-      const idle = world.clock() - Math.max(idleSince, postedAt);
+      // The sweep sees the job when the index shows it.
+      const lag = world.hostilities.chosen.has("lag") ? LAG_MAX_MS : 0;
+      const idle = world.clock() - Math.max(idleSince, postedAt) - lag;
       if (idle <= limit || (await world.outside(() => uploads.lossesOf(job))) > 1) return;
       hasReported = true;
       oracle.report("lost", { "not resumed for": idle, isForm, now });

@@ -1,21 +1,26 @@
 import type { World } from "./world.ts";
 
-const LAG_MAX_MS = 10 * 60_000;
+/** An index shows a write at most so much later. */
+export const LAG_MAX_MS = 10 * 60_000;
 const LAG_SHARE = 0.5;
 
-interface Entry {
-  readonly pk?: { readonly S?: string };
+type Text = string | { readonly S?: string } | undefined;
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : ((value as Exclude<Text, string>)?.S ?? "");
+}
+function idIn(key: string): string {
+  return key.slice(key.lastIndexOf("#") + 1);
 }
 
 /**
- * Lets queries of the indexes leave out items that were written in the last minutes, up to ten of them: an index shows
- * a write at most that much later. The engine's own indexes are never behind.
+ * Lets queries of the indexes leave out items that were written, and jobs that were created, in the last minutes. The engine's
+ * own indexes are never behind.
  */
 export function lagIndexes({ base, clock, random, hostilities }: World): void {
   const written = new Map<string, number>();
-  const note = (value: unknown): void => {
-    const text = typeof value === "string" ? value : (value as Entry["pk"])?.S;
-    if (text?.startsWith("ITEM#")) written.set(text, clock());
+  const note = (value: unknown, kind = "ITEM#"): void => {
+    const text = textOf(value);
+    if (text.startsWith(kind)) written.set(idIn(text), clock());
   };
   const stack = base.dynamodb.middlewareStack;
   stack.add(
@@ -28,10 +33,11 @@ export function lagIndexes({ base, clock, random, hostilities }: World): void {
         const { Responses } = response.output as { Responses?: { Error?: unknown }[] };
         // One that was refused has written nothing.
         for (const [place, { Parameters }] of Statements.entries())
-          if (Responses?.[place]?.Error === undefined) Parameters.forEach(note);
+          if (Responses?.[place]?.Error === undefined) Parameters.forEach((each) => note(each));
       } else if (/^(Put|Update)Item/.test(command)) {
-        const { Key, Item } = input as Record<string, { pk?: unknown }>;
+        const { Key, Item } = input as Record<string, { pk?: unknown; sk?: unknown }>;
         note((Key ?? Item)?.pk);
+        if (textOf(Item?.sk) === "#JOB") note(Item?.pk, "UPLOAD#");
       } else if (command === "TransactWriteItemsCommand") {
         const actions = (input as { TransactItems: Record<string, Record<string, { pk?: unknown }>>[] }).TransactItems;
         for (const action of actions.flatMap(Object.values)) note((action["Key"] ?? action["Item"])?.pk);
@@ -43,9 +49,9 @@ export function lagIndexes({ base, clock, random, hostilities }: World): void {
         random() < LAG_SHARE
       ) {
         const since = clock() - Math.floor(random() * LAG_MAX_MS);
-        const { output } = response as unknown as { output: { Items?: { listing_sk?: { S?: string } }[] } };
-        const late = new Set([...written].filter(([, at]) => at > since).map(([key]) => key.split("#").at(-1)));
-        const shown = output.Items?.filter(({ listing_sk: place }) => !late.has(place?.S?.split("#").at(-1)));
+        const { output } = response as unknown as { output: { Items?: Record<string, Text>[] } };
+        const late = new Set([...written].filter(([, at]) => at > since).map(([id]) => id));
+        const shown = output.Items?.filter((entry) => !late.has(idIn(textOf(entry["listing_sk"] ?? entry["open_sk"]))));
         if (shown?.length !== output.Items?.length) hostilities.count("lag");
         Object.assign(output, { Items: shown });
       }
