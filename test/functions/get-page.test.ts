@@ -5,7 +5,7 @@ import { create } from "../../functions/get-page.ts";
 import { pages } from "../../functions/pages.ts";
 import { createOpenApiDocument } from "../../infra/openapi/document.ts";
 import { PROBLEM_CODES } from "../../lib/errors.ts";
-import { errorKinds } from "../../lib/http/error-table.ts";
+import { errorKinds, problemType } from "../../lib/http/error-table.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent } from "../support/organization.ts";
@@ -122,7 +122,10 @@ describe("pages", () => {
       expect([name, (await request(guide(name))).status]).toEqual([name, 200]);
     }
     const { body } = await request(guide("errors"));
-    for (const { name } of errorKinds) expect(body).toContain(`id="${name}"`);
+    for (const { name, status } of errorKinds) {
+      expect(body).toContain(`<h3 id="${name}"><code>${name}</code></h3>\n<p>Status ${status}, <code>`);
+      expect(body).toContain(`<code>${problemType({ name })}</code>. `);
+    }
     for (const code of PROBLEM_CODES) expect(body).toContain(`id="code-${code}"`);
   });
 

@@ -1,9 +1,7 @@
-import { errorEntries } from "./errors-page.ts";
-import { CODE_HELP } from "./error-help.ts";
 import { fieldLines } from "./fields.ts";
 import { LOCAL_ADDRESS } from "./languages.ts";
 import { addressOf } from "./markdown.ts";
-import { type Operation, responseHeaders } from "./operations.ts";
+import { type Operation } from "./operations.ts";
 import { samplesOf } from "./samples.ts";
 
 /** A page as Markdown, for programs that read text. */
@@ -61,28 +59,6 @@ export function operationMarkdown(operation: Operation): string {
     others.map(({ status, description: text }) => `- ${status}: ${text}`).join("\n"),
   ];
   return documentMarkdown(`${parts.filter((part) => part !== "").join("\n\n")}\n`);
-}
-
-/** The page of all errors. */
-export function errorsMarkdown(): string {
-  return `# Errors
-
-Every error has the body \`{ "error": string }\`; with \`Accept: application/problem+json\` it follows RFC 9457.
-
-## Types
-
-${errorEntries.map(({ status, name, when, action }) => `- ${status} \`${name}\`: ${when} ${action}`).join("\n")}
-
-## Codes of values
-
-${Object.entries(CODE_HELP)
-  .map(([name, text]) => entry(name, text))
-  .join("\n")}
-
-## Headers of responses
-
-${responseHeaders.map(({ name, description }) => entry(name, description)).join("\n")}
-`;
 }
 
 /** The list of all pages for language models (https://llmstxt.org). */

@@ -1,3 +1,4 @@
+import { errorKinds } from "../../../lib/http/error-table.ts";
 import { bodyFields, fieldHead, markExtension } from "./fields.ts";
 import { type Html, html } from "./html.ts";
 import { codeBlock, codeTabs } from "./languages.ts";
@@ -27,6 +28,12 @@ function exampleOf(example: unknown): Html {
   return typeof example === "string"
     ? codeBlock(example, "csv")
     : codeBlock(JSON.stringify(example, undefined, 2), "json");
+}
+
+/** A status that leads to the first kind of error with it. */
+function errorLink(status: string): Html {
+  const kind = errorKinds.find((each) => String(each.status) === status);
+  return kind ? html`<a href="{{root}}docs/errors#${kind.name}">${status}</a>` : html`${status}`;
 }
 
 /** The method and the path of an endpoint. */
@@ -62,7 +69,7 @@ export function operationPage(operation: Operation): Html {
           ${successes.map(({ status, description: text }) => html`<p><strong>${status}</strong> ${renderLine(text)}</p>`)}
           ${success.contentType?.endsWith("json") && bodyFields(success.content.schema, false)}
           <p class="note">
-            Every response also has the <a href="{{root}}docs/errors#headers">headers that all responses share</a>.
+            Every response also has the <a href="{{root}}docs/requests#headers">headers that all responses share</a>.
           </p>
         </div>
         <div class="beside">
@@ -75,9 +82,7 @@ export function operationPage(operation: Operation): Html {
     <dl class="statuses">
       ${others.map(
         ({ status, description: text }) =>
-          html`<dt>
-              ${status === "304" ? status : html`<a href="{{root}}docs/errors#status-${status}">${status}</a>`}
-            </dt>
+          html`<dt>${errorLink(status)}</dt>
             <dd>${renderLine(text)}</dd>`,
       )}
     </dl>

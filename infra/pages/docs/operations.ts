@@ -119,9 +119,3 @@ export const operations: readonly Operation[] = Object.entries(openapi.paths).fl
 
 /** The groups of endpoints. */
 export const tags: readonly { readonly name: string; readonly description: string }[] = openapi.tags;
-
-/** The headers that responses may have. */
-export const responseHeaders = Object.entries(openapi.components.headers).map(([name, { description }]) => ({
-  name: name.replace("-Job", " (jobs)"),
-  description,
-}));

@@ -4,7 +4,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/nightly-sync": "bulk upsert sync many mass import synchronize cron job schedule",
   "docs/files": "upload a csv file import excel xlsx spreadsheet preview",
   "docs/errors-and-retries": "idempotency-key idempotent retry retries backoff duplicate twice same thing again",
-  "docs/errors": "status code 400 401 403 404 409 422 500 503",
+  "docs/errors": "status code 400 401 403 404 409 410 412 413 415 422 429 500 503",
   "docs/errors#unauthenticated": "unauthorized unauthorised 401 invalid key",
   "docs/errors#resync-required": "mark too old 410 gone expired",
   "docs/keys": "authentication authorization authenticate auth token bearer login password oauth api key permission",

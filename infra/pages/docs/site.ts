@@ -2,11 +2,9 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { NOT_FOUND_PAGE } from "../../../lib/http/page-endpoint.ts";
 import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
-import { CODE_HELP } from "./error-help.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
-import { errorEntries, errorsPage } from "./errors-page.ts";
 import { Html, html } from "./html.ts";
-import { documentMarkdown, errorsMarkdown, llmsText, operationMarkdown } from "./markdown-pages.ts";
+import { documentMarkdown, llmsText, operationMarkdown } from "./markdown-pages.ts";
 import { plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationPage } from "./operation-page.ts";
 import { operations, tags } from "./operations.ts";
@@ -38,9 +36,6 @@ function linkOf({ name, title }: MarkdownDocument): Link {
 
 /** What the service is, how data flows, and three ways to begin. */
 const OVERVIEW = fileURLToPath(new URL("../docs-overview.html", import.meta.url));
-
-const ERRORS: Link = { path: "/docs/errors", title: "Errors" };
-const ERRORS_DESCRIPTION = "Every error and code, and what to do.";
 
 function navigation(sections: readonly Section[], current: string): Html {
   return html`<nav class="contents" aria-label="Documentation">
@@ -106,7 +101,6 @@ function overview(guides: readonly MarkdownDocument[], topics: readonly Markdown
     )}
     <h2 id="topics">Look up</h2>
     <ul class="cards">
-      <li><a href="{{root}}docs/errors">Errors</a><span> Every error and code, and what to do.</span></li>
       ${guideCards(topics)}
     </ul>
   </main>`;
@@ -143,7 +137,7 @@ export function docsSite() {
         .filter(({ operation }) => operation.tag === name)
         .map(({ operation, path }) => ({ path, title: plainText(operation.summary).replace(/[,;:].*/, "") })),
     })),
-    { title: "Look up", links: [ERRORS, ...topics.map(linkOf)] },
+    { title: "Look up", links: topics.map(linkOf) },
   ];
   const pages: readonly DocsPage[] = [
     ...["/", "/docs"].map((path) => ({
@@ -163,12 +157,6 @@ export function docsSite() {
           <a href="{{root}}docs">documentation</a>.
         </p>
       </main>`,
-    },
-    {
-      ...ERRORS,
-      description: ERRORS_DESCRIPTION,
-      content: errorsPage(),
-      markdown: errorsMarkdown(),
     },
     ...documents.map((document) => ({
       ...linkOf(document),
@@ -200,17 +188,6 @@ export function docsSite() {
         title: plainText(summary),
         path: `docs/${name}`,
         text: plainText(`${method} ${path} ${parameters.map((each) => each.name).join(" ")} ${description}`),
-      })),
-      { title: ERRORS.title, path: "docs/errors", text: ERRORS_DESCRIPTION },
-      ...errorEntries.map(({ status, name, when, action }) => ({
-        title: `Error ${status} ${name}`,
-        path: `docs/errors#${name}`,
-        text: plainText(`${when} ${action}`),
-      })),
-      ...Object.entries(CODE_HELP).map(([code, text]) => ({
-        title: `Code ${code}`,
-        path: `docs/errors#code-${code}`,
-        text: plainText(text),
       })),
       // A changelog has a word for everything, and the same headings again and again.
       ...documents.flatMap((document) => entriesOf(document).slice(0, document.name === "changelog" ? 1 : undefined)),

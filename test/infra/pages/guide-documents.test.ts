@@ -1,3 +1,5 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { readGuides, readTopics } from "../../../infra/pages/docs/documents.ts";
 import { LANGUAGES } from "../../../infra/pages/docs/languages.ts";
@@ -33,6 +35,15 @@ test("code has a bar with its language, and its words have classes, since pages 
   expect(text).toContain('<span class="c-string">&quot;&lt;b&gt;&quot;</span>');
   expect(text).toContain("<code>a,&quot;&lt;b&gt;&quot;</code>");
   expect(text).not.toContain("style=");
+});
+
+test("documents link to files that exist, for those who read them in the repository", () => {
+  const files = globSync("docs/{guides,reference}/*.md");
+  const links = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/\]\(([^)#:]+\.md)/g)].map(([, path]) => join(dirname(file), path!)),
+  );
+  expect(links.length).toBeGreaterThan(20);
+  expect(links.filter((path) => !existsSync(path))).toEqual([]);
 });
 
 test("callers are shown the changelog without what operators notice, and the client without what developers need", () => {
