@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-endpoint.ts";
-import { html } from "./docs/html.ts";
-import { docsSite } from "./docs/site.ts";
+import { type Html, html } from "./docs/html.ts";
+import { docsSite, type Page } from "./docs/site.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SOURCES = join(ROOT, "infra/pages");
@@ -69,64 +69,55 @@ const COMPRESS = {
   gzip: (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }),
 } as const;
 
-interface Page {
-  readonly path: string;
-  readonly title: string;
-  readonly description: string;
-  readonly styles: readonly Entry[];
-  readonly scripts: readonly Entry[];
-  /** HTML of the page's content. */
-  readonly content: string;
-  readonly markdown?: string | undefined;
-}
+const UPLOAD: Page = {
+  path: "/upload",
+  title: "Upload",
+  description: "Import a file from another system, and look at your items.",
+  content: html`<main id="content" data-root="{{root}}">
+    <noscript><p class="text">This page needs JavaScript.</p></noscript>
+  </main>`,
+};
 
-function contentOf(name: string): string {
-  return readFileSync(join(SOURCES, `${name}.html`), "utf8");
-}
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232456d6'/%3E%3Cpath d='M4 8l3 3 5-6' fill='none' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
 
-/** @param search name of the index that pages search */
-function pagesOf(site: ReturnType<typeof docsSite>, search: string): Page[] {
-  return [
-    {
-      path: "/upload",
-      title: "Upload · Work items",
-      description: "Import a file from another system, and look at your items.",
-      styles: ["site.css", "upload.css"],
-      scripts: ["upload.js"],
-      content: contentOf("upload"),
-    },
-    ...site.pages.map(({ path, title, description, content, markdown }): Page => ({
-      path,
-      title: `${title} · Work items`,
-      description,
-      styles: ["site.css", "docs.css"],
-      scripts: ["docs.js"],
-      content: content.text.replace("{{search}}", search),
-      markdown,
-    })),
-  ];
-}
-
-function htmlOf(
-  { title, description, styles, scripts, content, path, markdown }: Page,
-  nameOf: Readonly<Record<Entry, string>>,
-): string {
-  return contentOf("layout")
-    .replaceAll("{{title}}", () => html`${title}`.text)
-    .replace("{{description}}", () => html`${description}`.text)
-    .replace(
-      "{{head}}",
-      [
-        ...(markdown === undefined
-          ? []
-          : [`<link rel="alternate" type="text/markdown" href="{{root}}${path.slice(1)}.md" />`]),
-        ...styles.map((entry) => `<link rel="stylesheet" href="{{root}}assets/${nameOf[entry]}" />`),
-        ...scripts.map((entry) => `<script type="module" src="{{root}}assets/${nameOf[entry]}"></script>`),
-      ].join("\n    "),
-    )
-    .replace(`data-path="${path.startsWith("/docs") ? "/docs" : path}"`, 'aria-current="page"')
-    .replaceAll(/ data-path="[^"]*"/g, "")
-    .replace("{{content}}", () => content);
+/** A page with what all pages have around their content. */
+function layoutOf(page: Page, nameOf: Readonly<Record<Entry, string>>): Html {
+  const { path, title, description, content, markdown } = page;
+  const kind = page === UPLOAD ? "upload" : "docs";
+  const current = (start: string): Html | false =>
+    (path === start || path.startsWith(`${start}/`)) && html` aria-current="page"`;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="description" content="${description}" />
+        <title>${title} · Work items</title>
+        <link rel="icon" href="${ICON}" />
+        ${markdown !== undefined && html`<link rel="alternate" type="text/markdown" href="{{root}}${path.slice(1)}.md" />`}
+        <link rel="stylesheet" href="{{root}}assets/${nameOf["site.css"]}" />
+        <link rel="stylesheet" href="{{root}}assets/${nameOf[`${kind}.css`]}" />
+        <script type="module" src="{{root}}assets/${nameOf[`${kind}.js`]}"></script>
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to the content</a>
+        <header class="bar">
+          <nav aria-label="Pages">
+            <a class="brand" href="{{root}}" ${current("/")}
+              ><svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
+                <rect width="16" height="16" rx="4" fill="#2456d6" />
+                <path d="M4 8l3 3 5-6" fill="none" stroke="#ffffff" stroke-width="2" /></svg
+              >Work items</a
+            >
+            <a href="{{root}}docs" ${current("/docs")}>Documentation</a>
+            <a href="{{root}}upload" ${current("/upload")}>Upload</a>
+          </nav>
+        </header>
+        ${content}
+      </body>
+    </html> `;
 }
 
 /** Writes all pages, their assets in every coding, and the index of both, into a directory. */
@@ -149,8 +140,8 @@ export async function buildPages(outdir: string): Promise<void> {
     index.pages[path] = file;
     writeFileSync(join(outdir, file), text);
   };
-  for (const page of pagesOf(site, search)) {
-    put(page.path, ".html", htmlOf(page, nameOf));
+  for (const page of [UPLOAD, ...site.pages]) {
+    put(page.path, ".html", layoutOf(page, nameOf).text.replace("{{search}}", search));
     if (page.markdown !== undefined) put(`${page.path}.md`, "", page.markdown);
   }
   put("/llms.txt", "", site.list);

@@ -1,17 +1,15 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { NOT_FOUND_PAGE } from "../../../lib/http/page-endpoint.ts";
 import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
-import { Html, html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 import { documentMarkdown, llmsText, operationMarkdown } from "./markdown-pages.ts";
 import { plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationPage } from "./operation-page.ts";
 import { operations, tags } from "./operations.ts";
 import { SEARCH_WORDS } from "./search-words.ts";
 
-/** A page below `/docs`. */
-interface DocsPage {
+/** A page, without what all pages have around their content. */
+export interface Page {
   readonly path: string;
   readonly title: string;
   readonly description: string;
@@ -33,9 +31,6 @@ interface Section {
 function linkOf({ name, title }: MarkdownDocument): Link {
   return { path: `/docs/${name}`, title };
 }
-
-/** What the service is, how data flows, and three ways to begin. */
-const OVERVIEW = fileURLToPath(new URL("../docs-overview.html", import.meta.url));
 
 function navigation(sections: readonly Section[], current: string): Html {
   return html`<nav class="contents" aria-label="Documentation">
@@ -73,9 +68,37 @@ function guideCards(guides: readonly MarkdownDocument[]): Html {
   )}`;
 }
 
+/** What the service is, how data flows, three ways to begin, and all pages. */
 function overview(guides: readonly MarkdownDocument[], topics: readonly MarkdownDocument[]): Html {
   return html`<main id="content" class="text">
-    ${new Html(readFileSync(OVERVIEW, "utf8"))}
+    <h1>Work items</h1>
+    <p class="lead">
+      Your organization sends <strong>work items</strong>, units of work done by agents such as tickets, calls and
+      chats, from the systems where they happen. The service checks them, keeps one item for each
+      <code>external_id</code> however often you send it, and gives them back one by one, in lists and as a feed of
+      changes.
+    </p>
+    <ol class="flow" aria-label="How data flows">
+      <li><strong>Your systems</strong><span>help desk, telephone, CRM</span></li>
+      <li><strong>Calls and files</strong><span>JSON with an API key, CSV, workbooks</span></li>
+      <li><strong>Work items</strong><span>with events and custom attributes</span></li>
+      <li><strong>Your copy and reports</strong><span>by lists or the change feed</span></li>
+    </ol>
+    <h2 id="three-ways-to-begin">Three ways to begin</h2>
+    <ul class="cards">
+      <li>
+        <a href="{{root}}docs/first-call">Call the API</a
+        ><span> For programs: create an item, change it, read it back. Then sync every night.</span>
+      </li>
+      <li>
+        <a href="{{root}}upload">Upload a file</a
+        ><span> For people: import an export of another system, after a trial.</span>
+      </li>
+      <li>
+        <a href="{{root}}docs/keep-a-copy">Follow the feed</a
+        ><span> For databases and warehouses: load everything once, then only what changed.</span>
+      </li>
+    </ul>
     <h2 id="guides">Guides</h2>
     <ul class="cards">
       ${guideCards(guides)}
@@ -139,7 +162,7 @@ export function docsSite() {
     })),
     { title: "Look up", links: topics.map(linkOf) },
   ];
-  const pages: readonly DocsPage[] = [
+  const pages: readonly Page[] = [
     ...["/", "/docs"].map((path) => ({
       path,
       title: "Documentation",
