@@ -3,17 +3,13 @@ import { Html, html } from "./html.ts";
 
 /** What we need of highlight.js, whose own types declare the DOM for all our sources. */
 interface Highlight {
-  registerLanguage(name: string, grammar: unknown): void;
   configure(options: { readonly classPrefix: string }): void;
   getLanguage(name: string): { readonly name: string } | undefined;
   highlight(code: string, options: { readonly language: string }): { readonly value: string };
 }
 
 const require = createRequire(import.meta.url);
-const highlight = require("highlight.js/lib/core") as Highlight;
-for (const name of ["bash", "javascript", "json", "python", "sql", "typescript", "yaml"]) {
-  highlight.registerLanguage(name, require(`highlight.js/lib/languages/${name}`));
-}
+const highlight = require("highlight.js/lib/common") as Highlight;
 highlight.configure({ classPrefix: "c-" });
 
 /** The languages of code in several of them, by those of code blocks in Markdown, in the order of the tabs. */
@@ -29,14 +25,14 @@ export function isLanguage(name: string | undefined): name is Language {
 export const LOCAL_ADDRESS = "http://localhost:3000";
 
 /** What bars say of code that has no grammar, or in another word than its grammar's. */
-const NAMES: Readonly<Record<string, string>> = { ...LANGUAGES, console: "Terminal", csv: "CSV", sh: "Terminal" };
+const NAMES: Record<string, string> = { ...LANGUAGES, console: "Terminal", csv: "CSV", sh: "Terminal", text: "Output" };
 
 /** A block of code, coloured by the classes of its words, below a bar with its language. */
 export function codeBlock(code: string, language = "text"): Html {
   const shown = code.replaceAll(LOCAL_ADDRESS, "{{base_url}}");
   const grammar = highlight.getLanguage(language);
   return html`<figure class="code" ${isLanguage(language) && html` data-language="${language}"`}>
-    <figcaption>${NAMES[language] ?? grammar?.name ?? "Output"}</figcaption>
+    <figcaption>${NAMES[language] ?? grammar?.name ?? language}</figcaption>
     <pre><code>${grammar ? new Html(highlight.highlight(shown, { language }).value) : shown}</code></pre>
   </figure> `;
 }
