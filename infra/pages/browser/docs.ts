@@ -1,10 +1,10 @@
-import { addCopyButtons } from "./docs/copy.ts";
+import { startCopyButtons } from "./docs/copy.ts";
 import { startSearch } from "./docs/search.ts";
 import { startSendForm } from "./docs/send.ts";
-import { makeTabs } from "./docs/tabs.ts";
+import { startTabs } from "./docs/tabs.ts";
 
-makeTabs();
-addCopyButtons();
+startTabs();
+startCopyButtons();
 startSearch();
 startSendForm();
 

@@ -27,17 +27,28 @@ export const LOCAL_ADDRESS = "http://localhost:3000";
 /** What bars say of code that has no grammar, or in another word than its grammar's. */
 const NAMES: Record<string, string> = { ...LANGUAGES, console: "Terminal", csv: "CSV", sh: "Terminal", text: "Output" };
 
+/** The browser shows it where scripts run. */
+const COPY = html`<button type="button" class="copy">Copy</button>`;
+
 /** A block of code, coloured by the classes of its words, below a bar with its language. */
-export function codeBlock(code: string, language = "text"): Html {
+export function codeBlock(code: string, language = "text", isHidden = false): Html {
   const shown = code.replaceAll(LOCAL_ADDRESS, "{{base_url}}");
   const grammar = highlight.getLanguage(language);
-  return html`<figure class="code" ${isLanguage(language) && html` data-language="${language}"`}>
-    <figcaption>${NAMES[language] ?? grammar?.name ?? language}</figcaption>
+  return html`<figure class="code" ${isLanguage(language) && html`data-language="${language}"`} ${isHidden && "hidden"}>
+    <figcaption>${NAMES[language] ?? grammar?.name ?? language}${COPY}</figcaption>
     <pre><code>${grammar ? new Html(highlight.highlight(shown, { language }).value) : shown}</code></pre>
   </figure> `;
 }
 
-/** The same code in several languages, of which the browser shows one. */
+/** The same code in several languages, of which the browser shows one where scripts run. */
 export function codeTabs(blocks: readonly (readonly [language: Language, code: string])[]): Html {
-  return html`<div class="tabs">${blocks.map(([language, code]) => codeBlock(code, language))}</div>`;
+  return html`<div class="tabs">
+    <div class="head">
+      <div class="tablist" role="tablist" aria-label="Language">
+        ${blocks.map(([language]) => html`<button type="button" role="tab">${LANGUAGES[language]}</button>`)}
+      </div>
+      ${COPY}
+    </div>
+    ${blocks.map(([language, code], index) => codeBlock(code, language, index > 0))}
+  </div>`;
 }

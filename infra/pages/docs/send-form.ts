@@ -82,7 +82,16 @@ export function sendForm(operation: Operation): Html {
       }
       ${parameters.filter(({ name }) => !HIDDEN.has(name)).map(parameterField)} ${bodyField(operation)}
       <button class="main">Send ${method}</button>
-      <div class="sent" role="status" aria-live="polite"></div>
+      <div class="sent" role="status" aria-live="polite">
+        <p></p>
+        <div hidden>
+          <details>
+            <summary>Headers</summary>
+            <pre tabindex="0"></pre>
+          </details>
+          <pre tabindex="0"></pre>
+        </div>
+      </div>
     </form>
     <noscript><p>Sending requests from this page needs JavaScript. The code on this page works anywhere.</p></noscript>
   </section>`;

@@ -42,42 +42,30 @@ function readable(text: string): string {
   }
 }
 
-/** What a person reads of a response: its status, its headers and its body. */
-async function shownOf(response: Response, took: number): Promise<HTMLElement[]> {
-  const head = document.createElement("p");
-  head.textContent = `${response.status} ${response.statusText} in ${Math.round(took)} ms`;
-  head.className = response.ok ? "good" : "bad";
-  const headers = document.createElement("details");
-  const summary = document.createElement("summary");
-  summary.textContent = "Headers";
-  const list = document.createElement("pre");
-  list.tabIndex = 0;
-  list.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-  headers.append(summary, list);
-  const body = document.createElement("pre");
-  body.tabIndex = 0;
-  body.textContent = readable(await response.text());
-  return [head, headers, body];
-}
-
 /** Shows the form of the page's endpoint and sends it. */
 export function startSendForm(): void {
   const form = document.querySelector<HTMLFormElement>("form.send");
-  const place = form?.querySelector<HTMLElement>(".sent");
-  if (!form || !place) return;
+  const [result, shown] = form?.querySelectorAll<HTMLElement>(".sent > *") ?? [];
+  const [headers, body] = shown?.querySelectorAll("pre") ?? [];
+  if (!form || !result || !shown || !headers || !body) return;
   const root = new URL(document.querySelector<HTMLInputElement>("#search")!.dataset["root"]!, location.href);
   const key = form.querySelector<HTMLInputElement>("input[name=key]");
   if (key) key.value = readKept(() => sessionStorage, KEPT_KEY) ?? "";
   form.hidden = false;
   const send = async (): Promise<void> => {
     if (key && new FormData(form).has("keep")) keep(() => sessionStorage, KEPT_KEY, key.value.trim());
-    place.textContent = "Sending…";
+    [result.className, result.textContent, shown.hidden] = ["", "Sending…", true];
     const started = performance.now();
     try {
       const response = await fetch(...requestOf(form, root));
-      place.replaceChildren(...(await shownOf(response, performance.now() - started)));
+      const took = Math.round(performance.now() - started);
+      headers.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+      body.textContent = readable(await response.text());
+      result.className = response.ok ? "good" : "bad";
+      result.textContent = `${response.status} ${response.statusText} in ${took} ms`;
+      shown.hidden = false;
     } catch (error) {
-      place.textContent = `The request could not be sent: ${error instanceof Error ? error.message : String(error)}`;
+      result.textContent = `The request could not be sent: ${error instanceof Error ? error.message : String(error)}`;
     }
   };
   form.addEventListener("submit", (event) => {

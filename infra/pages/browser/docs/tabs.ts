@@ -4,27 +4,18 @@ import { keep, readKept } from "../kept.ts";
 const CHOICE = "language";
 const groups: { readonly choose: (language: string) => void }[] = [];
 
-/** Makes tabs of the blocks of code in a group, by the pattern that assistive technology knows (WAI-ARIA tabs). */
-function makeTabsOf(group: Element, index: number): void {
-  const panels = [...group.querySelectorAll<HTMLElement>(".code")];
-  const list = document.createElement("div");
-  list.className = "tablist";
-  list.setAttribute("role", "tablist");
-  list.setAttribute("aria-label", "Language");
-  const tabs = panels.map((panel) => {
+/** Lets a group's tabs choose its block of code, by the pattern that assistive technology knows (WAI-ARIA tabs). */
+function startTabsOf(group: Element, index: number): void {
+  const buttons = [...group.querySelectorAll<HTMLElement>("[role=tab]")];
+  const tabs = [...group.querySelectorAll<HTMLElement>(".code")].map((panel, at) => {
+    const tab = buttons[at]!;
     const language = panel.dataset["language"] ?? "";
-    const caption = panel.querySelector("figcaption");
-    const tab = document.createElement("button");
-    tab.type = "button";
     tab.id = `tab-${index}-${language}`;
-    tab.textContent = caption?.textContent ?? language;
-    tab.setAttribute("role", "tab");
-    panel.id = `panel-${index}-${language}`;
-    panel.setAttribute("role", "tabpanel");
+    tab.setAttribute("aria-controls", (panel.id = `panel-${index}-${language}`));
+    // A figure with a caption can't have this role.
+    panel.querySelector("figcaption")?.remove();
+    panel.role = "tabpanel";
     panel.setAttribute("aria-labelledby", tab.id);
-    tab.setAttribute("aria-controls", panel.id);
-    caption?.remove();
-    list.append(tab);
     return { tab, panel, language };
   });
   const choose = (language: string): void => {
@@ -49,15 +40,11 @@ function makeTabsOf(group: Element, index: number): void {
       next.tab.focus();
     });
   }
-  const head = document.createElement("div");
-  head.className = "head";
-  head.append(list);
-  group.prepend(head);
   groups.push({ choose });
   choose(readKept(() => localStorage, CHOICE) ?? "");
 }
 
-/** Makes tabs of all groups of blocks of code in the page. */
-export function makeTabs(): void {
-  for (const [index, group] of document.querySelectorAll(".tabs").entries()) makeTabsOf(group, index);
+/** Lets all tabs in the page choose code. */
+export function startTabs(): void {
+  for (const [index, group] of document.querySelectorAll(".tabs").entries()) startTabsOf(group, index);
 }
