@@ -1,5 +1,3 @@
-import { type Html, html } from "./html.ts";
-import { renderLine } from "./markdown.ts";
 import { resolve, type Schema } from "./operations.ts";
 
 /** The name of a schema that is a component; undefined for one in place. */
@@ -76,81 +74,39 @@ function objectsOf(shown: Schema): readonly Schema[] {
 /** Ends the description of what goes beyond the interface. */
 const EXTENSION = /\s*Extension\.$/;
 
-/** A description without the sentence that makes it an extension's, and the mark that pages show in its place. */
-export function markExtension(description: string): readonly [text: string, mark: Html | undefined] {
-  const mark = EXTENSION.test(description) ? html`<span class="tag">extension</span>` : undefined;
-  return [description.replace(EXTENSION, ""), mark];
+/** A description without the sentence that makes it an extension's, and whether it had it. */
+export function splitExtension(description: string): readonly [text: string, isExtension: boolean] {
+  return [description.replace(EXTENSION, ""), EXTENSION.test(description)];
 }
 
-/** The name, type, limits and description of one value. */
-export function fieldHead(name: string, schema: Schema, isRequired: boolean, description = ""): Html {
-  const limits = limitsOf(schema);
-  const [text, mark] = markExtension(description);
-  return html`<dt>
-      <code>${name}</code> <span class="type">${typeOf(schema)}</span>
-      ${isRequired && html`<span class="required">required</span>`} ${mark}
-    </dt>
-    <dd>
-      ${renderLine(text)} ${limits.length > 0 && html`<span class="limits">${renderLine(limits.join("; "))}</span>`}
-    </dd>`;
+/** The name, type, limits and description of one value, and the fields in it: an entry of a list in Markdown. */
+export function fieldEntry(name: string, schema: Schema, isRequired: boolean, description = "", inner = ""): string {
+  const [text, isExtension] = splitExtension(description);
+  const type = [typeOf(schema), ...limitsOf(schema)].join("; ");
+  const marks = `${isRequired ? " **required**" : ""}${isExtension ? " _extension_" : ""}`;
+  return `- \`${name}\` _${type}_${marks}${text && `  \n  ${text}`}${inner && `\n${indented(inner)}`}`;
 }
 
-/**
- * The fields of an object as a list; those of objects in it can be opened.
- * @param within names of the schemas around it, whose fields are not listed again
- */
-function fieldList(shown: Schema, isRequest: boolean, within: readonly string[] = []): Html {
-  const schema = resolve(shown);
-  const required = new Set(isRequest ? schema.required : []);
-  return html`<dl class="fields">
-    ${Object.entries(schema.properties ?? {}).map(([name, property]) => [
-      fieldHead(name, property, required.has(name), resolve(property).description),
-      objectsOf(property).map((each) => {
-        const known = nameOf(each);
-        if (known !== undefined && within.includes(known)) {
-          return html`<dd class="note">Has the fields of the value around it.</dd>`;
-        }
-        const title = resolve(each).title;
-        return html`<dd>
-          <details>
-            <summary>Fields of <code>${name}</code>${title !== undefined && `: ${title.toLowerCase()}`}</summary>
-            ${fieldList(each, isRequest, known === undefined ? within : [...within, known])}
-          </details>
-        </dd>`;
-      }),
-    ])}
-  </dl>`;
+function indented(lines: string): string {
+  return lines.replaceAll(/^/gm, "  ");
 }
 
 /**
- * The fields of a body as lines of Markdown, each below the value that has it.
+ * The fields of a value as a list in Markdown, each with the fields in it, and in several lists if it has alternatives.
  * @param within names of the schemas around it, whose fields are not listed again
  */
-export function fieldLines(schema: Schema, isRequest: boolean, within: readonly string[] = []): string {
-  const indent = "  ".repeat(within.length);
-  const lines = objectsOf(schema).flatMap((each) => {
-    const known = nameOf(each) ?? "";
-    if (known !== "" && within.includes(known)) return [];
-    const { properties = {}, required = [] } = resolve(each);
-    return Object.entries(properties).map(([name, property]) => {
-      const { description = "" } = resolve(property);
-      const notes = [
-        typeOf(property),
-        ...(isRequest && required.includes(name) ? ["required"] : []),
-        ...limitsOf(property),
-      ];
-      const inner = fieldLines(property, isRequest, [...within, known]);
-      return `${indent}- \`${name}\` (${notes.join("; ")}): ${description}${inner && `\n${inner}`}`;
-    });
-  });
-  return lines.join("\n");
-}
-
-/** The fields of a body: of each form that it may have. */
-export function bodyFields(schema: Schema, isRequest: boolean): Html {
+export function fieldEntries(schema: Schema, isRequest: boolean, within: readonly string[] = []): string {
   const objects = objectsOf(schema);
-  return html`${objects.map((each) => {
-    const { title } = resolve(each);
-    return html`${objects.length > 1 && title !== undefined && html`<h3>${title}</h3>`}${fieldList(each, isRequest)}`;
-  })}`;
+  const lists = objects.map((each, index) => {
+    const known = nameOf(each);
+    if (known !== undefined && within.includes(known)) return "Has the fields of the value around it.";
+    const { properties = {}, required = [], title = index === 0 ? "Either" : "Or" } = resolve(each);
+    const around = known === undefined ? within : [...within, known];
+    const entries = Object.entries(properties).map(([name, property]) => {
+      const inner = fieldEntries(property, isRequest, around);
+      return fieldEntry(name, property, isRequest && required.includes(name), resolve(property).description, inner);
+    });
+    return objects.length === 1 ? entries.join("\n") : `- ${title}:\n${indented(entries.join("\n"))}`;
+  });
+  return lists.join("\n");
 }

@@ -1,8 +1,5 @@
-import { fieldLines } from "./fields.ts";
 import { LOCAL_ADDRESS } from "./languages.ts";
 import { addressOf } from "./markdown.ts";
-import { type Operation } from "./operations.ts";
-import { samplesOf } from "./samples.ts";
 
 /** A page as Markdown, for programs that read text. */
 interface MarkdownPage {
@@ -26,39 +23,6 @@ function withAddresses(markdown: string): string {
 export function documentMarkdown(markdown: string): string {
   const parts = markdown.split(BLOCKS).map((part, index) => (index % 2 === 0 ? withAddresses(part) : part));
   return parts.join("").replaceAll(LOCAL_ADDRESS, "{{base_url}}");
-}
-
-function code(text: unknown, language = ""): string {
-  return `\`\`\`${language}\n${typeof text === "string" ? text.trimEnd() : JSON.stringify(text, undefined, 2)}\n\`\`\``;
-}
-
-function entry(name: string, description: string): string {
-  return `- \`${name}\`: ${description}`;
-}
-
-/** The page of an endpoint. */
-export function operationMarkdown(operation: Operation): string {
-  const { summary, method, path, description, parameters, json, form, responses } = operation;
-  const successes = responses.filter(({ status }) => status.startsWith("2"));
-  const others = responses.filter(({ status }) => !status.startsWith("2"));
-  const [success] = successes;
-  const parts = [
-    `# ${summary}`,
-    `\`${method} ${path}\``,
-    description,
-    ...(parameters.length === 0 ? [] : ["## Parameters"]),
-    parameters.map((each) => entry(`${each.name} (${each.in})`, each.description)).join("\n"),
-    ...(form ? ["## Body as a form", fieldLines(form.schema, true)] : []),
-    ...(json ? ["## Body as JSON", fieldLines(json.schema, true)] : []),
-    "## Request",
-    ...samplesOf(operation).map(([language, text]) => code(text, language)),
-    "## Response",
-    successes.map(({ status, description: text }) => `- ${status}: ${text}`).join("\n"),
-    ...(success?.content ? [code(success.content.example), fieldLines(success.content.schema, false)] : []),
-    "## Other responses",
-    others.map(({ status, description: text }) => `- ${status}: ${text}`).join("\n"),
-  ];
-  return documentMarkdown(`${parts.filter((part) => part !== "").join("\n\n")}\n`);
 }
 
 /** The list of all pages for language models (https://llmstxt.org). */

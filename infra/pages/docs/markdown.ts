@@ -13,6 +13,15 @@ const marked = new Marked({
       const address = addressOf(href);
       return address === undefined ? text : `<a href="${address}">${text}</a>`;
     },
+    /** A list below the name of a value has the fields of the value, and can be opened. */
+    listitem({ tokens }) {
+      const list = tokens.find(({ type }) => type === "list");
+      const [name] = /^`[^`]*`/.exec(tokens[0]?.raw ?? "") ?? [];
+      if (list === undefined || name === undefined) return `<li>${this.parser.parse(tokens)}</li>\n`;
+      const text = this.parser.parse(tokens.filter((token) => token !== list));
+      const summary = `<summary>Fields of ${renderLine(name).text}</summary>`;
+      return `<li>${text}<details>${summary}${this.parser.parse([list])}</details></li>\n`;
+    },
     code: ({ text, lang }) => codeBlock(text, lang?.split(" ", 1)[0]).text,
   },
 });

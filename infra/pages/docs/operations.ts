@@ -11,12 +11,10 @@ export interface Schema {
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
-  readonly additionalProperties?: boolean | Schema;
   readonly enum?: readonly unknown[];
   readonly "x-extensible-enum"?: readonly unknown[];
   readonly const?: unknown;
   readonly default?: unknown;
-  readonly examples?: readonly unknown[];
   readonly format?: string;
   readonly minimum?: number;
   readonly maximum?: number;

@@ -1,4 +1,3 @@
-import { bodyFields } from "./fields.ts";
 import { type Html, html } from "./html.ts";
 import { type Operation, type Parameter, resolve, type Schema } from "./operations.ts";
 import { exampleBody } from "./samples.ts";
@@ -95,17 +94,4 @@ export function sendForm(operation: Operation): Html {
     </form>
     <noscript><p>Sending requests from this page needs JavaScript. The code on this page works anywhere.</p></noscript>
   </section>`;
-}
-
-/** Parameters and body of a request. */
-export function requestFields({ json, form }: Operation): Html {
-  if (json === undefined) return html``;
-  return html`<h2 id="body">Body</h2>
-    ${
-      form &&
-      html`<h3>As a form <code>multipart/form-data</code></h3>
-        ${bodyFields(form.schema, true)}
-        <h3>As JSON <code>application/json</code></h3>`
-    }
-    ${bodyFields(json.schema, true)}`;
 }

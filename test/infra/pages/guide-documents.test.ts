@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { readGuides, readTopics } from "../../../infra/pages/docs/documents.ts";
 import { LANGUAGES } from "../../../infra/pages/docs/languages.ts";
 import { renderMarkdown } from "../../../infra/pages/docs/markdown.ts";
+import { operations } from "../../../infra/pages/docs/operations.ts";
+import { docsSite } from "../../../infra/pages/docs/site.ts";
 
 /** `test/proofs/guides` runs their code. */
 test("each guide has its title, and code in every language", () => {
@@ -54,4 +56,23 @@ test("callers are shown the changelog without what operators notice, and the cli
   expect(shown("typescript-client")).not.toContain("npm test");
   expect(shown("changelog")).toContain("TypeScript client");
   expect(shown("changelog")).not.toContain("#### For operators");
+});
+
+test("an endpoint's page and its Markdown show the same values, and what a value contains can be opened", () => {
+  const { pages } = docsSite();
+  const shown = (name: string) => pages.find(({ path }) => path === `/docs/${name}`)!;
+  for (const { name, parameters } of operations) {
+    const { content, markdown = "" } = shown(name);
+    const inMarkdown = [...markdown.matchAll(/^ *- `(.+?)` _\w/gm)].map(([, value]) => value);
+    const inPage = [...content.text.matchAll(/<li><code>(.+?)<\/code> <em>\w/g)].map(([, value]) => value);
+    expect([name, inPage]).toEqual([name, inMarkdown]);
+    expect(inPage.length).toBeGreaterThanOrEqual(parameters.length);
+  }
+  const { content, markdown } = shown("upload-work-items");
+  expect(markdown).toContain(
+    "\n- `upload[mapping]` _object_ _extension_  \n  How the file's columns become work items.\n  - Mapping:\n    - `fields`",
+  );
+  expect(content.text).toMatch(
+    /<li><code>upload\[mapping]<\/code> <em>object<\/em> <em>extension<\/em><br>[^<]*<details><summary>Fields of <code>upload\[mapping]<\/code><\/summary><ul>\s*<li>Mapping:<ul>\s*<li><code>fields</,
+  );
 });
