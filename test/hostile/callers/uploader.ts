@@ -103,9 +103,9 @@ export function createUploader(
     return rows.map(({ input, isValid }) => {
       if (!isValid) return "error";
       const { external_id: name } = input;
-      const all = oracle.item(organization, name).history.states;
+      const { states: all, isSettled } = oracle.item(organization, name).history;
       // Of an item that others know, or that isn't known for sure, anything may be said.
-      if (all.length !== 1 || known.includes(name)) return undefined;
+      if (all.length !== 1 || !isSettled || known.includes(name)) return undefined;
       const { outcome, item } = applyInput(states.has(name) ? states.get(name) : all[0], input, "");
       states.set(name, item);
       return outcome;

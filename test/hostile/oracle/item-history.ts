@@ -173,6 +173,9 @@ class Ways {
   get states(): readonly State[] {
     return this.#branches.map(({ state }) => state);
   }
+  get isSettled(): boolean {
+    return this.#open.size === 0;
+  }
 
   /** @returns how the event contradicts everything that can have happened @throws TooManyWaysError */
   add(event: Event): Contradiction | undefined {
@@ -359,6 +362,10 @@ export class ItemHistory {
   /** What the item can be; nothing if it isn't followed any further. */
   get states(): readonly State[] {
     return this.#ways?.states ?? [];
+  }
+  /** Whether no operation may still happen. */
+  get isSettled(): boolean {
+    return this.#ways?.isSettled ?? false;
   }
   get isFollowed(): boolean {
     return this.#ways !== undefined;
