@@ -1,7 +1,7 @@
 import type { SendMessageBatchCommandInput, SendMessageCommandInput, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
-import { failRequests } from "../support/faults.ts";
+import { type Fault, failRequests, injectFaults } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, type UploadService } from "../support/uploads/upload-service.ts";
@@ -122,6 +122,24 @@ describe("a worker that is rejected", () => {
     expect(sent.at(-1)?.delay).toBe(CLAIM_MS / 1000);
     await work("apply");
     expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 3 });
+  });
+
+  it("does so too if it has the next window without knowing it", async () => {
+    const rows = Array.from({ length: 1500 }, (_, row) => `${row}\n`);
+    const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows.join("")}`);
+    await uploads.split(id);
+    // The claim; then the count of the first window, which is carried out, and whose response is lost.
+    const faults: Fault[] = ["none", "lost response", "unreachable", "unreachable"];
+    const stop = injectFaults(uploads.runtime.dynamodb, (command) => {
+      const fault = (command === "UpdateItemCommand" && faults.shift()) || "none";
+      if (fault === "unreachable") uploads.clock.advance(REFUSAL_MS);
+      return fault;
+    });
+    await work("apply");
+    stop();
+    expect(sent.at(-1)?.delay).toBe(CLAIM_MS / 1000);
+    await work("apply");
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", created_rows: 1500 });
   });
 
   it.each(["apply", "split"] as const)("is never the reason that its job fails: %s", async (worker) => {

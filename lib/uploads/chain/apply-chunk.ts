@@ -61,10 +61,9 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
     const isRefused = isUnavailable(error);
     const delay = secondsAfterRefusal(since, now);
     // Half of the delay in milliseconds: the bucket is free before the message comes.
-    const isReleased = await store.buckets.release(job, bucket, isRefused ? now + delay * 500 : 0).then(
-      () => true,
-      () => false,
-    );
+    const isReleased = await store.buckets
+      .release(job, bucket, isRefused ? now + delay * 500 : 0)
+      .catch((): boolean => false);
     if (error instanceof ClaimLostError) return;
     if (!isRefused) throw error;
     log.warn("a chunk waits for AWS", {

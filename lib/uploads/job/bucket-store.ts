@@ -170,13 +170,14 @@ export class BucketStore {
   /**
    * Gives a claim back although rows may be applied that aren't counted.
    * @param refusedUntil until when the next worker is to wait for the store; 0 if it was not the store
+   * @returns false if it is another claim's by now, which may be the caller's own: a write whose response was lost
    */
-  async release(job: JobKey, bucket: UploadBucket, refusedUntil = 0): Promise<void> {
+  async release(job: JobKey, bucket: UploadBucket, refusedUntil = 0): Promise<boolean> {
     const now = this.#clock();
     const attempts = Math.max(0, bucket.attempts - 1);
     const refused = { attempts, refused_since: bucket.refused_since || now, noted: survived(bucket.noted) };
     const set = { busy_until: refusedUntil, changed_at: now, ...(refusedUntil > 0 && refused) };
-    await this.#changeOwn(job, bucket, { set });
+    return (await this.#changeOwn(job, bucket, { set })) !== undefined;
   }
 
   /**
