@@ -4,7 +4,7 @@ import type { RouteName } from "../../support/handlers.ts";
 import type { ApiRequest } from "../../support/organization.ts";
 import { randomFrom } from "../../support/random.ts";
 import { multipart } from "../../support/uploads/multipart.ts";
-import type { Customer, Response } from "../world/service.ts";
+import type { CallOptions, Customer, Response } from "../world/service.ts";
 import { type Scene, untilAnswered } from "./item-caller.ts";
 import type { Uploads } from "./uploader.ts";
 
@@ -57,8 +57,11 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     route: RouteName,
     request: ApiRequest,
     isDone: (response: Response) => boolean = () => true,
-  ): Promise<Response | undefined> =>
-    untilAnswered(scene, customer, what, [], (options) => service.call(customer, route, request, options), isDone);
+    more: Partial<CallOptions> = {},
+  ): Promise<Response | undefined> => {
+    const send = (options: CallOptions) => service.call(customer, route, request, { ...options, ...more });
+    return untilAnswered(scene, customer, what, [], send, isDone);
+  };
   const idOf = ({ name }: KnownItem): string => workItemId(organization, name);
 
   /** Someone who adds attributes to items of the file until the undo has ended. */
@@ -161,7 +164,8 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
         .map(({ name }) => ({ external_id: name, type: "before", custom_attributes: { base: 1 } }));
       const hasAll = ({ body }: Response): boolean =>
         (body.data as { readonly summary?: { readonly error: number } } | undefined)?.summary?.error === 0;
-      await call("prepare", "applyWorkItemBatch", { body: { work_items } }, hasAll);
+      // One that was frozen would write once more after others have written.
+      await call("prepare", "applyWorkItemBatch", { body: { work_items } }, hasAll, { isCalm: true });
       let isOver = false;
       const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer, () => isOver));
       const rows = items.map(({ name }) => `${name},imported,Imp\n`).join("");
