@@ -117,6 +117,12 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await takeScreenshot(page, "upload-imported-items");
     await page.getByRole("link", { name: "Items", exact: true }).click();
     const form = page.getByRole("form", { name: "Filters" });
+    const type = form.getByLabel("Type", { exact: true });
+    await type.pressSequentially(" phone call ");
+    expect(await type.inputValue()).toBe(" phone call ");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.waitForURL(/#items\?type=phone\+call$/);
+    await type.fill("");
     await form.getByLabel("Status").selectOption("in_progress");
     await page.getByText("The list doesn’t show these filters yet").waitFor();
     const [download] = await Promise.all([

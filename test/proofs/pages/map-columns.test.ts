@@ -68,6 +68,10 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByLabel("Type of “Hours”").selectOption("number");
     await page.getByText("30 of the first 30 rows would fail").waitFor();
     await open(page, "More settings");
+    const empty = page.getByLabel("Treat these values as empty");
+    await empty.press("End");
+    await empty.pressSequentially(" n/a  unset");
+    expect(await empty.inputValue()).toMatch(/ n\/a  unset$/);
     await page.getByLabel("Decimal mark of numbers").selectOption(",");
     await page.getByText("1 of the first 30 rows would fail").waitFor();
     await takeScreenshot(page, "upload-mapping");

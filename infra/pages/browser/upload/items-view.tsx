@@ -121,13 +121,15 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
   const field = (name: string, label: string) => ({
     label,
     value: draft[name] ?? "",
-    onChange: (value: string) => setDraft({ ...draft, [name]: value.trim() }),
+    onChange: (value: string) => setDraft({ ...draft, [name]: value }),
   });
-  const query = new URLSearchParams(Object.entries(draft).filter(([, value]) => value !== "")).toString();
+  const filters = Object.entries(draft).map(([name, value]) => [name, value.trim()] as const);
+  const chosen = Object.fromEntries(filters.filter(([, value]) => value !== ""));
+  const query = new URLSearchParams(chosen).toString();
   const isApplied = query === new URLSearchParams(shown).toString();
   const save = async (): Promise<void> => {
     setExported(0);
-    saveFile("work-items.csv", await exportItems(api, toQuery(draft), setExported));
+    saveFile("work-items.csv", await exportItems(api, toQuery(chosen), setExported));
   };
   return (
     <>

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { eventTarget, isTime } from "../../../../lib/uploads/csv/target.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -112,20 +113,27 @@ function EventForm({ match }: { readonly match: Match }) {
   );
 }
 
+function wordsIn(text: string): string[] {
+  return text.split(/\s+/).filter(Boolean);
+}
+
 /** What is seldom changed: values that count as empty, decimal mark, fields for all rows, events, and the mapping itself. */
 export function SettingsForm({ match }: { readonly match: Match }) {
   const { mapping, onChange } = match;
   const json = JSON.stringify(mapping, null, 2);
+  const empty = (mapping.empty ?? []).join(" ");
+  const [typed, setTyped] = useState("");
   return (
     <details class="kept">
       <summary>More settings: empty values, decimal mark, fields that aren’t in the file, change logs, JSON</summary>
       <div class="fields">
         <TextField
           label="Treat these values as empty (separate with spaces)"
-          value={(mapping.empty ?? []).join(" ")}
+          value={wordsIn(typed).join(" ") === empty ? typed : empty}
           onChange={(text) => {
-            const empty = text.split(/\s+/).filter(Boolean);
-            onChange(withKey(mapping, "empty", empty.length === 0 ? undefined : empty));
+            setTyped(text);
+            const words = wordsIn(text);
+            onChange(withKey(mapping, "empty", words.length === 0 ? undefined : words));
           }}
         />
         <Choice
