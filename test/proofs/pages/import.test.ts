@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HEAD_BYTES } from "../../../infra/importer/files/text-file.ts";
 import { accessibilityFindings, hasBrowser, openPage, takeScreenshot } from "../../support/browser.ts";
@@ -6,6 +8,7 @@ import {
   chooseFile,
   confirmColumns,
   count,
+  open,
   startUploadSite,
   tabTo,
   type UploadSite,
@@ -277,5 +280,32 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
     await opened.page.getByText("Nothing was saved").waitFor();
     await opened.page.context().close();
+  });
+
+  test("says so when a file changes on the disk while it is open, and takes it again", async () => {
+    const { page, complaints } = await site.begin();
+    const path = join(mkdtempSync(join(tmpdir(), "upload-page-")), "saved.csv");
+    const alert = page.getByRole("alert");
+    const reopen = async (text: string): Promise<void> => {
+      writeFileSync(path, text);
+      const [chooser] = await Promise.all([
+        page.waitForEvent("filechooser"),
+        page.getByText("Choose a file", { exact: true }).click(),
+      ]);
+      await chooser.setFiles(path);
+      await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
+      await open(page, "1. File");
+      writeFileSync(path, `${text}saved again\n`);
+    };
+    await reopen("id,kind\na,b\nc,d\n");
+    await page.getByLabel("Header", { exact: true }).selectOption("2");
+    await alert.getByText("This file has changed or is gone. Choose it again.").waitFor();
+    await reopen("id,kind\na,b\nc,d\ne,f\n");
+    await page.getByLabel("Columns are separated by").selectOption(";");
+    await alert.getByText("This file has changed or is gone. Choose it again.").waitFor();
+    await reopen("id,kind\na,b\nc,d\ne,f\ng,h\n");
+    expect(await page.getByText("Choose it again").count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
   });
 });

@@ -44,6 +44,10 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
         type="file"
         class="hidden"
         accept=".csv,.tsv,.txt,.xlsx,text/csv"
+        onClick={({ currentTarget }) => {
+          // The same file, saved again, is a change too.
+          currentTarget.value = "";
+        }}
         onChange={({ currentTarget }) => take(currentTarget.files)}
       />
     </label>
@@ -60,7 +64,7 @@ function adviceOf({ likely, mayBeUtf8 }: EncodingDoubt): string {
 interface ReadingProps {
   readonly table: TableFile;
   /** Called with the same file, read in another way. */
-  readonly onRead: (table: TableFile) => unknown;
+  readonly onRead: (table: TableFile | Promise<TableFile>) => unknown;
 }
 
 /** The encoding of a text file: found, or to be chosen by how its values read in the likely ones. */
@@ -126,21 +130,16 @@ function headerOptions({ lines, headerRow }: TableFile): Options {
 function ReadingForm({ table, onRead }: ReadingProps) {
   const { text, workbook, delimiter, headerRow } = table;
   if (text?.format.doubt) return <EncodingForm table={table} text={text} onRead={onRead} />;
-  const separate = async (by: string): Promise<unknown> => {
+  const separate = (by: string): unknown => {
     const { file, format, asked } = text!;
-    return onRead(await readTextFile(file, { encoding: format.encoding, delimiter: by as Delimiter }, asked));
+    return onRead(readTextFile(file, { encoding: format.encoding, delimiter: by as Delimiter }, asked));
   };
   return (
     <div class="fields">
       {text && (
         <>
           <EncodingForm table={table} text={text} onRead={onRead} />
-          <Choice
-            label="Columns are separated by"
-            value={delimiter}
-            options={DELIMITER_OPTIONS}
-            onChange={(chosen) => void separate(chosen)}
-          />
+          <Choice label="Columns are separated by" value={delimiter} options={DELIMITER_OPTIONS} onChange={separate} />
         </>
       )}
       {workbook && (
@@ -148,14 +147,14 @@ function ReadingForm({ table, onRead }: ReadingProps) {
           label="Sheet"
           value={workbook.sheet}
           options={workbook.sheets.map(({ name, isHidden }) => [name, isHidden ? `${name} (hidden)` : name])}
-          onChange={(sheet) => void onRead(chooseSheet(table, sheet))}
+          onChange={(sheet) => onRead(chooseSheet(table, sheet))}
         />
       )}
       <Choice
         label="Header"
         value={String(headerRow)}
         options={headerOptions(table)}
-        onChange={(row) => void onRead(withHeaderRow(table, Number(row)))}
+        onChange={(row) => onRead(withHeaderRow(table, Number(row)))}
       />
     </div>
   );

@@ -100,40 +100,48 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
     setScanned(0);
     return (scan.current = new AbortController()).signal;
   };
-  /** Looks through the file, then proposes a mapping. @returns false if another file, or another way to read it, took its place */
-  const read = async (next: TableFile, signal: AbortSignal): Promise<boolean> => {
-    const survey = await surveyFile(next, { signal, onPart: setScanned });
-    const seen = await openedWith(api, { ...next, survey }, earlier);
-    if (signal.reason === REPLACED) return false;
-    setScanned(undefined);
-    setOpened(seen);
-    answer(seen.initial);
-    keepTotals(NO_ROWS);
-    return true;
-  };
-  const take = async (file: File): Promise<void> => {
+  /**
+   * Looks through a file, then proposes a mapping.
+   * @returns undefined if the file can't be read, or another one, or another way to read it, took its place
+   */
+  const read = async (file: TableFile | Promise<TableFile>): Promise<TableFile | undefined> => {
     setError(undefined);
     const signal = begin();
     try {
-      const next = await readFile(file);
-      if (await read(next, signal)) open(next.text?.format.doubt ? "File" : "Match");
+      const next = await file;
+      const survey = await surveyFile(next, { signal, onPart: setScanned });
+      const seen = await openedWith(api, { ...next, survey }, earlier);
+      if (signal.reason === REPLACED) return undefined;
+      setScanned(undefined);
+      setOpened(seen);
+      answer(seen.initial);
+      keepTotals(NO_ROWS);
+      return next;
     } catch (caught) {
-      if (signal.reason === REPLACED) return;
+      if (signal.reason === REPLACED) return undefined;
       setOpened(undefined);
       setScanned(undefined);
       open("File");
-      setError(sentenceOf(caught));
+      // The second is what a stream of the file throws.
+      const isGone = (caught as Error).name === "NotReadableError" || caught instanceof TypeError;
+      setError(isGone ? "This file has changed or is gone. Choose it again." : sentenceOf(caught));
+      return undefined;
     }
   };
+  const take = async (file: File): Promise<void> => {
+    const next = await read(readFile(file));
+    if (next) open(next.text?.format.doubt ? "File" : "Match");
+  };
   /** The same file, read in another way; a question that was answered leads to the next step. */
-  const readAgain = async (next: TableFile): Promise<void> => {
-    const wasAsked = table?.text?.format.doubt !== undefined && !next.text?.format.doubt;
-    if ((await read(next, begin())) && wasAsked) open("Match");
+  const readAgain = async (file: TableFile | Promise<TableFile>): Promise<void> => {
+    const wasAsked = table?.text?.format.doubt !== undefined;
+    const next = await read(file);
+    if (wasAsked && next && !next.text?.format.doubt) open("Match");
   };
   useEffect(() => {
     if (table === undefined) return;
     setStep("File");
-    void read(table, begin());
+    void read(table);
   }, [earlier]);
   useEffect(() => {
     if (sent && sent.table === table) change(sent.mapping);
