@@ -18,6 +18,8 @@ export interface ReadingOptions {
   readonly delimiter: Delimiter;
   /** Number of the header's row. */
   readonly headerRow: number;
+  /** Numbers of rows that aren't shown. */
+  readonly leftOut?: ReadonlySet<number> | undefined;
   /** Ends the reading: it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Called with the bytes that were read. */
@@ -35,7 +37,7 @@ export interface ReadingOptions {
  */
 export async function observeRows(
   file: ReadableStream<Uint8Array>,
-  { delimiter, headerRow, signal, onProgress, bytesMax = Infinity }: ReadingOptions,
+  { delimiter, headerRow, leftOut, signal, onProgress, bytesMax = Infinity }: ReadingOptions,
   begin: (names: readonly string[]) => readonly RowObserver[],
 ): Promise<boolean> {
   const decoder = new TextDecoder();
@@ -45,7 +47,7 @@ export async function observeRows(
   let unread = "";
   const show = (record: string): void => {
     row += 1;
-    if (row < headerRow || record === "\n" || record === "\r\n" || record === "") return;
+    if (row < headerRow || leftOut?.has(row) || record === "\n" || record === "\r\n" || record === "") return;
     const cells = cellsOf(record, delimiter);
     if (row === headerRow) observers = begin(cells);
     else for (const observer of observers) observer.observe({ row, cells });

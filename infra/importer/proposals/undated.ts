@@ -2,7 +2,7 @@ import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 
 /**
- * Makes the visitor that counts the rows whose status means completed although they have no date: such items are completed
+ * Makes the observer that counts the imported rows whose status means completed although they have no date: such items are completed
  * at no time.
  * @param mapping one without problems that fits the header
  */
@@ -17,6 +17,7 @@ export function createUndatedCount({ fields = {}, empty, decimal }: Mapping, nam
   let rows = 0;
   return {
     observe: ({ cells }: { readonly cells: readonly string[] }): void => {
+      if (reader.isEmpty(cells)) return;
       const reading = reader.read(cells);
       if ("input" in reading && reading.input.status === "completed" && !reading.input.completed_at) rows++;
     },

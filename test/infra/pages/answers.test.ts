@@ -18,7 +18,7 @@ import {
 } from "../../../infra/pages/browser/upload/column-roles.ts";
 import { sourceFor, totalsOf } from "../../../infra/pages/browser/upload/sources.ts";
 import { itemTarget } from "../../../lib/uploads/csv/target.ts";
-import { readFile, surveyFile, withoutRows } from "../../../infra/pages/browser/upload/table-file.ts";
+import { observeTable, readFile, surveyFile, withoutRows } from "../../../infra/pages/browser/upload/table-file.ts";
 import { isSameMapping } from "../../../infra/pages/browser/upload/compare-mappings.ts";
 import { proposeMapping } from "../../../infra/importer/proposals/propose-mapping.ts";
 
@@ -104,7 +104,11 @@ test("rows of totals are found beyond the first rows, and are blank when they ar
   const rows = Array.from({ length: 400 }, (_, index) => `${index},Ann\n`).join("");
   const { table, mapping } = await open(`ID,Agent\n${rows}\nTotal,400\n`);
   expect(totalsOf(table, mapping)).toEqual([{ row: 403, cells: ["Total", "400"] }]);
-  expect(withoutRows(table, new Set([3])).rows.slice(0, 3)).toEqual([["0", "Ann"], [""], ["2", "Ann"]]);
+  const without = withoutRows(table, new Set([3, 403]));
+  expect(without.rows.slice(0, 3)).toEqual([["0", "Ann"], [""], ["2", "Ann"]]);
+  const seen: number[] = [];
+  await observeTable(without, () => [{ observe: ({ row }) => seen.push(row) }]);
+  expect([seen.length, seen[0], seen[1], seen.at(-1)]).toEqual([399, 2, 4, 401]);
 });
 
 test("mappings that differ in the time zone only are the same for a file that was imported before", () => {

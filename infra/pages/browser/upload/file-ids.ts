@@ -24,42 +24,31 @@ const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
 async function readIds(
   table: TableFile,
   mapping: Mapping,
-  leftOut: ReadonlySet<number>,
   signal: AbortSignal,
   onPart: (part: number) => void,
 ): Promise<IdFindings> {
   let ids: RepeatedIds | undefined;
   const isWhole = await observeTable(
     table,
-    (names) => {
-      const found = (ids = idsOf(mapping, names));
-      return found ? [{ observe: (row) => void (leftOut.has(row.row) || found.observe(row)) }] : [];
-    },
+    (names) => [(ids = idsOf(mapping, names))].filter((each) => each !== undefined),
     { signal, onPart },
   );
   return ids ? { ...ids.findings, isComplete: ids.findings.isComplete && isWhole } : NOT_COMPARED;
 }
 
-/**
- * Reads a file to its end, in the background, whenever its IDs are made in another way.
- * @param leftOut numbers of rows that are not imported
- */
-export function useFileIds(
-  table: TableFile | undefined,
-  { fields, empty, event }: Mapping,
-  leftOut: ReadonlySet<number>,
-): FileIds {
+/** Reads a file to its end, in the background, whenever its IDs are made in another way. */
+export function useFileIds(table: TableFile | undefined, { fields, empty, event }: Mapping): FileIds {
   const source = fields?.["external_id"];
   const isRead = table !== undefined && source !== undefined && event === undefined;
   // What is known is of the file and the IDs as they were when it was read.
-  const of = useMemo(() => ({}), [table, JSON.stringify([source, empty, ...leftOut]), isRead]);
+  const of = useMemo(() => ({}), [table, JSON.stringify([source, empty]), isRead]);
   const [known, setKnown] = useState<{ readonly of: object; readonly ids: FileIds }>();
   useEffect(() => {
     if (!isRead) return undefined;
     const abort = new AbortController();
     const show = (part: number | undefined, findings?: IdFindings): void => setKnown({ of, ids: { part, findings } });
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
-    readIds(table, mapping, leftOut, abort.signal, show).then(
+    readIds(table, mapping, abort.signal, show).then(
       (findings) => show(undefined, findings),
       // The file may be gone. To send it fails then, too.
       () => show(undefined, NOT_COMPARED),

@@ -105,7 +105,7 @@ export function UndatedNote({ table, mapping }: { readonly table: TableFile; rea
       () => undefined,
     );
     return () => controller.abort();
-  }, [table.text, table.workbook, table.headerRow, JSON.stringify([status, completedAt, mapping.empty])]);
+  }, [table, JSON.stringify([status, completedAt, mapping.empty])]);
   if (rows === 0) return null;
   const where = table.size > COUNTED_MAX_BYTES ? ` of the first ${table.rows.length}` : "";
   return (

@@ -50,6 +50,8 @@ export interface TableFile {
   readonly names: readonly string[];
   /** Cells of the first rows after it. */
   readonly rows: readonly (readonly string[])[];
+  /** Numbers of the rows below the header that aren't imported. */
+  readonly leftOut?: ReadonlySet<number>;
   /** Why the row after them cannot be read; undefined if it can. */
   readonly problem: string | undefined;
 }
@@ -162,7 +164,7 @@ function streamOf({ text, workbook }: TableFile): ReadableStream<Uint8Array> {
 const PROGRESS_STEP = 0.01;
 
 /**
- * Shows all rows below the header to observers, as the service will read them.
+ * Shows all rows below the header that are imported to observers, as the service will read them.
  * @param begin makes the observers for the header's cells
  * @param options `onPart` is called with the part that was read, 0 to 1; the signal ends the reading with its reason
  * @returns whether the file was read to its end
@@ -172,7 +174,7 @@ export function observeTable(
   begin: (names: readonly string[]) => readonly RowObserver[],
   { signal, onPart }: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
 ): Promise<boolean> {
-  const { delimiter, headerRow, size } = table;
+  const { delimiter, headerRow, leftOut, size } = table;
   let told = 0;
   const onProgress = (bytes: number): void => {
     const part = Math.min(1, bytes / size);
@@ -180,7 +182,7 @@ export function observeTable(
     told = part;
     onPart?.(part);
   };
-  return observeRows(streamOf(table), { delimiter, headerRow, onProgress, ...(signal && { signal }) }, begin);
+  return observeRows(streamOf(table), { delimiter, headerRow, leftOut, onProgress, ...(signal && { signal }) }, begin);
 }
 
 /** What is sent of a file: CSV in UTF-8. */
@@ -210,5 +212,5 @@ export async function surveyFile(
 /** The file without some rows, which become blank lines: all others keep their numbers. */
 export function withoutRows<T extends TableFile>(table: T, rows: ReadonlySet<number>): T {
   const first = table.headerRow + 1;
-  return { ...table, rows: table.rows.map((cells, index) => (rows.has(first + index) ? [""] : cells)) };
+  return { ...table, leftOut: rows, rows: table.rows.map((cells, index) => (rows.has(first + index) ? [""] : cells)) };
 }

@@ -77,14 +77,17 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   const { table, proposal } = opened ?? {};
   const change = (next: Mapping): void => answer((before) => ({ ...before, mapping: next }));
 
-  const totals = useMemo(() => (table ? totalsOf(table, mapping) : []), [table, mapping]);
-  const { leftOut, imported, repairs } = useMemo(() => {
+  const totals = useMemo(
+    () => (table ? totalsOf(table, mapping) : []),
+    [table, mapping.fields?.["external_id"]?.column],
+  );
+  const { imported, repairs } = useMemo(() => {
     const rows = new Set(totals.flatMap(({ row }) => (keptTotals.has(row) ? [] : [row])));
     const left: Repairs = new Map([...rows].map((row) => [row, LEFT_OUT]));
-    return { leftOut: rows, imported: table && withoutRows(table, rows), repairs: left };
+    return { imported: table && withoutRows(table, rows), repairs: left };
   }, [table, totals, keptTotals]);
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
-  const ids = useFileIds(table, mapping, leftOut);
+  const ids = useFileIds(imported, mapping);
   const columns = useMemo(() => confirmedColumns(proposal?.columns ?? [], mapping, ids), [proposal, mapping, ids]);
   // The trial of what was sent last, if it was of the whole file as it would be imported now.
   const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;

@@ -76,9 +76,15 @@ it("counts the rows that are completed at no time", () => {
     ["2", "Closed", "2024-03-04"],
     ["3", "Open", ""],
   ];
-  const count = createUndatedCount(propose(names, rows).mapping, names);
+  const { mapping } = propose(names, rows);
+  const count = createUndatedCount(mapping, names);
   for (const cells of rows) count.observe({ cells });
   expect(count.rows()).toBe(1);
+  // An import skips rows without values, whatever every row gets.
+  const { status: _, ...fields } = mapping.fields ?? {};
+  const inEveryRow = createUndatedCount({ ...mapping, fields: { ...fields, status: { value: "completed" } } }, names);
+  for (const cells of [...rows, ["", "", ""]]) inEveryRow.observe({ cells });
+  expect(inEveryRow.rows()).toBe(2);
 });
 
 it.each([
