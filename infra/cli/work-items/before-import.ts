@@ -1,11 +1,10 @@
 import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
-import { type IdFindings, idsOf, type RepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
+import { type IdFindings, readRepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import type { Terminal } from "../../terminal.ts";
 import { withBar } from "../progress.ts";
-import type { CsvFile } from "./open-csv.ts";
 
 /** The mapping of a file whose columns are named after the fields, as far as IDs are concerned. */
 const BY_NAMES: CheckedMapping = { fields: { external_id: { column: "external_id" } } };
@@ -17,23 +16,17 @@ export async function usedMapping(client: Client, mapping: Mapping | undefined):
   return mappingSchema.safeParse(given).data;
 }
 
-/**
- * Reads a file to its end and finds the IDs that repeat by a mapping.
- * @returns undefined if that can't be said: each row is an event of its item, or the mapping doesn't fit the file
- */
-export async function readIds(
-  terminal: Terminal,
-  { blob }: Pick<CsvFile, "blob">,
-  mapping: CheckedMapping,
-): Promise<IdFindings | undefined> {
-  const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
-  let ids: RepeatedIds | undefined;
-  const isWhole = await withBar(terminal, "reading IDs [{bar}] {percentage} %", {}, (update) =>
-    observeRows(blob.stream(), { delimiter, headerRow, onProgress: (bytes) => update(bytes, blob.size) }, (names) =>
-      [(ids = idsOf(mapping, names))].filter((each) => each !== undefined),
-    ),
-  );
-  return ids && { ...ids.findings, isComplete: ids.findings.isComplete && isWhole };
+/** How the rows of a file are read by its mapping. */
+export function layoutOf({ header_row: headerRow = 1, delimiter = COMMA }: CheckedMapping) {
+  return { headerRow, delimiter };
+}
+
+/** Reads a file to its end and finds the IDs that repeat by a mapping. */
+export function readIds(terminal: Terminal, blob: Blob, mapping: CheckedMapping): Promise<IdFindings | undefined> {
+  return withBar(terminal, "reading IDs [{bar}] {percentage} %", {}, (update) => {
+    const options = { ...layoutOf(mapping), onProgress: (bytes: number) => update(bytes, blob.size) };
+    return readRepeatedIds((begin) => observeRows(blob.stream(), options, begin), mapping);
+  });
 }
 
 /** Says which IDs repeat. */

@@ -117,9 +117,9 @@ export function printJob(terminal: Terminal, job: WorkItemUpload, { json }: Opti
 async function runImport({ terminal, options, ...call }: CommandCall, path: string, file: CsvFile): Promise<ExitCode> {
   const client = call.client();
   const mapping = await mappingOf(options, file);
-  const content = options["withoutTotals"] === true ? await withoutTotals(terminal, file, mapping) : file.blob;
   const used = await usedMapping(client, mapping);
-  const ids = used && (await readIds(terminal, { blob: content }, used));
+  const content = used && options["withoutTotals"] === true ? await withoutTotals(terminal, file, used) : file.blob;
+  const ids = used && (await readIds(terminal, content, used));
   if (ids) noteIds(terminal, ids);
   const start = (dryRun: boolean): Promise<Upload> =>
     client.uploads.upload(content, {

@@ -11,7 +11,7 @@ import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { checkedColumns, NOT_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { CommandError } from "../../command-line.ts";
-import { readIds } from "./before-import.ts";
+import { layoutOf, readIds } from "./before-import.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Options, textOption, UsageError } from "./command.ts";
 import { type CsvFile, readSample } from "./open-csv.ts";
@@ -47,16 +47,15 @@ async function proposed(terminal: Terminal, file: CsvFile, options: Options): Pr
     isZoneChosen: chosenZone !== undefined,
     dateOrder,
   });
-  const ids = (await readIds(terminal, file, proposal.mapping)) ?? NOT_COMPARED;
+  const ids = (await readIds(terminal, file.blob, proposal.mapping)) ?? NOT_COMPARED;
   return { ...proposal, columns: checkedColumns(proposal.columns, ids) };
 }
 
 async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {
   if (mapping.fields?.["status"] === undefined) return 0;
-  const sample = await readSample(file, 1);
-  const count = createUndatedCount(mapping, sample.names);
-  await observeRows(file.blob.stream(), sample, () => [count]);
-  return count.rows();
+  let count: ReturnType<typeof createUndatedCount> | undefined;
+  await observeRows(file.blob.stream(), layoutOf(mapping), (names) => [(count = createUndatedCount(mapping, names))]);
+  return count?.rows() ?? 0;
 }
 
 /**
@@ -77,24 +76,25 @@ export async function writeProposal(terminal: Terminal, file: CsvFile, path: str
   await writeFile(path, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
 }
 
-/** The places of the columns that make the IDs of items. */
-function idColumns(mapping: Mapping | undefined, names: readonly string[]): number[] {
-  const source = mapping === undefined ? { column: "external_id" } : mapping.fields?.["external_id"];
-  if (source === undefined) throw new UsageError("--without-totals needs a mapping with its own fields");
+/** The place of the first column that makes the IDs of items; undefined if none does. */
+function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | undefined {
+  const source = fields["external_id"] ?? {};
   const used = singlesOf({ source, path: [] }).flatMap((single) => columnsOf(single.source).map(comparable));
-  return numberedNames(names).flatMap((name, index) => (used.includes(comparable(name)) ? [index] : []));
+  const place = numberedNames(names).findIndex((name) => used.includes(comparable(name)));
+  return place === -1 ? undefined : place;
 }
 
 /** The content of a file in which rows of sums are blank lines, so that all rows keep their numbers. It names those rows. */
-export async function withoutTotals(terminal: Terminal, file: CsvFile, mapping: Mapping | undefined): Promise<Blob> {
-  const sample = await readSample(file, 1);
-  const names = sample.names;
-  const headerRow = mapping?.header_row ?? sample.headerRow;
-  const [id] = idColumns(mapping, names);
-  const survey = new RowSurvey(names.length);
-  await observeRows(file.blob.stream(), { ...sample, headerRow }, () => [survey]);
+export async function withoutTotals(terminal: Terminal, { blob }: CsvFile, mapping: Mapping): Promise<Blob> {
+  const layout = layoutOf(mapping);
+  let id: number | undefined;
+  let survey = new RowSurvey(0);
+  await observeRows(blob.stream(), layout, (names) => {
+    id = idColumn(mapping, names);
+    return [(survey = new RowSurvey(names.length))];
+  });
   const totals = totalsIn(survey.result(), id);
   for (const { row, cells } of totals)
     terminal.note(`left out: row ${row}, a total (${cells.filter(Boolean).join(", ")})`);
-  return withRepairs(file.blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), file.delimiter);
+  return withRepairs(blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), layout.delimiter);
 }

@@ -84,6 +84,20 @@ export function idsOf(mapping: Mapping, names: readonly string[]): RepeatedIds |
   }
 }
 
+/**
+ * Reads a file to its end and finds the IDs that repeat by a mapping.
+ * @param read shows all rows to observers, as `observeRows` does
+ * @returns undefined if that can't be said: each row is an event of its item, or the mapping doesn't fit the file
+ */
+export async function readRepeatedIds(
+  read: (begin: (names: readonly string[]) => readonly RowObserver[]) => Promise<boolean>,
+  mapping: Mapping,
+): Promise<IdFindings | undefined> {
+  let ids: RepeatedIds | undefined;
+  const isWhole = await read((names) => [(ids = idsOf(mapping, names))].filter((each) => each !== undefined));
+  return ids && { ...ids.findings, isComplete: ids.findings.isComplete && isWhole };
+}
+
 /** What is said of a column that looks like one of IDs in the first rows, while the others are read. */
 export const BEING_COMPARED = "all rows are being compared";
 

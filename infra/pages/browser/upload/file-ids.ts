@@ -4,9 +4,8 @@ import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapp
 import {
   checkedColumns,
   type IdFindings,
-  idsOf,
   NOT_COMPARED,
-  type RepeatedIds,
+  readRepeatedIds,
 } from "@work-items/importer/checks/repeated-ids.ts";
 import { observeTable, type TableFile } from "./table-file.ts";
 
@@ -21,21 +20,6 @@ export interface FileIds {
 const NOT_READ: FileIds = { part: 0, findings: undefined };
 const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
 
-async function readIds(
-  table: TableFile,
-  mapping: Mapping,
-  signal: AbortSignal,
-  onPart: (part: number) => void,
-): Promise<IdFindings> {
-  let ids: RepeatedIds | undefined;
-  const isWhole = await observeTable(
-    table,
-    (names) => [(ids = idsOf(mapping, names))].filter((each) => each !== undefined),
-    { signal, onPart },
-  );
-  return ids ? { ...ids.findings, isComplete: ids.findings.isComplete && isWhole } : NOT_COMPARED;
-}
-
 /** Reads a file to its end, in the background, whenever its IDs are made in another way. */
 export function useFileIds(table: TableFile | undefined, { fields, empty, event }: Mapping): FileIds {
   const source = fields?.["external_id"];
@@ -48,8 +32,9 @@ export function useFileIds(table: TableFile | undefined, { fields, empty, event 
     const abort = new AbortController();
     const show = (part: number | undefined, findings?: IdFindings): void => setKnown({ of, ids: { part, findings } });
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
-    readIds(table, mapping, abort.signal, show).then(
-      (findings) => show(undefined, findings),
+    const options = { signal: abort.signal, onPart: show };
+    readRepeatedIds((begin) => observeTable(table, begin, options), mapping).then(
+      (findings) => show(undefined, findings ?? NOT_COMPARED),
       // The file may be gone. To send it fails then, too.
       () => show(undefined, NOT_COMPARED),
     );

@@ -110,3 +110,11 @@ it("names rows of totals, and leaves them out as blank lines", async () => {
     "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\n\n",
   );
 });
+
+it("leaves out rows of totals below the header and by the delimiter that the mapping says", async () => {
+  const rows = "Name;Team;Month\nAnn;Support;June\nID;Agent;Hours\n1;Ann;2\n2;Bob;3\n";
+  writeFileSync("titled.csv", `${rows}Total;;5\n`);
+  const file = await openCsv("titled.csv", { encoding: undefined, delimiter: ",", sheet: undefined });
+  const mapping: Mapping = { fields: { external_id: { column: "ID" } }, header_row: 3, delimiter: ";" };
+  expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(`${rows}\n`);
+});
