@@ -1,13 +1,7 @@
-import {
-  cellValue,
-  lineEndOf,
-  QuoteError,
-  rawCells,
-  RecordEnds,
-  ROW_MAX_CHARACTERS,
-} from "../../../lib/uploads/csv/csv-text.ts";
+import { cellValue, lineEndOf, QuoteError, rawCells } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportColumn } from "../../../lib/uploads/csv/header-names.ts";
+import { mapRecords } from "./records.ts";
 
 /** Stands before a cell that a spreadsheet would otherwise run as a formula. */
 const PREFIX = "'";
@@ -76,31 +70,10 @@ function recordWithoutPrefixes(record: string, delimiter: Delimiter): string {
 
 /** Removes the prefixes of the cells of a CSV text, unless it is a report, and changes nothing else of it. */
 export function createPrefixRemoval(delimiter: Delimiter): TransformStream<string, string> {
-  const ends = new RecordEnds();
-  let unread = "";
   let isReport: boolean | undefined;
-  const repaired = (record: string): string => {
+  return mapRecords((record) => {
     // Blank lines stand in place of those above the header of the file that a report is about.
     if (isReport === undefined && record.trim() !== "") isReport = isReportHeader(record.split(delimiter));
     return isReport ? record : recordWithoutPrefixes(record, delimiter);
-  };
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      let done = "";
-      let start = 0;
-      for (const end of ends.next(chunk)) {
-        done += repaired(unread + chunk.slice(start, end));
-        unread = "";
-        start = end;
-      }
-      unread += chunk.slice(start);
-      if (unread.length > ROW_MAX_CHARACTERS) {
-        // No row may be so long, and the service says which one is.
-        done += unread;
-        unread = "";
-      }
-      controller.enqueue(done);
-    },
-    flush: (controller) => controller.enqueue(repaired(unread)),
   });
 }

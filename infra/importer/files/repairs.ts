@@ -1,6 +1,7 @@
-import { lineEndOf, rawCells, RecordEnds, toCell } from "../../../lib/uploads/csv/csv-text.ts";
+import { lineEndOf, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportColumn, REPORT_COLUMNS } from "../../../lib/uploads/csv/header-names.ts";
+import { mapRecords } from "./records.ts";
 
 /** The corrected cells of a row, by their columns' places in the file. */
 export type RowRepairs = ReadonlyMap<number, string>;
@@ -52,30 +53,13 @@ export function cellsInFile(names: readonly string[], reported: readonly string[
 
 /** Replaces the corrected cells of a CSV text that comes in pieces. Everything else stays as it is. */
 function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<string, string> {
-  const ends = new RecordEnds();
-  let rest = "";
   let row = 0;
-  const repaired = (record: string): string => {
+  return mapRecords((record) => {
     const corrected = repairs.get((row += 1));
     if (corrected === undefined) return record;
     if (corrected.size === 0) return lineEndOf(record);
     const cells = [...corrected].map(([column, value]) => [column, toCell(value, delimiter)] as const);
     return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
-  };
-  return new TransformStream({
-    transform: (piece, controller) => {
-      const before = rest.length;
-      rest += piece;
-      let start = 0;
-      for (const end of ends.next(piece)) {
-        controller.enqueue(repaired(rest.slice(start, before + end)));
-        start = before + end;
-      }
-      rest = rest.slice(start);
-    },
-    flush: (controller) => {
-      if (rest !== "") controller.enqueue(repaired(rest));
-    },
   });
 }
 

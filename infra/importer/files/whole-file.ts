@@ -1,5 +1,6 @@
-import { cellsOf, QuoteError, RecordEnds, ROW_MAX_CHARACTERS } from "../../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, QuoteError } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { RecordCut } from "./records.ts";
 
 /** A row of a file. */
 export interface FileRow {
@@ -41,10 +42,9 @@ export async function observeRows(
   begin: (names: readonly string[]) => readonly RowObserver[],
 ): Promise<boolean> {
   const decoder = new TextDecoder();
-  const ends = new RecordEnds();
+  const cut = new RecordCut();
   let observers: readonly RowObserver[] = [];
   let row = 0;
-  let unread = "";
   const show = (record: string): void => {
     row += 1;
     if (row < headerRow || leftOut?.has(row) || record === "\n" || record === "\r\n" || record === "") return;
@@ -57,19 +57,12 @@ export async function observeRows(
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       signal?.throwIfAborted();
-      const text = decoder.decode(read.value, { stream: true });
-      let start = 0;
-      for (const end of ends.next(text)) {
-        show(unread + text.slice(start, end));
-        unread = "";
-        start = end;
-      }
-      unread += text.slice(start);
+      cut.next(decoder.decode(read.value, { stream: true })).forEach(show);
       bytes += read.value.length;
       onProgress?.(bytes);
-      if (unread.length > ROW_MAX_CHARACTERS || bytes >= bytesMax) return false;
+      if (cut.isTooLong || bytes >= bytesMax) return false;
     }
-    show(unread + decoder.decode());
+    show(cut.take() + decoder.decode());
     return true;
   } catch (error) {
     if (error instanceof QuoteError) return false;
