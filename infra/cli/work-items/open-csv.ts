@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { nearestTo } from "../../../lib/nearest.ts";
-import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import { HEAD_BYTES, isWorkbook, problemOfBinary } from "../../../lib/uploads/csv/file-kind.ts";
+import { HEAD_BYTES, isWorkbook, problemOfBinary, problemOfOtherText } from "../../../lib/uploads/csv/file-kind.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { UTF_8 } from "@work-items/importer/files/encodings.ts";
 import { type EncodingDoubt, EncodingError, findTextFormat, toUtf8 } from "@work-items/importer/files/text-file.ts";
+import { readFirstRows } from "@work-items/importer/files/whole-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "@work-items/importer/files/workbook.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
@@ -121,7 +121,7 @@ async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promi
 async function openTable(path: string, file: Blob, head: Buffer, options: OpenOptions): Promise<CsvFile> {
   if (isWorkbook(head)) return openWorkbook(file, options.sheet);
   if (options.sheet !== undefined) throw new UsageError(`--sheet only works with workbooks, and ${path} isn't one`);
-  const problem = problemOfBinary(head);
+  const problem = problemOfBinary(head) ?? problemOfOtherText(head.toString());
   if (problem !== undefined) throw new CommandError(`${path}: ${problem}`);
   return openText(file, options).catch((error: unknown) => {
     throw error instanceof EncodingError ? new CommandError(`${path}: ${error.message}`, { cause: error }) : error;
@@ -150,17 +150,10 @@ export async function openCsv(path: string, options: OpenOptions, stdin: Readabl
   }
 }
 
-/** The header of a file, the number of its row, and the first rows below it. @throws InvalidFileError */
+/** The header of a file, the number of its row, and the first rows below it. @throws CommandError */
 export async function readSample({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) {
-  const rows: (readonly string[])[] = [];
-  for await (const { records } of readCsv(Readable.fromWeb(blob.stream() as never), { delimiter })) {
-    for (const record of records) {
-      // The reader skips blank lines, which count as rows.
-      while (rows.length < Math.min(record.row - 1, rowsMax + 1)) rows.push([""]);
-      rows.push(record.cells());
-    }
-    if (rows.length > rowsMax) break;
-  }
+  const { rows, problem } = await readFirstRows(blob.stream(), delimiter, rowsMax + 1);
+  if (problem !== undefined) throw new CommandError(problem);
   const headerRow = findHeaderRow(rows);
   return { names: rows[headerRow - 1] ?? [], headerRow, rows: rows.slice(headerRow, headerRow + rowsMax), delimiter };
 }

@@ -151,8 +151,8 @@ function createRepair({ hasOnlyReturns, hiddenCharacters }: TextFormat): Transfo
   });
 }
 
-/** Decodes strictly. @param isCut whether the text may end inside a character */
-function createDecoding(file: Blob, format: TextFormat, isCut: boolean): TransformStream<Uint8Array, string> {
+/** Decodes strictly. */
+function createDecoding(file: Blob, format: TextFormat): TransformStream<Uint8Array, string> {
   const decoder = new StrictDecoder(format.encoding);
   let offset = 0;
   const decode = async (bytes?: Uint8Array): Promise<string> => {
@@ -168,7 +168,7 @@ function createDecoding(file: Blob, format: TextFormat, isCut: boolean): Transfo
       offset += bytes.length;
     },
     flush: async (controller) => {
-      if (!isCut) controller.enqueue(await decode());
+      controller.enqueue(await decode());
     },
   });
 }
@@ -176,18 +176,13 @@ function createDecoding(file: Blob, format: TextFormat, isCut: boolean): Transfo
 /**
  * The file as UTF-8 whose rows end with LF or CRLF, whose row 1 is the header and whose cells have no prefix of an
  * export; undefined if it is so already. The stream fails with an EncodingError at what isn't text in its encoding.
- * @param isCut whether it is only the start of a file
  */
-export function toUtf8(
-  file: Blob,
-  format: TextFormat,
-  { isCut = false }: { readonly isCut?: boolean } = {},
-): ReadableStream<Uint8Array> | undefined {
+export function toUtf8(file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined {
   const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes } = format;
   if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes) return undefined;
   return file
     .stream()
-    .pipeThrough(createDecoding(file, format, isCut))
+    .pipeThrough(createDecoding(file, format))
     .pipeThrough(createRepair(format))
     .pipeThrough(createPrefixRemoval(delimiter))
     .pipeThrough(new TextEncoderStream());

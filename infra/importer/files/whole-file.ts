@@ -1,5 +1,6 @@
 import { cellsOf, QuoteError } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { NUL_BYTE } from "../../../lib/uploads/csv/file-kind.ts";
 import { RecordCut } from "./records.ts";
 
 /** A row of a file. */
@@ -30,6 +31,37 @@ export interface ReadingOptions {
 }
 
 /**
+ * Cuts a file into its records in flat memory.
+ * @param show returns whether to continue
+ * @returns whether the file was read to its end
+ * @throws QuoteError at a row that is too long
+ */
+async function readRecords(
+  file: ReadableStream<Uint8Array>,
+  { signal, onProgress, bytesMax = Infinity }: Pick<ReadingOptions, "signal" | "onProgress" | "bytesMax">,
+  show: (record: string) => boolean,
+): Promise<boolean> {
+  const decoder = new TextDecoder();
+  const cut = new RecordCut();
+  const reader = file.getReader();
+  let bytes = 0;
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      signal?.throwIfAborted();
+      if (!cut.next(decoder.decode(read.value, { stream: true })).every(show)) return false;
+      bytes += read.value.length;
+      onProgress?.(bytes);
+      if (bytes >= bytesMax) return false;
+      if (cut.isTooLong) throw new QuoteError("isTooLong");
+    }
+    const last = cut.take() + decoder.decode();
+    return last === "" || show(last);
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/**
  * Shows the rows below a file's header to observers, all in one pass and in flat memory. Blank lines are left out.
  * Reading stops at a row that can't be read: the service fails the whole file then, and says why.
  * @param file CSV in UTF-8
@@ -38,36 +70,50 @@ export interface ReadingOptions {
  */
 export async function observeRows(
   file: ReadableStream<Uint8Array>,
-  { delimiter, headerRow, leftOut, signal, onProgress, bytesMax = Infinity }: ReadingOptions,
+  { delimiter, headerRow, leftOut, ...options }: ReadingOptions,
   begin: (names: readonly string[]) => readonly RowObserver[],
 ): Promise<boolean> {
-  const decoder = new TextDecoder();
-  const cut = new RecordCut();
   let observers: readonly RowObserver[] = [];
   let row = 0;
-  const show = (record: string): void => {
+  const show = (record: string): boolean => {
     row += 1;
-    if (row < headerRow || leftOut?.has(row) || record === "\n" || record === "\r\n" || record === "") return;
+    if (row < headerRow || leftOut?.has(row) || record === "\n" || record === "\r\n") return true;
     const cells = cellsOf(record, delimiter);
     if (row === headerRow) observers = begin(cells);
     else for (const observer of observers) observer.observe({ row, cells });
-  };
-  const reader = file.getReader();
-  let bytes = 0;
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      signal?.throwIfAborted();
-      cut.next(decoder.decode(read.value, { stream: true })).forEach(show);
-      bytes += read.value.length;
-      onProgress?.(bytes);
-      if (cut.isTooLong || bytes >= bytesMax) return false;
-    }
-    show(cut.take() + decoder.decode());
     return true;
+  };
+  try {
+    return await readRecords(file, options, show);
   } catch (error) {
     if (error instanceof QuoteError) return false;
     throw error;
-  } finally {
-    await reader.cancel();
   }
+}
+
+/** No more rows are read once the first ones have so many characters. */
+const FIRST_ROWS_CHARACTERS = 512 * 1024;
+
+/**
+ * Reads the first rows of a file as cells, blank lines included.
+ * @param file CSV in UTF-8
+ * @returns also what is wrong with the row after them, as the service says it; undefined if it can be read
+ */
+export async function readFirstRows(file: ReadableStream<Uint8Array>, delimiter: Delimiter, rowsMax: number) {
+  const rows: (readonly string[])[] = [];
+  let problem: string | undefined;
+  let characters = 0;
+  const show = (record: string): boolean => {
+    if (record.includes("\0")) problem = NUL_BYTE;
+    else rows.push(cellsOf(record, delimiter));
+    characters += record.length;
+    return problem === undefined && rows.length < rowsMax && characters < FIRST_ROWS_CHARACTERS;
+  };
+  try {
+    await readRecords(file, {}, show);
+  } catch (error) {
+    if (!(error instanceof QuoteError)) throw error;
+    problem = `row ${rows.length + 1}: ${error.message}`;
+  }
+  return { rows, problem };
 }

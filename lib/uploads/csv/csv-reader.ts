@@ -25,7 +25,6 @@ export interface CsvBatch {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
-const TOO_LONG = `the row is longer than ${ROW_MAX_CHARACTERS} characters; check for a quote that isn't closed`;
 
 /** Whether a line is empty. A line with only `""` is a row with one empty cell. */
 function isBlank(raw: Buffer): boolean {
@@ -44,7 +43,9 @@ function isTooLong(raw: Buffer): boolean {
 function problemOf(row: number, raw: Buffer, { message }: Error): InvalidFileError {
   const hasNoLines = row === 1 && raw.includes(CARRIAGE_RETURN) && !raw.includes(LINE_FEED);
   const isLongCell = message === QUOTE_PROBLEMS.isOpen && isTooLong(raw);
-  return new InvalidFileError(`row ${row}: ${hasNoLines ? CARRIAGE_RETURNS : isLongCell ? TOO_LONG : message}`);
+  return new InvalidFileError(
+    `row ${row}: ${hasNoLines ? CARRIAGE_RETURNS : isLongCell ? QUOTE_PROBLEMS.isTooLong : message}`,
+  );
 }
 
 /** Makes records of a file's bytes, which come in chunks. */
@@ -112,7 +113,7 @@ class RecordReader {
     try {
       const text = raw.toString();
       const cells = cellsOf(row === 1 ? text.replace(/^\uFEFF/, "") : text, this.#delimiter);
-      if (isTooLong(raw)) this.#problem = problemOf(row, raw, new Error(TOO_LONG));
+      if (isTooLong(raw)) this.#problem = problemOf(row, raw, new QuoteError("isTooLong"));
       return cells;
     } catch (error) {
       if (!(error instanceof QuoteError)) throw error;

@@ -8,6 +8,7 @@ export const QUOTE_PROBLEMS = {
   isOpen: "a quote is opened and never closed; close it, or double it if it belongs to the text",
   isFollowed: "after a closing quote there must be the delimiter or the end of the row; double the quotes in a value",
   isInside: "there is a quote in a value that doesn't begin with one; put the value in quotes and double its own",
+  isTooLong: `the row is longer than ${ROW_MAX_CHARACTERS} characters; check for a quote that isn't closed`,
 } as const;
 
 /** The quotes of a record are wrong. */

@@ -9,24 +9,52 @@ import {
   withReading,
   withRole,
 } from "../../../infra/pages/browser/upload/column-roles.ts";
-import { contentOf, readFile } from "../../../infra/pages/browser/upload/table-file.ts";
+import { observeTable, readFile, readTextFile, surveyFile } from "../../../infra/pages/browser/upload/table-file.ts";
 import { type Moment, rateOf, shownProgress, withMoment } from "../../../infra/pages/browser/upload/progress.ts";
-import { firstRows } from "../../../infra/pages/browser/upload/read-text.ts";
+import { readFirstRows } from "../../../infra/importer/files/whole-file.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
+import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { NUL_BYTE } from "../../../lib/uploads/csv/file-kind.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { surveyOf } from "../../../infra/importer/proposals/survey.ts";
 import { timeReadingsOf } from "../../../infra/importer/proposals/time-formats.ts";
 import { valuesAt } from "../../../infra/pages/browser/upload/sources.ts";
 
 describe("the upload page", () => {
-  test("reads rows whose cells have line ends and delimiters, and no row that is cut", () => {
+  test("reads rows whose cells have line ends and delimiters", async () => {
     const text = 'a;b\r\n"one\ntwo";"x;""y"""\r\n\r\n3;4\r\n5;cu';
     const whole = [["a", "b"], ["one\ntwo", 'x;"y"'], [""], ["3", "4"]];
-    expect(firstRows(text, ";", 100, false)).toEqual({ rows: whole, problem: undefined });
-    expect(firstRows(text, ";", 100, true).rows).toEqual([...whole, ["5", "cu"]]);
-    expect(firstRows(text, ";", 2, true).rows).toEqual(whole.slice(0, 2));
-    expect(firstRows("a,", ",", 2, true).rows).toEqual([["a", ""]]);
-    expect(firstRows("a,", ",", 2, false).rows).toEqual([]);
+    const firstRows = (of: string, delimiter: Delimiter, max: number) =>
+      readFirstRows(new Blob([of]).stream(), delimiter, max);
+    expect(await firstRows(text, ";", 100)).toEqual({ rows: [...whole, ["5", "cu"]], problem: undefined });
+    expect(await firstRows(text, ";", 2)).toEqual({ rows: whole.slice(0, 2), problem: undefined });
+    expect(await firstRows("a,", ",", 2)).toEqual({ rows: [["a", ""]], problem: undefined });
+    // One long row is read, and no second one that would make the page slow.
+    const long = "x".repeat(600_000);
+    expect(await firstRows(`${long}\n${long}\n`, ",", 100)).toEqual({ rows: [[long]], problem: undefined });
+    const tooLong = await firstRows(`id\n"${long}${long}`, ",", 100);
+    expect(tooLong).toEqual({ rows: [["id"]], problem: expect.stringMatching(/^row 2: the row is longer than/) });
+    expect(await firstRows("id\na\0b\n", ",", 100)).toEqual({ rows: [["id"]], problem: NUL_BYTE });
+  });
+
+  test("asks for the encoding of a file that isn't whole in the likeliest one either", async () => {
+    const row = [0x31, 0x2c, 0x93, 0x63, 0x92, 0x86, 0x0a];
+    const rows = Array.from({ length: 300 }, () => row).flat();
+    const file = new File(
+      [Uint8Array.from([...Buffer.from("id,name\n"), ...rows, ...row.toSpliced(3, 1)])],
+      "export.csv",
+    );
+    const table = await readFile(file);
+    expect(table.text?.format).toMatchObject({ encoding: "shift_jis", doubt: { problem: "row 2 isn't valid UTF-8" } });
+    await surveyFile(table);
+    await expect(readTextFile(file, { encoding: "shift_jis" })).rejects.toThrow("Row 302 isn't valid Shift JIS.");
+  });
+
+  test("shows how much of a file was read by what it is converted to", async () => {
+    const table = await readFile(new File([Buffer.from("\uFEFFid,type\n1,a\n", "utf16le")], "utf16.csv"));
+    const parts: number[] = [];
+    await observeTable(table, () => [], { onPart: (part) => parts.push(part) });
+    expect(parts.at(-1)).toBe(1);
   });
 
   test("reads the rows that the service reads, and names the same problem", async () => {
@@ -43,13 +71,13 @@ describe("the upload page", () => {
         return { rows: [], problem: (error as Error).message };
       }
     };
-    const readByPage = (text: string) => {
-      const { rows, problem } = firstRows(text, ",", 100, true);
+    const readByPage = async (text: string) => {
+      const { rows, problem } = await readFirstRows(new Blob([text]).stream(), ",", 100);
       return { rows: problem === undefined ? withoutBlank(rows) : [], problem };
     };
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: characters, minLength: 1, maxLength: 30 }), async (text) => {
-        expect(readByPage(`h\n${text}`)).toEqual(await readByService(`h\n${text}`));
+        expect(await readByPage(`h\n${text}`)).toEqual(await readByService(`h\n${text}`));
       }),
       { numRuns: 2000 },
     );
@@ -59,7 +87,7 @@ describe("the upload page", () => {
     const text = "external_id,type\n'=1+cmd|x,a\n''=1,b\n'tis,c\n\"'@x,\",d\n";
     const table = await readFile(new File([text], "work-items.csv"));
     expect(table.rows.map(([externalId]) => externalId)).toEqual(["=1+cmd|x", "'=1", "'tis", "@x,"]);
-    expect(await (await contentOf(table)).text()).toBe("external_id,type\n=1+cmd|x,a\n'=1,b\n'tis,c\n\"@x,\",d\n");
+    expect(await table.content.text()).toBe("external_id,type\n=1+cmd|x,a\n'=1,b\n'tis,c\n\"@x,\",d\n");
   });
 
   test("says what each column becomes, also those without a name and with the same name", () => {

@@ -268,7 +268,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await opened.page.getByText("Row 2: a quote is opened and never closed; close it").waitFor();
     expect(await opened.page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
     await chooseFile(opened.page, "long.csv", Buffer.from(`id,note\na,${"y".repeat(HEAD_BYTES)}\n`));
-    await opened.page.getByText("The first rows can’t be checked here.").waitFor();
+    await opened.page.getByText("1 of the first 1 row would fail.").waitFor();
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
     await opened.page.context().setOffline(true);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();

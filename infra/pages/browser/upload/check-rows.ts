@@ -8,11 +8,12 @@ import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type ColumnRole, KEPT, rolesOf } from "./column-roles.ts";
 import { inPageWords } from "./field-names.ts";
-import { asSentence, isBlank } from "./read-text.ts";
-import type { TableFile } from "./table-file.ts";
+import { asSentence, isBlank, type TableFile } from "./table-file.ts";
 
 /** More problems are counted: a mapping for another file has hundreds. */
 const SHOWN_PROBLEMS = 5;
+/** Of longer values only the start is shown. */
+const SHOWN_CHARACTERS = 100;
 
 /** What an import would say of the mapping and of the first rows. */
 export interface CheckedRows {
@@ -120,5 +121,6 @@ export function exampleOf({ message, value }: Pick<RowError, "message" | "value"
   const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
   const isNamed = value === "" || problem.startsWith('"');
   const wrong = problem.replace(/^must be (?=one of |an? )/, "isn’t ");
-  return inSentences(isNamed ? problem : `“${value}” ${wrong}`);
+  const shown = value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}…` : value;
+  return inSentences(isNamed ? problem : `“${shown}” ${wrong}`);
 }

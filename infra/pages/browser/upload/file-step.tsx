@@ -3,10 +3,9 @@ import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encod
 import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
-import { asSentence, isBlank } from "./read-text.ts";
 import type { EarlierMapping } from "./send.ts";
 import { countOf, shownBytes } from "./shown.ts";
-import { chooseSheet, readTextFile, type TableFile, withHeaderRow } from "./table-file.ts";
+import { asSentence, chooseSheet, isBlank, readTextFile, type TableFile, withHeaderRow } from "./table-file.ts";
 import { useWork } from "./use-calls.ts";
 import type { useImport } from "./use-import.ts";
 

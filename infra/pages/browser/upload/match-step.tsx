@@ -12,7 +12,7 @@ import type { Match } from "./use-import.ts";
 /** What the first rows come to, in a sentence. */
 function Outcome({ problem, rows, failed }: CheckedRows) {
   if (problem !== undefined) return <p class="alert">{problem}</p>;
-  // A file without rows is rejected before. These are too long, or have no value in a column that is imported.
+  // A file without rows is rejected before. These have no value in a column that is imported.
   if (rows === 0) return <p>The first rows can’t be checked here. A trial run checks the whole file.</p>;
   if (failed.length === 0) {
     return (

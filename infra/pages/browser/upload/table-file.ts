@@ -1,8 +1,7 @@
 import { COMMA, type Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 import {
-  HEAD_BYTES as KIND_BYTES,
+  HEAD_BYTES,
   isWorkbook,
-  NUL_BYTE,
   problemOfBinary,
   problemOfOtherText,
   utf16Of,
@@ -15,21 +14,33 @@ import {
   type EncodingDoubt,
   EncodingError,
   findTextFormat,
-  HEAD_BYTES,
   type TextFormat,
   toUtf8,
 } from "@work-items/importer/files/text-file.ts";
 import type { Sheet } from "@work-items/importer/files/workbook.ts";
-import { asSentence, firstRows } from "./read-text.ts";
-import { observeRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
+import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
+
+/** What the service says of a file, as a sentence. */
+export function asSentence(problem: string): string {
+  return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+}
+
+/** Whether a row is a blank line. The service counts it and leaves it out. */
+export function isBlank(cells: readonly string[]): boolean {
+  return cells.length === 1 && cells[0] === "";
+}
 
 /** Rows that are shown and checked before anything is sent. */
 const SAMPLE_ROWS = 200;
+/** Rows that are read: the header may be below others. */
+const LINES_MAX = SAMPLE_ROWS + HEADER_ROW_MAX;
 
 /** A file with a table that was chosen, as it is read now. */
 export interface TableFile {
   readonly name: string;
   readonly size: number;
+  /** Its rows as CSV in UTF-8, to be read and sent: the file itself, unless it is converted. */
+  readonly content: Blob;
   /** How it is read as text; undefined for a workbook. */
   readonly text:
     | {
@@ -71,29 +82,26 @@ export function withHeaderRow(table: TableFile, headerRow: number): TableFile {
   return { ...table, ...belowHeader(table.lines, headerRow) };
 }
 
-function tableOf(text: string, delimiter: Delimiter, isWhole: boolean) {
-  const { rows: lines, problem } = firstRows(text, delimiter, SAMPLE_ROWS + HEADER_ROW_MAX, isWhole);
-  const headerRow = findHeaderRow(lines);
-  const table = belowHeader(lines, headerRow);
-  if (table.names.join(delimiter).length > HEADER_MAX_BYTES) {
-    return { ...table, names: [], rows: [], problem: `row ${headerRow}: ${HEADER_TOO_LONG}` };
-  }
-  return { ...table, problem: text.includes("\0") ? NUL_BYTE : problem };
+/** The first rows of a table. @param content CSV in UTF-8 */
+async function tableOf(content: Blob, delimiter: Delimiter) {
+  const { rows, problem } = await readFirstRows(content.stream(), delimiter, LINES_MAX);
+  const headerRow = findHeaderRow(rows);
+  const table = { content, delimiter, problem, ...belowHeader(rows, headerRow) };
+  if (table.names.join(delimiter).length <= HEADER_MAX_BYTES) return table;
+  return { ...table, names: [], rows: [], problem: `row ${headerRow}: ${HEADER_TOO_LONG}` };
 }
 
 /** Rejects a file that has nothing to import. @throws Error with a sentence for people */
 function assertRows(table: TableFile): TableFile {
   if (table.text?.format.doubt) return table;
   const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== "");
-  if (table.problem !== undefined || table.rows.some(isFilled)) return table;
-  // One row may be longer than what is read of the file here.
-  const isCut = table.text !== undefined && table.size > HEAD_BYTES;
-  if (isCut) return table;
+  const isCut = table.lines.length === LINES_MAX;
+  if (table.problem !== undefined || isCut || table.rows.some(isFilled)) return table;
   throw new Error(table.lines.some(isFilled) ? "This file has no rows." : "This file is empty.");
 }
 
 /**
- * Reads the head of a text file.
+ * Reads a text file.
  * @param choice what the person chose in place of what was found
  * @param asked what was asked about the encoding that they chose
  * @throws Error with a sentence for people if the file isn't text in its encoding
@@ -106,58 +114,43 @@ export async function readTextFile(
   const format = await findTextFormat(file, choice).catch((error: unknown) => {
     throw error instanceof EncodingError ? new Error(asSentence(error.message), { cause: error }) : error;
   });
-  const head = file.slice(0, HEAD_BYTES);
-  const text = await new Response(toUtf8(head, format, { isCut: file.size > HEAD_BYTES }) ?? head).text();
-  return {
-    name: file.name,
-    size: file.size,
-    text: { format, file, asked: asked ?? format.doubt },
-    workbook: undefined,
-    delimiter: format.delimiter,
-    ...tableOf(text, format.delimiter, file.size <= HEAD_BYTES),
-  };
+  // While its encoding is in doubt, a file is only asked about.
+  const converted = format.doubt ? undefined : toUtf8(file, format);
+  const { name, size } = file;
+  const text = { format, file, asked: asked ?? format.doubt };
+  const content = converted ? await new Response(converted).blob() : file;
+  return { name, size, text, workbook: undefined, ...(await tableOf(content, format.delimiter)) };
 }
 
-function csvOf(sheets: readonly Sheet[], name: string): string {
-  return sheets.find((sheet) => sheet.name === name)?.csv ?? "";
-}
-
-function withSheet({ name, size }: Pick<TableFile, "name" | "size">, sheets: readonly Sheet[], sheet: string) {
-  return {
-    name,
-    size,
-    text: undefined,
-    workbook: { sheets, sheet },
-    delimiter: COMMA,
-    ...tableOf(csvOf(sheets, sheet), COMMA, true),
-  };
+async function withSheet(
+  { name, size }: Pick<TableFile, "name" | "size">,
+  sheets: readonly Sheet[],
+  sheet: string,
+): Promise<TableFile> {
+  const content = new Blob([sheets.find((each) => each.name === sheet)?.csv ?? ""]);
+  return { name, size, text: undefined, workbook: { sheets, sheet }, ...(await tableOf(content, COMMA)) };
 }
 
 /** The same workbook with another sheet. */
-export function chooseSheet(table: TableFile, sheet: string): TableFile {
+export function chooseSheet(table: TableFile, sheet: string): Promise<TableFile> {
   return withSheet(table, table.workbook?.sheets ?? [], sheet);
 }
 
 /** Reads a file that was chosen. The reader of workbooks is loaded when one comes. @throws Error with a sentence for people */
 export async function readFile(file: File): Promise<TableFile> {
   if (file.size === 0) throw new Error("This file is empty.");
-  const start = new Uint8Array(await file.slice(0, KIND_BYTES).arrayBuffer());
+  const start = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   if (isWorkbook(start)) {
     const { readSheets } = await import("@work-items/importer/files/workbook.ts");
     const sheets = await readSheets(file);
-    const tables = sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => withSheet(file, sheets, name));
+    const shown = sheets.filter(({ isHidden }) => !isHidden);
+    const tables = await Promise.all(shown.map(({ name }) => withSheet(file, sheets, name)));
     return assertRows(tables.find(({ rows }) => rows.length > 0) ?? tables[0]!);
   }
   const text = new TextDecoder(utf16Of(start)).decode(start);
   const problem = problemOfBinary(start) ?? problemOfOtherText(text);
   if (problem !== undefined) throw new Error(asSentence(problem));
   return assertRows(await readTextFile(file));
-}
-
-/** The rows of a file as they are sent, to be read once. */
-function streamOf({ text, workbook }: TableFile): ReadableStream<Uint8Array> {
-  if (!text) return new Blob([csvOf(workbook?.sheets ?? [], workbook?.sheet ?? "")]).stream();
-  return toUtf8(text.file, text.format) ?? text.file.stream();
 }
 
 /** Progress is told in steps of this part. */
@@ -174,22 +167,15 @@ export function observeTable(
   begin: (names: readonly string[]) => readonly RowObserver[],
   { signal, onPart }: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
 ): Promise<boolean> {
-  const { delimiter, headerRow, leftOut, size } = table;
+  const { content, delimiter, headerRow, leftOut } = table;
   let told = 0;
   const onProgress = (bytes: number): void => {
-    const part = Math.min(1, bytes / size);
+    const part = bytes / content.size;
     if (part < told + PROGRESS_STEP) return;
     told = part;
     onPart?.(part);
   };
-  return observeRows(streamOf(table), { delimiter, headerRow, leftOut, onProgress, ...(signal && { signal }) }, begin);
-}
-
-/** What is sent of a file: CSV in UTF-8. */
-export async function contentOf({ text, workbook }: TableFile): Promise<Blob> {
-  if (!text) return new Blob([csvOf(workbook?.sheets ?? [], workbook?.sheet ?? "")]);
-  const converted = toUtf8(text.file, text.format);
-  return converted ? new Response(converted).blob() : text.file;
+  return observeRows(content.stream(), { delimiter, headerRow, leftOut, onProgress, ...(signal && { signal }) }, begin);
 }
 
 /**

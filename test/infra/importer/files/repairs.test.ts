@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readRowProblem } from "../../../../infra/pages/browser/upload/check-rows.ts";
-import { firstRows } from "../../../../infra/pages/browser/upload/read-text.ts";
 import {
   cellsInFile,
   repairedCells,
@@ -10,7 +9,7 @@ import {
   withRepairs,
 } from "../../../../infra/importer/files/repairs.ts";
 import { failedRowsIn } from "../../../../lib/client/csv.ts";
-import { cellsOf, rawCells, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, rawCells, recordsIn, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { createReportWriter } from "../../../../lib/uploads/files/row-list.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -26,11 +25,11 @@ const correctAndImport = async (
   corrections: Readonly<Record<string, string>>,
 ) => {
   const delimiter = mapping.delimiter ?? ",";
-  const names = firstRows(file, delimiter, 1, true).rows[0] ?? [];
+  const names = cellsOf(recordsIn(file)[0] ?? "", delimiter);
   const problemOf = readRowProblem(names, mapping);
   const trial = await uploads.runMapped(file, mapping, { dry_run: "true" });
   const report = (await uploads.report(trial.id)).join("\n").replace(/^\uFEFF/, "");
-  const [header = [], ...lines] = firstRows(report, delimiter, 100, true).rows;
+  const [header = [], ...lines] = recordsIn(report).map((record) => cellsOf(record, delimiter));
   let repairs: Repairs = NO_REPAIRS;
   for (const line of lines.filter((cells) => cells.length > 1)) {
     const cells = cellsInFile(names, line);
