@@ -2,7 +2,7 @@ import { type Delimiter, DELIMITERS } from "../../../lib/uploads/csv/delimiter.t
 import { markOf, utf16Of } from "../../../lib/uploads/csv/file-kind.ts";
 import { delimiterIn } from "../proposals/find-delimiter.ts";
 import { createPrefixRemoval } from "./cell-prefix.ts";
-import { encodingName, StrictDecoder, UTF_8 } from "./encodings.ts";
+import { encodingName, UTF_8 } from "./encodings.ts";
 import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "./likely-encodings.ts";
 import { findBadByte, readWhole, type RowLayout, rowAt, sampleLines, type WholeText } from "./whole-text.ts";
 
@@ -151,38 +151,16 @@ function createRepair({ hasOnlyReturns, hiddenCharacters }: TextFormat): Transfo
   });
 }
 
-/** Decodes strictly. */
-function createDecoding(file: Blob, format: TextFormat): TransformStream<Uint8Array, string> {
-  const decoder = new StrictDecoder(format.encoding);
-  let offset = 0;
-  const decode = async (bytes?: Uint8Array): Promise<string> => {
-    try {
-      return decoder.decode(bytes);
-    } catch {
-      throw await encodingError(file, format.encoding, offset, format);
-    }
-  };
-  return new TransformStream({
-    transform: async (bytes, controller) => {
-      controller.enqueue(await decode(bytes));
-      offset += bytes.length;
-    },
-    flush: async (controller) => {
-      controller.enqueue(await decode());
-    },
-  });
-}
-
 /**
  * The file as UTF-8 whose rows end with LF or CRLF, whose row 1 is the header and whose cells have no prefix of an
- * export; undefined if it is so already. The stream fails with an EncodingError at what isn't text in its encoding.
+ * export; undefined if it is so already. The stream fails at what isn't text in its encoding, as a changed file may not be.
  */
 export function toUtf8(file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined {
   const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes } = format;
   if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes) return undefined;
   return file
     .stream()
-    .pipeThrough(createDecoding(file, format))
+    .pipeThrough(new TextDecoderStream(encoding, { fatal: true }))
     .pipeThrough(createRepair(format))
     .pipeThrough(createPrefixRemoval(delimiter))
     .pipeThrough(new TextEncoderStream());
