@@ -28,17 +28,15 @@ function lastCallOf({ last_delivery: last, next_attempt_at: next }: Webhook): st
 function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Webhook["types"]) => Promise<boolean> }) {
   const [url, setUrl] = useState("");
   const [types, setTypes] = useState(ALL_TYPES);
-  const [isSending, setSending] = useState(false);
+  const { isRunning, run } = useWork();
   const submit = async (): Promise<void> => {
-    setSending(true);
     if (await onAdd(url.trim(), types)) setUrl("");
-    setSending(false);
   };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        void run(submit);
       }}
     >
       <h2>Add a webhook</h2>
@@ -57,7 +55,7 @@ function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Webhook["type
           </Check>
         ))}
       </fieldset>
-      <button class="main" disabled={isSending || url.trim() === "" || types.length === 0}>
+      <button class="main" disabled={isRunning || url.trim() === "" || types.length === 0}>
         Add webhook
       </button>
     </form>
