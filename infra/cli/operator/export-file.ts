@@ -1,5 +1,5 @@
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
-import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
+import { open, rename, rm, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { ExportPlace } from "../../../lib/operator/export-organization.ts";
 import { UsageError } from "../../command-line.ts";
@@ -34,13 +34,6 @@ async function itemsIn(file: string, bytes: number): Promise<string[]> {
   return items;
 }
 
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-    done += bytesWritten;
-  }
-}
-
 /**
  * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that
  * was interrupted continues in its `<file>.partial`, from the place in `<file>.partial.json`.
@@ -54,7 +47,7 @@ export async function openExportFile(file: string, source: Source, overwrite = f
   const partial = `${file}.partial`;
   const placeFile = `${partial}.json`;
   const kept = existsSync(partial) ? readKept(placeFile, source) : undefined;
-  const handle = await open(partial, kept === undefined ? "w" : "r+", 0o600).catch((error: unknown) => {
+  const handle = await open(partial, "a", 0o600).catch((error: unknown) => {
     throw new UsageError(`--file ${file}: ${plainReason(error)}`);
   });
   let bytes = kept?.bytes ?? 0;
@@ -63,9 +56,8 @@ export async function openExportFile(file: string, source: Source, overwrite = f
     /** Where an interrupted export continues; undefined if this one begins. */
     from: kept && { place: kept.place, items: await itemsIn(partial, kept.bytes) },
     write: async (lines: string): Promise<void> => {
-      const chunk = Buffer.from(lines);
-      await writeAll(handle, chunk, bytes);
-      bytes += chunk.length;
+      await handle.appendFile(lines);
+      bytes += Buffer.byteLength(lines);
     },
     /** Keeps the place up to which the file is written. */
     keepPlace: async (place: ExportPlace): Promise<void> => {
