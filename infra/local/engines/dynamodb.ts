@@ -75,14 +75,12 @@ async function ownAddress(): Promise<string> {
 }
 
 function accepts(port: number, host: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, host);
-    const finish = (accepted: boolean) => () => {
-      socket.destroy();
-      resolve(accepted);
-    };
-    socket.once("connect", finish(true)).once("error", finish(false));
-  });
+  const socket = connect(port, host);
+  const connected = once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  return connected.finally(() => socket.destroy());
 }
 
 /** In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished. */

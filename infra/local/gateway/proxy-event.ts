@@ -18,13 +18,8 @@ export interface RoutedRequest {
 
 /** Values by name, in their original order. */
 function group(pairs: Iterable<readonly [string, string]>): Record<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const [name, value] of pairs) {
-    const values = groups.get(name);
-    if (values === undefined) groups.set(name, [value]);
-    else values.push(value);
-  }
-  return Object.fromEntries(groups);
+  const groups = Map.groupBy(pairs, ([name]) => name);
+  return Object.fromEntries([...groups].map(([name, found]) => [name, found.map(([, value]) => value)]));
 }
 
 function lastOf(groups: Readonly<Record<string, string[]>>): Record<string, string> {
