@@ -44,8 +44,6 @@ export interface LocalServiceOptions {
 /** Where the data are kept: the engines, with all tables, queues and the organization `demo` in them. */
 export interface Stores {
   readonly data: DataDirectory;
-  /** Clients of the engines themselves. */
-  readonly clients: ReturnType<typeof createClients>;
   /** Variables that name tables, bucket, queues and engines; this process has them too. */
   readonly variables: Variables;
   readonly runtime: LocalRuntime;
@@ -156,7 +154,7 @@ export async function openStores(
     POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
   };
   setEnvironment(variables);
-  return { data, clients, variables, runtime: createLocalRuntime(variables, new Logger()), apiKey, failed };
+  return { data, variables, runtime: createLocalRuntime(variables, new Logger()), apiKey, failed };
 }
 
 /** Starts the workers in a process of their own, so that a big file doesn't block the API. It ends with this one. */
@@ -187,7 +185,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   // Beside the start of the engines; an error comes again when the functions are made.
   if (create === undefined) for (const { name } of allRoutes()) void importFunction(name).catch(() => {});
   const stores = await openStores(options, started);
-  const { data, clients, variables, runtime, apiKey } = stores;
+  const { data, variables, runtime, apiKey } = stores;
   const startOwnWorkers = async (): Promise<{ readonly failed?: Promise<CommandError> }> => {
     if (create === undefined) return forkWorkers(stores, verbose, started);
     const workers = await startWorkers({ runtime, create, checkpoints: openCheckpoints(data.streamCheckpoints) });
@@ -201,7 +199,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   started.defer(() => api.stop());
 
   const baseUrl = `http://localhost:${api.port}`;
-  await openBuckets(clients, variables, [baseUrl, `http://127.0.0.1:${api.port}`, ...allowedOrigins]);
+  await openBuckets(variables, [baseUrl, `http://127.0.0.1:${api.port}`, ...allowedOrigins]);
   const service = { BASE_URL: baseUrl, API_KEY: apiKey };
   writeEnvironmentFile(data.files.service, service);
   writeEnvironmentFile(data.files.stack, variables);

@@ -37,7 +37,7 @@ export const startTestService = async (): Promise<TestService> => {
   const names = Object.values(resources).map(({ variable }) => [variable, runtime.environment[variable]]);
   const engines = Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"));
   const environment = { ...Object.fromEntries([...engines, ...names]), S3_FORCE_PATH_STYLE: "true" } as Variables;
-  await openBuckets(runtime, environment, [baseUrl, `http://127.0.0.1:${api.port}`]);
+  await openBuckets(environment, [baseUrl, `http://127.0.0.1:${api.port}`]);
   return {
     baseUrl,
     apiKey: key,

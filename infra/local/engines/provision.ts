@@ -7,12 +7,7 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
-import {
-  CreateBucketCommand,
-  PutBucketCorsCommand,
-  PutBucketNotificationConfigurationCommand,
-  type S3Client,
-} from "@aws-sdk/client-s3";
+import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
 import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import {
   type BucketResource,
@@ -29,6 +24,7 @@ import type { Variables } from "../../environment-file.ts";
 import { KEPT_SECONDS, MAX_RECEIVE_COUNT, visibilityTimeoutSeconds } from "../../limits.ts";
 import { CommandError } from "../../command-line.ts";
 import { ACCOUNT, REGION } from "../platform.ts";
+import type { BucketSettings } from "../s3/front.ts";
 
 /** Clients of the engines. */
 export interface EngineClients {
@@ -168,50 +164,16 @@ export async function provision({ dynamodb, s3, sqs }: EngineClients, prefix = "
 }
 
 /** Lets the bucket send events to its queue, and pages of these origins exchange files with it, as the stack does. */
-export async function openBuckets(
-  { s3 }: Pick<EngineClients, "s3">,
-  variables: Variables,
-  origins: readonly string[],
-): Promise<void> {
+export async function openBuckets(variables: Variables, origins: readonly string[]): Promise<void> {
   for (const [, { variable, prefix, notifies }] of resourcesOfKind("bucket")) {
     const { suffix, queue }: BucketResource["notifies"] = notifies;
     const target: QueueResource = resources[queue];
-    const Bucket = variables[variable] ?? "";
-    await s3.send(
-      new PutBucketNotificationConfigurationCommand({
-        Bucket,
-        NotificationConfiguration: {
-          QueueConfigurations: [
-            {
-              Events: ["s3:ObjectCreated:*"],
-              QueueArn: arnOf(variables[target.variable]?.split("/").at(-1) ?? ""),
-              Filter: {
-                Key: {
-                  FilterRules: [
-                    { Name: "prefix", Value: prefix },
-                    { Name: "suffix", Value: suffix },
-                  ],
-                },
-              },
-            },
-          ],
-        },
-      }),
-    );
-    await s3.send(
-      new PutBucketCorsCommand({
-        Bucket,
-        CORSConfiguration: {
-          CORSRules: [
-            {
-              AllowedOrigins: [...origins],
-              AllowedMethods: ["POST", "GET"],
-              AllowedHeaders: ["*"],
-              MaxAgeSeconds: 3600,
-            },
-          ],
-        },
-      }),
-    );
+    const settings: BucketSettings = { origins, queue: variables[target.variable]?.split("/").at(-1), prefix, suffix };
+    const { ok, status } = await fetch(`${variables["AWS_ENDPOINT_URL_S3"]}/${variables[variable]}?settings`, {
+      method: "PUT",
+      headers: { authorization: "local" },
+      body: JSON.stringify(settings),
+    });
+    if (!ok) throw new CommandError(`the S3 engine rejected the settings of a bucket: ${status}`);
   }
 }

@@ -8,18 +8,17 @@ import { REGION } from "../platform.ts";
 import { receiveForm } from "./form.ts";
 import { type S3Response, S3Refusal, toS3Response } from "./response.ts";
 
-/** What the service has set for a bucket. */
-interface BucketSettings {
+/** What the local service sets for a bucket: by a PUT of its own, as the engine knows neither CORS nor events. */
+export interface BucketSettings {
+  /** Pages of these exchange files with it. */
   readonly origins: readonly string[];
-  readonly methods: readonly string[];
-  /** Seconds for which browsers may keep the response to a preflight. */
-  readonly maxAge: string;
   /** Name of the queue that gets the events. */
   readonly queue: string | undefined;
   readonly prefix: string;
   readonly suffix: string;
 }
-const NONE: BucketSettings = { origins: [], methods: [], maxAge: "0", queue: undefined, prefix: "", suffix: "" };
+const NONE: BucketSettings = { origins: [], queue: undefined, prefix: "", suffix: "" };
+const METHODS = ["POST", "GET"];
 
 const NOT_ALLOWED = new S3Refusal(403, "AccessForbidden", "CORSResponse: This CORS request is not allowed.");
 
@@ -33,27 +32,12 @@ function targetOf(message: IncomingMessage): Target {
   return { bucket: decodeURIComponent(pathname.split("/")[1] ?? ""), query: searchParams };
 }
 
-function valuesIn(xml: string, element: string): readonly string[] {
-  return [...xml.matchAll(new RegExp(`<${element}>([^<]*)<`, "g"))].map(([, value = ""]) => value);
-}
-
-/** The rules of CORS or of events in a request's body, which the engine doesn't know. */
-function parseSettings(xml: string): Partial<BucketSettings> {
-  const origins = valuesIn(xml, "AllowedOrigin");
-  if (origins.length > 0) {
-    return { origins, methods: valuesIn(xml, "AllowedMethod"), maxAge: valuesIn(xml, "MaxAgeSeconds")[0] ?? "0" };
-  }
-  const rules = Object.fromEntries(valuesIn(xml, "Name").map((name, at) => [name, valuesIn(xml, "Value")[at]]));
-  const queue = valuesIn(xml, "Queue")[0]?.split(":").at(-1);
-  return { queue, prefix: rules["prefix"] ?? "", suffix: rules["suffix"] ?? "" };
-}
-
-function corsHeaders({ origins, methods, maxAge }: BucketSettings, origin: string | undefined, method: string) {
-  if (origin === undefined || !origins.includes(origin) || !methods.includes(method)) return undefined;
+function corsHeaders({ origins }: BucketSettings, origin: string | undefined, method: string) {
+  if (origin === undefined || !origins.includes(origin) || !METHODS.includes(method)) return undefined;
   return {
     "access-control-allow-origin": origin,
-    "access-control-allow-methods": methods.join(", "),
-    "access-control-max-age": maxAge,
+    "access-control-allow-methods": METHODS.join(", "),
+    "access-control-max-age": "3600",
     vary: "Origin, Access-Control-Request-Headers, Access-Control-Request-Method",
   };
 }
@@ -152,8 +136,8 @@ export function createS3Front(send: (queue: string, body: string) => void): S3Fr
       return receiveForm(message, bucket, client);
     }
     assertAuthorized(message, target);
-    if (message.method === "PUT" && (query.has("cors") || query.has("notification"))) {
-      buckets.set(bucket, { ...settingsOf(bucket), ...parseSettings(await text(message)) });
+    if (message.method === "PUT" && query.has("settings")) {
+      buckets.set(bucket, JSON.parse(await text(message)) as BucketSettings);
       return { status: 200 };
     }
     return undefined;

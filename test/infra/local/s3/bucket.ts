@@ -17,7 +17,7 @@ export interface Form {
 export async function openBucket() {
   const { s3, sqs, environment } = await createTestRuntime();
   const { UPLOADS_BUCKET: Bucket, SPLIT_QUEUE_URL: QueueUrl } = environment;
-  await openBuckets({ s3 }, environment as never, ["http://localhost:3000"]);
+  await openBuckets(environment as never, ["http://localhost:3000"]);
   return {
     Bucket,
     QueueUrl,
