@@ -1,4 +1,4 @@
-import { cellsOf, QuoteError } from "../../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, QuoteError, ROW_MAX_CHARACTERS } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { NUL_BYTE } from "../../../lib/uploads/csv/file-kind.ts";
 import { RecordCut } from "./records.ts";
@@ -28,6 +28,13 @@ export interface ReadingOptions {
   readonly onProgress?: (bytes: number) => void;
   /** So many bytes are read, and the row in which they end is left out. @default all */
   readonly bytesMax?: number;
+}
+
+/** The cells of a record, as the service reads it. @throws QuoteError */
+function cellsIn(record: string, delimiter: Delimiter): string[] {
+  const cells = cellsOf(record, delimiter);
+  if (record.length > ROW_MAX_CHARACTERS) throw new QuoteError("isTooLong");
+  return cells;
 }
 
 /**
@@ -78,7 +85,7 @@ export async function observeRows(
   const show = (record: string): boolean => {
     row += 1;
     if (row < headerRow || leftOut?.has(row) || record === "\n" || record === "\r\n") return true;
-    const cells = cellsOf(record, delimiter);
+    const cells = cellsIn(record, delimiter);
     if (row === headerRow) observers = begin(cells);
     else for (const observer of observers) observer.observe({ row, cells });
     return true;
@@ -105,7 +112,7 @@ export async function readFirstRows(file: ReadableStream<Uint8Array>, delimiter:
   let characters = 0;
   const show = (record: string): boolean => {
     if (record.includes("\0")) problem = NUL_BYTE;
-    else rows.push(cellsOf(record, delimiter));
+    else rows.push(cellsIn(record, delimiter));
     characters += record.length;
     return problem === undefined && rows.length < rowsMax && characters < FIRST_ROWS_CHARACTERS;
   };
