@@ -95,6 +95,9 @@ describe("before an import the command", () => {
     expect((await run("import", "log.csv", "--mapping", "from.json", "--dry-run")).told).toContain(
       "1 row repeats the ID of an earlier row, and the later row wins:\nrow 3: E-1, first in row 2\n",
     );
+    writeFileSync("sums.csv", "nr,step,at\n1,1,\nTotal,1,\n");
+    const sums = await run("import", "sums.csv", "--mapping", "from.json", "--without-totals", "--dry-run");
+    expect(sums.told).toContain("left out: row 3, a total (Total, 1)");
   });
 
   it("takes a column of IDs for certain only if they don't repeat in the whole file", async () => {
