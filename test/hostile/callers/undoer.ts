@@ -73,12 +73,17 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       const isTyping = item.isOlder && random() < 0.3;
       if (isTyping) item.types.add(attribute);
       const body = { work_item: { custom_attributes: { [attribute]: number }, ...(isTyping && { type: attribute }) } };
-      const response = await call("write", "updateWorkItem", { params: { id: idOf(item) }, body });
+      let hasStopped = false;
+      const onStop = (): void => void (hasStopped = true);
+      const response = await call("write", "updateWorkItem", { params: { id: idOf(item) }, body }, () => true, {
+        onStop,
+      });
       if (response?.status === 200) {
         item.written.add(attribute);
         item.hasType ||= isTyping;
         oracle.acknowledged += 1;
-      } else if (response?.status !== 404) item.isUncertain = true;
+        // Where a later attempt finds no item, a frozen one may still find it.
+      } else if (response?.status !== 404 || hasStopped) item.isUncertain = true;
       await world.sleep(1000 + random() * 15_000);
     }
   };
