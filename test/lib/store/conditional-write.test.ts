@@ -113,6 +113,6 @@ describe("a conditional write", () => {
       code: "ResourceNotFoundException",
       current: undefined,
     });
-    await expect(tryWrite(runtime.dynamodb, command)).rejects.toThrow("resource not found");
+    await expect(tryWrite(runtime.dynamodb, command)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
 });
