@@ -321,7 +321,12 @@ class Ways {
         const isOther = open.id !== last;
         if (isOther && others >= this.#others) continue;
         for (const step of this.#stepsIn(branch, open)) {
-          visit(this.#after(branch, open.id, step), open.id, others + (isOther ? 1 : 0));
+          const after = this.#after(branch, open.id, step);
+          visit(after, open.id, others + (isOther ? 1 : 0));
+          // What is erased doesn't show who wrote it: a call that is under way may then happen once more.
+          if (open.operation.kind !== "erase") continue;
+          const again = { ...after, progress: new Map([[open.id, step.progress]]) };
+          visit(again, open.id, others + (isOther ? 1 : 0));
         }
       }
     }
