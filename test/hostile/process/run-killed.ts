@@ -88,6 +88,7 @@ class KilledService {
 
 const uploads: Uploads = {
   slow: new Set(),
+  checksSize: true,
   postFile: async (_job, text, meta) => {
     const { upload } = meta as { readonly upload?: { url: string; fields: Record<string, string> } };
     // The file has arrived, and the response to the form was lost.

@@ -30,6 +30,7 @@ export class UploadWorkers implements Uploads {
   readonly #queues: Queues;
   readonly #plain: ReturnType<typeof createWorkers>;
   /** Jobs whose items take seconds for each request. */
+  readonly checksSize = false;
   readonly slow = new Set<string>();
   /** When something last went wrong with a sweep, or one of a job's workers was started. */
   readonly #touchedAt = new Map<string, number>();
