@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { HEADER_ROW_MAX } from "../../../lib/uploads/mapping/mapping.ts";
 import { HEAD_BYTES, isWorkbook, problemOfBinary, problemOfOtherText } from "../../../lib/uploads/csv/file-kind.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { UTF_8 } from "@work-items/importer/files/encodings.ts";
@@ -152,7 +153,7 @@ export async function openCsv(path: string, options: OpenOptions, stdin: Readabl
 
 /** The header of a file, the number of its row, and the first rows below it. @throws CommandError */
 export async function readSample({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) {
-  const { rows, problem } = await readFirstRows(blob.stream(), delimiter, rowsMax + 1);
+  const { rows, problem } = await readFirstRows(blob.stream(), delimiter, HEADER_ROW_MAX + rowsMax);
   if (problem !== undefined) throw new CommandError(problem);
   const headerRow = findHeaderRow(rows);
   return { names: rows[headerRow - 1] ?? [], headerRow, rows: rows.slice(headerRow, headerRow + rowsMax), delimiter };

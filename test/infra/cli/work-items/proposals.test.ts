@@ -37,6 +37,13 @@ it("imports nothing by a mapping that no one has reviewed, and names what a prop
   expect(proposed.told).not.toContain("values are empty");
 });
 
+it("says where the header is if titles stand above it", async () => {
+  writeFileSync("titled.csv", "Report June;;\n\nexternal_id;type;status\nTI-1;call;pending\nTI-2;call;pending\n");
+  const { exit, out, told } = await run("import", "titled.csv", "--wait");
+  expect({ exit, out }).toEqual({ exit: 1, out: "" });
+  expect(told).toContain("the header is in row 3: write a mapping with --propose <file>");
+});
+
 it("asks for an encoding that it can't tell, sends nothing, and shows how values would read", async () => {
   const good = "external_id,agent_name\nLA-1,Zo\u00eb\nLA-2,J\u00fcrgen\n";
   writeFileSync("latin.csv", Buffer.from(good, "latin1"));
