@@ -88,10 +88,13 @@ export function openAdministration(
   if (table === undefined) throw new UsageError("name the table: --table <Access table> (or ACCESS_TABLE)");
   const region = regionCode(target.region ?? all["REGION_CODE"]);
   const { awsRegion } = REGIONS[region];
-  const dynamodb = createDynamoDbClient(all, {
-    ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
-    region: target.region === undefined ? (all["AWS_REGION"] ?? awsRegion) : awsRegion,
-  });
+  const dynamodb = createDynamoDbClient(
+    {},
+    {
+      ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
+      region: target.region === undefined ? (all["AWS_REGION"] ?? awsRegion) : awsRegion,
+    },
+  );
   return {
     dynamodb,
     environment: { ACCESS_TABLE: table },

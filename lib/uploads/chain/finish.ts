@@ -5,6 +5,7 @@ import { ObjectGoneError } from "../files/upload-objects.ts";
 import type { ListTime, WriteList } from "../files/write-list.ts";
 import {
   CHUNK_ATTEMPTS_MAX,
+  hasWaitedEnough,
   isBusy,
   isComplete,
   isLarge,
@@ -148,7 +149,7 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     if (ofRows && isLarge(job)) return ofRows.sendLarge(job);
     // Long lists take minutes: only one worker merges them at a time.
     if (!ofRows && !(await store.claimFinish(job))) return;
-    const isOverdue = isRefusedForGood({ refused_since: lastChangeOf(snapshot) }, clock());
+    const isOverdue = hasWaitedEnough(lastChangeOf(snapshot), clock());
     const withoutLists = (): Promise<void> =>
       end(dependencies, job, sumOf(snapshot.buckets), { shortfalls: [UNLISTED] });
     // A worker that had claimed the job has died.

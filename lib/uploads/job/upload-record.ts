@@ -19,7 +19,7 @@ const LARGE_FILE_BYTES = 64 * 1024 * 1024;
 /** Claims of a bucket without progress after which its job fails. */
 export const CHUNK_ATTEMPTS_MAX = 6;
 /** What a store refuses is no failure of a worker, but a job doesn't wait for it forever. */
-const REFUSED_MAX_MS = 24 * 60 * 60 * 1000;
+const WAITS_MAX_MS = 24 * 60 * 60 * 1000;
 
 /** Number of buckets of a file. @param bytes its size @param bucketBytes bytes of the file for each bucket of a small file */
 export function bucketCount(bytes: number, bucketBytes: number): number {
@@ -53,9 +53,14 @@ export function isBusy({ busy_until: until }: Pick<ClaimFields, "busy_until">, n
   return until >= now;
 }
 
+/** Whether a job has waited so long that it doesn't wait any more. @param since milliseconds since the epoch; 0 if it doesn't wait */
+export function hasWaitedEnough(since: number, now: number): boolean {
+  return since > 0 && now - since > WAITS_MAX_MS;
+}
+
 /** Whether a store has refused for so long that the job fails. @param now milliseconds since the epoch */
 export function isRefusedForGood({ refused_since: since }: Pick<ClaimFields, "refused_since">, now: number): boolean {
-  return since > 0 && now - since > REFUSED_MAX_MS;
+  return hasWaitedEnough(since, now);
 }
 
 /** Counters of an ended job; those of an open job are in its buckets. */

@@ -29,8 +29,8 @@ export class UploadWorkers implements Uploads {
   readonly #world: World;
   readonly #queues: Queues;
   readonly #plain: ReturnType<typeof createWorkers>;
-  /** Jobs whose items take seconds for each request. */
   readonly checksSize = false;
+  /** Jobs whose items take seconds for each request. */
   readonly slow = new Set<string>();
   /** When something last went wrong with a sweep, or one of a job's workers was started. */
   readonly #touchedAt = new Map<string, number>();

@@ -3,9 +3,8 @@ import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../lib/uploads/csv/target
 import { COLUMNS_MAX, PART_MAX_CHARACTERS } from "@work-items/importer/proposals/made-ids.ts";
 import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { isBlank } from "./table-file.ts";
 import { placeOf } from "./sources.ts";
-import type { TableFile } from "./table-file.ts";
+import { isBlank, type TableFile } from "./table-file.ts";
 
 /** What becomes of a column that is no field; no target is called so. */
 export const KEPT = "kept";
