@@ -1,5 +1,5 @@
 import { cloneElement, type ComponentChildren, type VNode } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { LoadedList } from "./use-calls.ts";
 
 /** A sentence about what went wrong, which screen readers say at once; nothing if there is none. */
@@ -17,7 +17,8 @@ export function Heading({
   readonly isStep?: boolean;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  // Before the browser can react to a key, so that the focus never moves away from somebody who types already.
+  useLayoutEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     document.title = `${children} · Work items`;
   }, [children]);
