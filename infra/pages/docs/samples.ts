@@ -161,7 +161,9 @@ const WRITERS: Readonly<Record<Language, (steps: readonly Step[]) => readonly st
     ...(hasFile(steps) ? [`printf '${FILE.text.replaceAll("\n", String.raw`\n`)}' > ${FILE.name}`] : []),
     ...steps.map((step) => {
       const silent = curl(step).replace("curl", "curl -sS");
-      if (step.purpose === "wait") return `until ${silent} |\n  grep -q '"status":"completed"'; do sleep 1; done`;
+      if (step.purpose === "wait") {
+        return `while ${silent} |\n  grep -qE '"status":"(pending|processing)"'; do sleep 1; done`;
+      }
       return step.purpose === "print"
         ? curl(step)
         : `${step.purpose.variable}=$(${silent} |\n  grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)`;
@@ -182,11 +184,11 @@ form.append("upload[file]", csv, "${FILE.name}");`,
         return `const response = ${call};\nconsole.log(response.status, await response.${step.isJson ? "json" : "text"}());`;
       }
       if (step.purpose === "wait") {
-        return `const isOver = async () => {
+        return `const isOpen = async () => {
   const job = ${call};
-  return (await job.json()).data.status === "completed";
+  return ["pending", "processing"].includes((await job.json()).data.status);
 };
-while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 1000));`;
+while (await isOpen()) await new Promise((resolve) => setTimeout(resolve, 1000));`;
       }
       const place = step.purpose.idAt.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
       return `const ${step.purpose.variable} = ${call}
@@ -201,7 +203,9 @@ while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 100
       : []),
     ...steps.map((step) => {
       const call = requestsCall(step);
-      if (step.purpose === "wait") return `while ${call}.json()["data"]["status"] != "completed":\n    time.sleep(1)`;
+      if (step.purpose === "wait") {
+        return `while ${call}.json()["data"]["status"] in ("pending", "processing"):\n    time.sleep(1)`;
+      }
       return step.purpose === "print"
         ? `response = ${call}\nprint(response.status_code, response.${step.isJson ? "json()" : "text"})`
         : `${step.purpose.variable} = ${call}.json()["data"]${step.purpose.idAt.map((key) => `[${JSON.stringify(key)}]`).join("")}`;
