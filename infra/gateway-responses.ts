@@ -47,7 +47,9 @@ const RESPONSES = {
   QUOTA_EXCEEDED: tooMany,
   INTEGRATION_FAILURE: busy,
   INTEGRATION_TIMEOUT: busy,
-  API_CONFIGURATION_ERROR: internal,
+  // Lambda has rejected the call, nearly always because no more may run at once
+  // (https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway-errors.html).
+  API_CONFIGURATION_ERROR: busy,
   AUTHORIZER_FAILURE: internal,
   AUTHORIZER_CONFIGURATION_ERROR: internal,
   DEFAULT_4XX: { error: "bad request" },

@@ -83,7 +83,8 @@ const ERRORS = {
   500: { name: "InternalServerError", description: "An unexpected error.", example: "internal error" },
   503: {
     name: "ServiceUnavailable",
-    description: "The database is busy or unavailable, or the call ran out of time. Send the request again.",
+    description:
+      "The database is busy or unavailable, too many calls run at once, or the call ran out of time. Send the request again.",
     example: "the service is busy; retry later",
     headers: ["Retry-After"],
   },

@@ -146,6 +146,7 @@ describe("gateway responses", () => {
     [ResponseType.REQUEST_TOO_LARGE, "413"],
     [ResponseType.THROTTLED, "429"],
     [ResponseType.DEFAULT_5XX, "500"],
+    [ResponseType.API_CONFIGURATION_ERROR, "503"],
     [ResponseType.INTEGRATION_TIMEOUT, "503"],
   ])("$responseType has the status that our own function would give", (type, status) => {
     expect(responseOf(type)?.StatusCode).toBe(status);

@@ -160,7 +160,7 @@ class RestApi {
 
   /** The response to a request whose function failed, or whose response could not be sent. */
   failure(message: IncomingMessage, requestId: string): HttpResponse {
-    return this.#refuse("API_CONFIGURATION_ERROR", message, requestId);
+    return this.#refuse("DEFAULT_5XX", message, requestId);
   }
 
   /** The gateway's own response of a type, in the media type that the caller accepts. */
