@@ -41,7 +41,10 @@ export const RESPONSE_HEADERS = {
     "With `Accept: application/problem+json`: a link (`rel=help`) to the documentation of this error.",
     '<../docs/errors#invalid-input>; rel="help"',
   ),
-  "WWW-Authenticate": { ...text("The authentication scheme.", "Bearer"), required: true },
+  "WWW-Authenticate": text(
+    "The authentication scheme. API Gateway renames this header to `x-amzn-Remapped-WWW-Authenticate`.",
+    "Bearer",
+  ),
 } as const satisfies Record<string, Json>;
 /** Key of a response's header. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
