@@ -126,10 +126,7 @@ export const uuid = z.string().meta({ format: "uuid" });
 /** A number of things. */
 export const count = z.int().min(0);
 
-/**
- * A number in a request. A request's numbers keep their digits as they are written, which only custom attributes need:
- * here `1e6` and `1000000.0` are the number 1000000.
- */
+/** A number that may come from a cell, which keeps its digits as they are written: `1000000.0` is the number 1000000. */
 export function number<S extends z.ZodType<number>>(schema: S) {
   return z.preprocess((value) => (isRawJson(value) ? Number(value.rawJSON) : value), schema);
 }

@@ -3,7 +3,7 @@ import { gunzip } from "node:zlib";
 import httpJsonBodyParser from "@middy/http-json-body-parser";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { BodyTooLargeError, InvalidInputError, MalformedBodyError, UnsupportedMediaTypeError } from "../errors.ts";
-import { keepsItsDigits, parseKeepingDigits } from "../json.ts";
+import { isRawJson, type JsonValue, keepsItsDigits, parseKeepingDigits } from "../json.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { type MediaType, parseMediaType } from "./request.ts";
 
@@ -124,7 +124,19 @@ function readText({ body, isBase64Encoded }: RawBody): string {
   }
 }
 
-/** Parses the body as JSON without losing digits. @throws MalformedBodyError, InvalidInputError */
+/** The key of the values whose numbers keep their digits. */
+const EXACT_KEY = "custom_attributes";
+
+/** Makes plain numbers of all others: for schemas, a number with all its digits is an object. */
+function withPlainNumbers(value: JsonValue): JsonValue {
+  if (isRawJson(value)) return Number(value.rawJSON);
+  if (Array.isArray(value)) return value.map(withPlainNumbers);
+  if (typeof value !== "object" || value === null) return value;
+  for (const key of Object.keys(value)) if (key !== EXACT_KEY) value[key] = withPlainNumbers(value[key]!);
+  return value;
+}
+
+/** Parses the body as JSON. Custom attributes don't lose digits. @throws MalformedBodyError, InvalidInputError */
 export async function parseJsonBody(raw: RawBody): Promise<unknown> {
   const text = readText(raw);
   if (text.trim() === "") throw new MalformedBodyError("the request body is empty; it must be JSON");
@@ -137,7 +149,7 @@ export async function parseJsonBody(raw: RawBody): Promise<unknown> {
     }
   }
   try {
-    return parseKeepingDigits(text);
+    return withPlainNumbers(parseKeepingDigits(text));
   } catch (error) {
     if (error instanceof RangeError) {
       throw new InvalidInputError([{ path: [], code: "too_deep", message: "is nested too deeply" }]);

@@ -46,3 +46,15 @@ describe("unusual input is returned unchanged", () => {
     expect(body.data).toHaveLength(1);
   });
 });
+
+it.each([
+  ["external_id", "must be a string, not a number"],
+  ["events", "must be an array, not a number"],
+])("names a number of many digits as %s as what it is", async (field, problem) => {
+  for (const number of ["12345678901234567890", "1.0"]) {
+    const response = await call("createWorkItem", { body: `{"work_item":{"external_id":"a","${field}":${number}}}` });
+    expect([response.status, response.body]).toEqual([422, { error: `work_item.${field}: ${problem}` }]);
+    const inPlace = await call("createWorkItem", { body: `{"work_item":${number}}` });
+    expect(inPlace.body).toEqual({ error: "work_item: must be an object, not a number" });
+  }
+});

@@ -182,6 +182,11 @@ describe("a form", () => {
     expect(dataOf(response)).toMatchObject({ size: 1_000_000 });
   });
 
+  it("is rejected without a size, which is required", async () => {
+    const { body } = await uploads.call("uploadWorkItems", { body: '{"upload":{"filename":"items.csv"}}' });
+    expect(body).toEqual({ error: "upload.size: is required" });
+  });
+
   it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is rejected for a size of %s", async (size) => {
     expect((await uploads.requestForm(size)).status).toBe(422);
   });

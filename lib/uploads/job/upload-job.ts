@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, number, storedTimestamp, text, uuid } from "../../schema.ts";
+import { count, storedTimestamp, text, uuid } from "../../schema.ts";
 import { mappingSchema } from "../mapping/mapping.ts";
 
 /** States of an upload job. */
@@ -107,12 +107,11 @@ export const uploadFormRequestSchema = z.strictObject({
     .strictObject({
       ...uploadOptions(),
       filename: text().describe("Name of the file."),
-      size: number(
-        z
-          .int("must be a whole number of bytes")
-          .min(1, "must be at least 1 byte")
-          .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`),
-      ).describe("Size of the file in bytes."),
+      size: z
+        .int({ error: ({ input }) => (input === undefined ? undefined : "must be a whole number of bytes") })
+        .min(1, "must be at least 1 byte")
+        .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`)
+        .describe("Size of the file in bytes."),
     })
     .describe("The file that you are going to upload."),
 });

@@ -29,9 +29,19 @@ describe("a JSON body", () => {
     }
   });
 
-  it("keeps every digit of every number, and keys that objects have by themselves", async () => {
-    const text = '{"a":9007199254740993,"b":0.10000000000000000001,"c":1.0,"d":1e400,"constructor":{"prototype":1}}';
+  it("keeps every digit in custom attributes, and keys that objects have by themselves", async () => {
+    const attributes =
+      '{"a":9007199254740993,"b":[0.10000000000000000001],"c":1.0,"d":1e400,"constructor":{"prototype":1}}';
+    const text = `{"work_items":[{"custom_attributes":${attributes}}]}`;
     expect(JSON.stringify(await valueOf(text, "application/json"))).toBe(text);
+  });
+
+  it("has plain numbers elsewhere, so that no message calls them objects", async () => {
+    const text = '{"a":[9007199254740993,{"b":1.0,"__proto__":1e6}],"custom_attributes":{"c":1.0}}';
+    const value = await valueOf(text, "application/json");
+    expect(JSON.stringify(value)).toBe(
+      '{"a":[9007199254740992,{"b":1,"__proto__":1000000}],"custom_attributes":{"c":1.0}}',
+    );
   });
 
   it("gives every number back as it was written", async () => {
@@ -50,7 +60,7 @@ describe("a JSON body", () => {
       });
     await fc.assert(
       fc.asyncProperty(number, async (written) => {
-        const text = `{"a":[${written}]}`;
+        const text = `{"custom_attributes":[${written}]}`;
         expect(JSON.stringify(await valueOf(text, "application/json"))).toBe(text);
       }),
       { numRuns: 2000, examples: [["0.0000001"], ["0.00000012"], ["0.10"], ["-0"], ["1E5"]] },
