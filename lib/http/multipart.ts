@@ -52,7 +52,7 @@ function parseField(bytes: Buffer): FormField {
   );
   const disposition = parseMediaType(headers.get("content-disposition"));
   const name = disposition?.parameters.get("name");
-  if (disposition?.type !== "form-data" || name === undefined) {
+  if (disposition?.type !== "form-data" || !name) {
     throw new MalformedMultipartError("a part has no Content-Disposition: form-data with a name");
   }
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";

@@ -8,7 +8,6 @@ import {
   type ReadBody,
   type RequestBody,
 } from "../http/request-body.ts";
-import { parseJson } from "../json.ts";
 import type { MediaType } from "../http/request.ts";
 import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "../http/multipart.ts";
 import { problemOfText } from "../schema.ts";
@@ -24,7 +23,7 @@ function refuseField(name: string, code: ProblemCode, message: string): never {
 
 function readJsonField({ name, content }: FormField): unknown {
   try {
-    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(content));
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
   } catch (error) {
     // V8 quotes the text in its message: only the position may be repeated.
     const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
@@ -84,8 +83,12 @@ function othersIn(fields: ReadonlyMap<string, FormField>) {
   };
 }
 
-/** Whether the delimiter occurs only at the start of the body and at the start of its last line. */
+/**
+ * Whether the delimiter occurs only at the start of the body and at the start of its last line, and can be quoted for
+ * middy's parser, which doesn't know escapes.
+ */
 function isPlainlyFramed(bytes: Buffer, delimiter: string): boolean {
+  if (/["\\]/.test(delimiter)) return false;
   const last = bytes.lastIndexOf(delimiter);
   return bytes.indexOf(delimiter) === 0 && bytes.indexOf(delimiter, 1) === last;
 }

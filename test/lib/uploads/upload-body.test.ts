@@ -33,6 +33,11 @@ describe("a multipart body", () => {
     expect(await read(Buffer.from(body), FORM)).toEqual({ kind: "file", file, fields: { upload: {} } });
   });
 
+  it("may have a boundary that needs escapes in its quotes", async () => {
+    const body = form({ name: "upload[file]", filename: "a.csv" }).replaceAll("--x_y", '--x"\\y');
+    expect(fileOf(await read(body, String.raw`multipart/form-data; boundary="x\"\\y"`))?.filename).toBe("a.csv");
+  });
+
   it("may be an empty file", async () => {
     const body = form({ name: "upload[file]", filename: "a.csv", content: "" });
     expect(fileOf(await read(body, FORM))?.content).toHaveLength(0);
@@ -74,6 +79,7 @@ describe("a multipart body", () => {
     ["cut off", form({ name: "upload[file]", filename: "a" }).slice(0, -8), FORM],
     ["empty", "", FORM],
     ["absent", null, FORM],
+    ["with a part whose name is empty", form({ name: "" }), FORM],
     ["of 70,000 fields", form(...Array.from({ length: 70_000 }, () => ({ name: "a", content: "" }))), FORM],
   ])("is malformed %s", async (_, body, contentType) => {
     await expect(read(body, contentType)).rejects.toThrow(MalformedBodyError);
