@@ -84,8 +84,7 @@ export function openQuestions({ questions = [] }: Proposal): string[] {
 
 /** What each column of a file is proposed to become, a line each: what is certain, what to check, and what is kept. */
 export function proposalLines(proposal: Proposal): string[] {
-  const { columns, mapping, headerDoubt, unknownStatuses = [] } = proposal;
-  const texts = unknownStatuses.slice(0, SHOWN).map((text) => `"${text}"`);
+  const { columns, mapping, headerDoubt, unknownWords = [] } = proposal;
   const certain = columns.filter(({ certainty }) => certainty === "certain").map(shown);
   return [
     ...(headerDoubt === undefined ? [] : [`please check: ${headerDoubt}`]),
@@ -94,7 +93,10 @@ export function proposalLines(proposal: Proposal): string[] {
     ...otherColumns(columns, mapping),
     ...assumptions(proposal),
     ...choices(proposal),
-    ...(texts.length > 0 ? [`choose in "values" of status what these mean: ${texts.join(", ")}`] : []),
+    ...unknownWords.map(({ target, words }) => {
+      const texts = words.slice(0, SHOWN).map((text) => `"${text}"`);
+      return `choose in "values" of ${target} what these mean: ${texts.join(", ")}`;
+    }),
     ...(mapping.fields?.["external_id"] === undefined
       ? ["no column identifies the items: add external_id to the fields of the mapping"]
       : []),

@@ -5,7 +5,7 @@ import { isTotalsRow } from "./find-totals.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { agentFields, areEmails, nobodyIn } from "./agent-columns.ts";
 import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known-headers.ts";
-import { aliasesOf, statusesIn, statusOf } from "./known-statuses.ts";
+import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./known-choices.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";
 import { proposeTime, type TimeAnswers, type TimeQuestion, withoutZone } from "./propose-time.ts";
@@ -52,8 +52,8 @@ export interface Proposal {
   readonly columns: readonly ProposedColumn[];
   /** Why the header may be a row of data; undefined if nothing speaks for that. */
   readonly headerDoubt?: string | undefined;
-  /** Texts of the status column whose meaning a person has to choose, as far as the rows show them. */
-  readonly unknownStatuses?: readonly string[];
+  /** Texts of fields with choices whose meaning a person has to choose, as far as the rows show them. */
+  readonly unknownWords?: readonly { readonly target: string; readonly words: readonly string[] }[];
   /** What a person has to answer before the file is imported. */
   readonly questions?: readonly TimeQuestion[];
   /** Rows of sums, which are no items. */
@@ -66,8 +66,8 @@ const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
 /** Names of more columns are not searched for slips, which takes seconds. */
 const COMPARED_COLUMNS_MAX = 1000;
 
-/** More different texts are no statuses, unless some of them are known. */
-const STATUSES_MAX = 12;
+/** More different texts are no choices, unless some of them are known. */
+const CHOICES_MAX = 12;
 /** Columns of numbers whose digits are a name, so that they stay texts. */
 const NUMBERED = /\b(?:id|key|code|ref|reference|number|no|nr|nummer|numero|phone|mobile|tel|fax|zip|postal|plz|cp)\b/;
 /** Columns that identify no item, although no two of their values are the same. */
@@ -102,8 +102,8 @@ function isDistinct({ values }: Column): boolean {
   return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
 }
 
-/** The texts of a column that may be statuses, in all rows as far as they are few. */
-function statusWords({ survey, values }: Column): readonly string[] {
+/** The texts of a column that may be choices, in all rows as far as they are few. */
+function wordsOf({ survey, values }: Column): readonly string[] {
   return survey.words === undefined
     ? values
     : [...survey.words.keys()].filter((word) => !SURELY_EMPTY.has(comparable(word)));
@@ -125,16 +125,17 @@ function checkValues(target: string, column: Column, rows: number, isCertain: bo
   if (target === "agent_email") {
     return values.length > 0 && !areEmails(values) ? undefined : named(source);
   }
-  if (target === "status") {
-    const known = values.filter((value) => statusOf(value) !== undefined).length;
-    const translated = { column: name, ...aliasesOf(statusWords(column)) };
+  if (choicesOf(target)) {
+    const meaningOf = meaningsIn(target, []);
+    const known = values.filter((value) => meaningOf(value) !== undefined).length;
+    const translated = { column: name, ...aliasesOf(target, wordsOf(column)) };
     if (isMost(known, values)) return found(translated, "certain", isCertain ? "by name" : "by name and values");
     const unknown = new Set(values.map(comparable)).size;
-    if (!isCertain || (known === 0 && unknown > STATUSES_MAX)) return undefined;
+    if (!isCertain || (known === 0 && unknown > CHOICES_MAX)) return undefined;
     if (values.length === 0) return named(translated);
     return found(translated, "likely", `by name, but ${values.length - known} of ${values.length} values aren't known`);
   }
-  if (target === "type" && values.length > STATUSES_MAX && isDistinct(column)) {
+  if (target === "type" && values.length > CHOICES_MAX && isDistinct(column)) {
     return found(source, "likely", "by name, but no two values are the same");
   }
   return named(source);
@@ -153,10 +154,10 @@ function marksOf({ marks }: SurveyedColumn): string[] {
   return [...new Set([...marks.keys()].map(comparable))].filter((mark) => !SURELY_EMPTY.has(mark));
 }
 
-/** Whether all cells are known words for statuses, of at least two different ones. */
-function holdsStatuses({ values }: Column): boolean {
-  const statuses = new Set(values.map(statusOf));
-  return !statuses.has(undefined) && statuses.size > 1;
+/** Whether all cells are known words for the choices of a field, of at least two different ones. */
+function holdsChoices(target: string, { values }: Column): boolean {
+  const choices = new Set(values.map(meaningsIn(target, [])));
+  return !choices.has(undefined) && choices.size > 1;
 }
 
 /** Collects what the columns become, each column and each target once. */
@@ -294,7 +295,9 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
       if (target !== undefined) choices.take(target, column, false);
     }
   }
-  for (const column of columns) if (holdsStatuses(column)) choices.take("status", column, true, "by values");
+  for (const target of CHOICE_FIELDS) {
+    for (const column of columns) if (holdsChoices(target, column)) choices.take(target, column, true, "by values");
+  }
   const ids = columns.filter((column) => column.values.length === rows && isDistinct(column));
   for (const column of ids.filter(isIdentifier))
     choices.take("external_id", column, false, "by values: no two are the same");
@@ -318,11 +321,9 @@ function headerDoubtOf(columns: readonly Column[]): string | undefined {
   );
 }
 
-/** The texts of a status column that mean no known status, each spelling once. */
-function unknownStatusesOf(column: Column | undefined): string[] {
-  const words = column ? statusWords(column) : [];
-  const known = statusesIn(words);
-  const texts = words.filter((text) => known(text) === undefined);
+/** The texts of a column that mean no known choice, each spelling once. */
+function unknownWordsOf(target: string, column: Column): string[] {
+  const texts = unknownIn(target, wordsOf(column));
   return [...Map.groupBy(texts, comparable).values()].map(([text = ""]) => text);
 }
 
@@ -330,7 +331,7 @@ function unknownStatusesOf(column: Column | undefined): string[] {
 function keptMarksOf(columns: readonly Column[], choices: Choices): KeptMark[] {
   const kept = columns.flatMap((column) => {
     const target = choices.columns.get(column.index)?.target ?? "";
-    const isKept = target !== "status" && withoutMarks(target, column).values === undefined;
+    const isKept = choicesOf(target) === undefined && withoutMarks(target, column).values === undefined;
     return isKept ? marksOf(column.survey).map((word) => ({ word, column: column.name })) : [];
   });
   return [...Map.groupBy(kept, ({ word }) => word)].map(([word, places]) => ({
@@ -385,7 +386,11 @@ export function proposeMapping(sample: Sample): Proposal {
       return { index, column: name, ...chosen };
     }),
     headerDoubt: headerDoubtOf(columns),
-    unknownStatuses: unknownStatusesOf(columnOf("status")),
+    unknownWords: CHOICE_FIELDS.flatMap((target) => {
+      const column = columnOf(target);
+      const words = column ? unknownWordsOf(target, column) : [];
+      return words.length > 0 ? [{ target, words }] : [];
+    }),
     questions: choices.questions,
     totals: totalsIn(survey, columnOf("external_id")?.index),
     keptMarks: keptMarksOf(columns, choices),

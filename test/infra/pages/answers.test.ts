@@ -16,8 +16,9 @@ import {
   withReading,
   withRole,
 } from "../../../infra/pages/browser/upload/column-roles.ts";
+import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../infra/pages/browser/upload/field-names.ts";
 import { sourceFor, totalsOf } from "../../../infra/pages/browser/upload/sources.ts";
-import { itemTarget } from "../../../lib/uploads/csv/target.ts";
+import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES, itemTarget } from "../../../lib/uploads/csv/target.ts";
 import { observeTable, readFile, surveyFile, withoutRows } from "../../../infra/pages/browser/upload/table-file.ts";
 import { isSameMapping } from "../../../infra/pages/browser/upload/compare-mappings.ts";
 import { proposeMapping } from "../../../infra/importer/proposals/propose-mapping.ts";
@@ -109,6 +110,13 @@ test("rows of totals are found beyond the first rows, and are blank when they ar
   const seen: number[] = [];
   await observeTable(without, () => [{ observe: ({ row }) => seen.push(row) }]);
   expect([seen.length, seen[0], seen[1], seen.at(-1)]).toEqual([399, 2, 4, 401]);
+});
+
+test("messages call every field of items and events as the page does", () => {
+  for (const name of ITEM_FIELD_NAMES) expect(inPageWords(`${name}: is wrong`)).toBe(`${FIELD_NAMES[name]}: is wrong`);
+  for (const name of EVENT_FIELD_NAMES)
+    expect(inPageWords(`event.${name}: is wrong`)).toBe(`${EVENT_NAMES[name]}: is wrong`);
+  expect(inPageWords("actor_email: is wrong; type: is wrong")).toBe("Actor’s email: is wrong; Type: is wrong");
 });
 
 test("mappings that differ in the time zone only are the same for a file that was imported before", () => {

@@ -1,10 +1,11 @@
 import { useMemo } from "preact/hooks";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
+import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import type { ValueKind } from "../../../../lib/cell-value.ts";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX, fieldOf, itemTarget } from "../../../../lib/uploads/csv/target.ts";
+import { ATTRIBUTE_PREFIX, isTime, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { openQuestions, uncheckedColumns, withFormat, withoutAnswers, withZone } from "./answers.ts";
 import { type Misfit, misfitsOf } from "./check-rows.ts";
@@ -101,23 +102,15 @@ function Reading({
   const onChange = (next: Source): void => onAnswer({ mapping: withReading(mapping, column, next), checked });
   const props = { source, survey: surveyed(table, index), onChange };
   const values = valuesAt(table, index, empty);
-  const target = itemTarget(role);
-  const kind = target && fieldOf(target)?.kind;
-  if (kind?.choices)
-    return (
-      <ChoiceReading
-        {...props}
-        choices={kind.choices}
-        values={values}
-        rowsOf={(value) => rowsWith(table, index, value)}
-      />
-    );
+  if (choicesOf(role))
+    return <ChoiceReading {...props} target={role} values={values} rowsOf={(value) => rowsWith(table, index, value)} />;
   if (name === "" || role === COMBINED || role === LEFT_OUT) return null;
+  const target = itemTarget(role);
   const isAttribute = role === KEPT || role.startsWith(ATTRIBUTE_PREFIX);
   const { prefix = "", as: type = "text" } = source;
   return (
     <>
-      {kind?.name === "time" && <TimeReading {...props} {...asking} />}
+      {target && isTime(target) && <TimeReading {...props} {...asking} />}
       {role === "external_id" && (
         <TextField
           label="Prefix (optional)"
@@ -155,9 +148,7 @@ export function askingOf(
 
 /** The number of values of a choice whose meaning a person has yet to say. */
 function unansweredOf(table: SurveyedTable, { empty = [] }: Mapping, { role, source, index }: ColumnRole): number {
-  const target = itemTarget(role);
-  const choices = target && fieldOf(target)?.kind.choices;
-  return choices && source ? unansweredValues(choices, source, valuesAt(table, index, empty)).length : 0;
+  return choicesOf(role) && source ? unansweredValues(role, source, valuesAt(table, index, empty)).length : 0;
 }
 
 function shownSample(value: string): string {

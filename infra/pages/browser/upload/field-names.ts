@@ -1,5 +1,7 @@
-import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
+import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../../lib/uploads/csv/target.ts";
+import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
+import { shownTime } from "./shown.ts";
 
 /** What a column can become, as people call it. */
 export const FIELD_NAMES: Readonly<Record<string, string>> = {
@@ -36,6 +38,19 @@ export function shownValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/** The fields of an item that are shown by their names: all but those of its agent and its attributes. */
+export const SHOWN_FIELDS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
+  ([, { kind, person }]) => kind.name !== "json" && person === undefined,
+);
+
+/** The value of a field, as it is shown. */
+export function shownField({ kind }: Field, value: unknown): string {
+  const text = shownValue(value ?? "");
+  if (kind.name === "time") return shownTime(text || null);
+  return kind.choices === undefined ? text : shownChoice(text);
+}
+
+const NAME = new RegExp(String.raw`(?<![\w.])(?:${[...ITEM_FIELD_NAMES, ...EVENT_FIELD_NAMES].join("|")})(?=: )`, "g");
 const PATH = /(?:upload\.)?(?:mapping\.)?\b(fields|event)(?:\.(\w+)|\["((?:[^"\\]|\\.)*)"\])((?:\.\w+|\[[^\]]*\])*)/g;
 const OPTION = /\.values\["((?:[^"\\]|\\.)*)"\]$/;
 
@@ -48,9 +63,7 @@ export function inPageWords(message: string): string {
       const [, value] = OPTION.exec(options) ?? [];
       return value === undefined ? name : `${name}, “${value}”`;
     })
-    .replaceAll(/(?<![\w.])(external_id|[a-z]+_(?:email|name|external_id|at)|status|type)(?=: )/g, (name) =>
-      fieldName(name),
-    )
+    .replaceAll(NAME, (name) => FIELD_NAMES[name] ?? EVENT_NAMES[name] ?? name)
     .replaceAll("webhook.url: ", "URL: ")
     .replaceAll(/\bcustom_attributes\.(\S+?)(?=: )/g, (_, name: string) => fieldName(ATTRIBUTE_PREFIX + name));
 }

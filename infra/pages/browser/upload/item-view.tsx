@@ -1,7 +1,5 @@
-import type { Field } from "../../../../lib/work-items/field-definition.ts";
-import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { type Api, hasStatus, type Item, type ItemEvent } from "./api.ts";
-import { shownChoice, shownValue } from "./field-names.ts";
+import { SHOWN_FIELDS, shownField, shownValue } from "./field-names.ts";
 import { Heading, List, Loading } from "./parts.tsx";
 import { shownTime } from "./shown.ts";
 import { useList, useLoaded } from "./use-calls.ts";
@@ -36,20 +34,6 @@ function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
   );
 }
 
-const FIELDS: readonly (readonly [string, Field])[] = Object.entries(WORK_ITEM_FIELDS);
-
-/** The names and values of an item's fields, but for those of its agent and its attributes. */
-function fieldsOf(item: Item): (readonly [string, string])[] {
-  const values: Readonly<Record<string, unknown>> = item;
-  return FIELDS.filter(([, { kind, person }]) => kind.name !== "json" && person === undefined).map(
-    ([name, { kind, label }]) => {
-      const text = shownValue(values[name] ?? "");
-      if (kind.name === "time") return [label, shownTime(text || null)];
-      return [label, kind.name === "choice" ? shownChoice(text) : text];
-    },
-  );
-}
-
 const NOT_KNOWN = "There is no item at this address. It may have been deleted.";
 
 /** One item with its attributes and events. @param list address of the list from which it was opened, with its filters */
@@ -63,7 +47,7 @@ export function ItemView({ api, id, list }: { readonly api: Api; readonly id: st
   const { data: item } = value;
   const { agent } = item;
   const shown: readonly (readonly [string, string])[] = [
-    ...fieldsOf(item),
+    ...SHOWN_FIELDS.map(([name, field]) => [field.label, shownField(field, item[name as keyof Item])] as const),
     ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
     ["QA score", shownValue(item.qa_score ?? "")],
     ["Created", shownTime(item.created_at)],

@@ -5,10 +5,10 @@ import { entriesOf } from "work-items-client/pages.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { type Api, type Item, type Query } from "./api.ts";
-import { choiceOptions, shownChoice } from "./field-names.ts";
+import { choiceOptions, SHOWN_FIELDS, shownField, shownValue } from "./field-names.ts";
 import { ItemsChart } from "./charts.tsx";
 import { Alert, Button, Choice, Heading, List, saveFile, Table, TextField } from "./parts.tsx";
-import { countOf, shownNumber, shownTime } from "./shown.ts";
+import { countOf, shownNumber } from "./shown.ts";
 import { type LoadedList, useList, useWork } from "./use-calls.ts";
 
 const PAGE_ITEMS = 50;
@@ -35,17 +35,17 @@ function ItemsList({ list, status }: { readonly list: LoadedList<Item>; readonly
       <ItemsChart items={list.entries} />
       <Table
         caption="Items"
-        columns={["External ID", "Type", "Status", "Completed", "Agent"]}
-        rows={list.entries.map(({ id, external_id: externalId, type, status: each, completed_at: at, agent }) => [
-          <a key={id} href={`#item=${id}`}>
-            {externalId}
+        columns={["External ID", ...SHOWN_FIELDS.map(([, { label }]) => label), "Agent"]}
+        rows={list.entries.map((item) => [
+          <a key={item.id} href={`#item=${item.id}`}>
+            {item.external_id}
           </a>,
-          type,
-          <span key={each} class={`status ${each}`}>
-            {shownChoice(each)}
-          </span>,
-          shownTime(at),
-          agent.name ?? agent.email ?? agent.external_id ?? "",
+          ...SHOWN_FIELDS.map(([name, field]) => {
+            const value = item[name as keyof Item];
+            const text = shownField(field, value);
+            return field.kind.choices && text !== "" ? <span class={`status ${shownValue(value)}`}>{text}</span> : text;
+          }),
+          item.agent.name ?? item.agent.email ?? item.agent.external_id ?? "",
         ])}
       />
     </List>

@@ -1,4 +1,4 @@
-import { fieldOf, itemTarget } from "../../../../lib/uploads/csv/target.ts";
+import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { openQuestions } from "./answers.ts";
 import { KEPT, LEFT_OUT, rolesOf } from "./column-roles.ts";
@@ -32,11 +32,9 @@ function firstColumn({ column, columns, first_of: first }: Source): string | und
 
 /** What a person has yet to say of a field in a column, and how many values it has. */
 function noteOn({ table, mapping, checked }: Match, target: string, source: Source, index: number): string {
-  const field = itemTarget(target);
-  const choices = field && fieldOf(field)?.kind.choices;
-  if (choices && index >= 0) {
+  if (choicesOf(target) && index >= 0) {
     const values = valuesAt(table, index, mapping.empty ?? []);
-    const open = unansweredValues(choices, source, values).length;
+    const open = unansweredValues(target, source, values).length;
     return ` (${countOf(values.length, "value")}${open > 0 ? `, ${shownNumber(open)} to choose` : ""})`;
   }
   if (target !== "completed_at") return "";

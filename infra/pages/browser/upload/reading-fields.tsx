@@ -1,4 +1,4 @@
-import { statusesIn } from "@work-items/importer/proposals/known-statuses.ts";
+import { choicesOf, unknownIn } from "@work-items/importer/proposals/known-choices.ts";
 import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
@@ -22,31 +22,27 @@ interface ReadingProps {
   readonly onChange: (source: Source) => void;
 }
 
-/** The values of a choice whose meaning only a person can say. */
-function unknownIn(choices: readonly string[], values: readonly string[]): string[] {
-  const known = statusesIn(values);
-  return values.filter((value) => known(value) === undefined && !choices.includes(value));
-}
-
-/** The values of a choice whose meaning a person has yet to say. */
-export function unansweredValues(choices: readonly string[], source: Source, values: readonly string[]): string[] {
-  return unknownIn(choices, values).filter((value) => (aliasOf(source, value) ?? source.otherwise) === undefined);
+/** The values of a field with choices whose meaning a person has yet to say. */
+export function unansweredValues(target: string, source: Source, values: readonly string[]): string[] {
+  return unknownIn(target, values).filter((value) => (aliasOf(source, value) ?? source.otherwise) === undefined);
 }
 
 /** Asks which choice each unknown value means, and shows which one each known value means. */
 export function ChoiceReading({
-  choices,
+  target,
   source,
   values,
   rowsOf,
   onChange,
 }: ReadingProps & {
-  readonly choices: readonly string[];
+  /** A field with choices. */
+  readonly target: string;
   readonly values: readonly string[];
   /** Number of rows with a value; undefined if it isn't known. */
   readonly rowsOf: (value: string) => number | undefined;
 }) {
-  const unknown = unknownIn(choices, values);
+  const choices = choicesOf(target) ?? [];
+  const unknown = unknownIn(target, values);
   const known = values.filter((value) => !unknown.includes(value));
   const set = (value: string, choice: string | undefined): void =>
     onChange({ ...source, values: withAlias(source, value, choice) });
@@ -58,7 +54,7 @@ export function ChoiceReading({
           <Question
             key={value}
             text={`“${value}” means${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`}
-            answers={[...choiceOptions(choices), ["", "No status"]]}
+            answers={[...choiceOptions(choices), ["", "No value"]]}
             chosen={aliasOf(source, value) ?? source.otherwise}
             onChoose={(choice) => set(value, choice)}
           />

@@ -1,6 +1,6 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
-import { isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
-import { aliasesOf } from "@work-items/importer/proposals/known-statuses.ts";
+import { fieldOf, isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
+import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
 import { type NumberedRow, type SurveyedColumn, totalsIn } from "@work-items/importer/proposals/survey.ts";
@@ -58,8 +58,9 @@ export function rowsWith(table: Pick<SurveyedTable, "survey">, index: number, va
 /** How a column is read that becomes a target. */
 export function sourceFor(target: Target | undefined, column: string, table: SurveyedTable): Source {
   const index = placeOf(table.names, column);
-  if (target?.kind === "field" && target.name === "status") return { column, ...aliasesOf(valuesAt(table, index, [])) };
-  if (target === undefined || !isTime(target)) return { column };
+  if (target === undefined) return { column };
+  if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
+  if (!isTime(target)) return { column };
   return (
     proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE })?.source ?? { column, time_zone: TIME_ZONE }
   );

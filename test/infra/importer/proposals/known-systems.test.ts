@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aliasesOf, statusOf } from "../../../../infra/importer/proposals/known-statuses.ts";
+import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn } from "../../../../infra/importer/proposals/known-choices.ts";
 import { proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
 
 const [EARLIER, LATER] = ["2024-03-13 20:15", "2024-03-14 09:30"] as const;
@@ -250,14 +250,26 @@ const STATUSES: Readonly<Record<string, string>> = {
 it.each(
   Object.entries(STATUSES).flatMap(([status, words]) => words.split(", ").map((word) => [word, status] as const)),
 )("the status %s means %s", (word, status) => {
-  expect(String(statusOf(word))).toBe(status);
+  expect(String(meaningsIn("status", [])(word))).toBe(status);
+});
+
+it.each(CHOICE_FIELDS)("the choices of %s mean themselves, however they are spelled", (target) => {
+  for (const choice of choicesOf(target) ?? []) {
+    expect(aliasesOf(target, [choice.toUpperCase().replaceAll("_", " ")]).values).toEqual({
+      [choice.toUpperCase().replaceAll("_", " ")]: choice,
+    });
+    expect(meaningsIn(target, [])(choice)).toBe(choice);
+  }
 });
 
 it("asks what Open means beside words of Zendesk, where an agent has such work", () => {
-  expect(aliasesOf(["Open", "Closed"]).values).toEqual({ Open: "pending", Closed: "completed" });
-  expect(aliasesOf(["Open", "New", "Closed"]).values).toEqual({ New: "pending", Closed: "completed" });
-  expect(aliasesOf(["Open", "Pending", "Closed"]).values).toEqual({ Pending: "pending", Closed: "completed" });
-  expect(aliasesOf(["Open", "Solved"]).values).toEqual({ Solved: "completed" });
+  expect(aliasesOf("status", ["Open", "Closed"]).values).toEqual({ Open: "pending", Closed: "completed" });
+  expect(aliasesOf("status", ["Open", "New", "Closed"]).values).toEqual({ New: "pending", Closed: "completed" });
+  expect(aliasesOf("status", ["Open", "Pending", "Closed"]).values).toEqual({
+    Pending: "pending",
+    Closed: "completed",
+  });
+  expect(aliasesOf("status", ["Open", "Solved"]).values).toEqual({ Solved: "completed" });
 });
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
@@ -328,7 +340,7 @@ describe("nothing is certain", () => {
     expect(propose(["ID", "Status"], ...many(200, (index) => `word ${index}`)).columns[1]?.target).toBeUndefined();
     const few = propose(["ID", "Status"], ...many(30, (index) => ["gold", "silver"][index % 2]!));
     expect(few.columns[1]).toMatchObject({ target: "status", certainty: "likely" });
-    expect(few.unknownStatuses).toEqual(["gold", "silver"]);
+    expect(few.unknownWords).toEqual([{ target: "status", words: ["gold", "silver"] }]);
   });
 
   it.each(["first_name", "Email", "Subject", "Created at", "Duration", "Total"])("of %s as an ID", (name) => {

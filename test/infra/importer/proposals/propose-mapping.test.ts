@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts";
-import { aliasesOf } from "../../../../infra/importer/proposals/known-statuses.ts";
+import { aliasesOf } from "../../../../infra/importer/proposals/known-choices.ts";
 import { delimiterIn } from "../../../../infra/importer/proposals/find-delimiter.ts";
 import { type Proposal, proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
 import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
@@ -196,11 +196,13 @@ describe("aliases of statuses", () => {
     ["Cerrado", "completed"],
     ["Cancelada", "cancelled"],
   ])("know %s", (word, status) => {
-    expect(aliasesOf([word])).toEqual({ values: { [word]: status } });
+    expect(aliasesOf("status", [word])).toEqual({ values: { [word]: status } });
   });
 
   it("leave unknown words to a person, those included that are properties of every object", () => {
-    expect(aliasesOf(["Open", "On hold", "constructor", "toString"])).toEqual({ values: { Open: "pending" } });
+    expect(aliasesOf("status", ["Open", "On hold", "constructor", "toString"])).toEqual({
+      values: { Open: "pending" },
+    });
   });
 });
 
@@ -215,8 +217,8 @@ it("a date column stays one when many rows share a date and a few hold other tex
 
 it("asks what unknown statuses mean, and whether the first row is a header where it looks like data", () => {
   const names = ["ID", "Status"];
-  const { unknownStatuses, headerDoubt } = propose(names, ["1", "covered"], ["2", "Closed"], ["3", "gap"]);
-  expect([unknownStatuses, headerDoubt]).toEqual([["covered", "gap"], undefined]);
+  const { unknownWords, headerDoubt } = propose(names, ["1", "covered"], ["2", "Closed"], ["3", "gap"]);
+  expect([unknownWords, headerDoubt]).toEqual([[{ target: "status", words: ["covered", "gap"] }], undefined]);
   const withoutHeader = propose(["www.example.com", "cdn"], ["fonts.example.com", "cdn"], ["ads.example.com", "ad"]);
   expect(withoutHeader.headerDoubt).toMatch(/"cdn" is also a value of its column/);
 });

@@ -116,9 +116,9 @@ it.each([
 it("knows the statuses of the whole file, spellings that differ by case once", () => {
   const head = Array.from({ length: 200 }, (_, index) => [`${index}`, "Closed"]);
   const all = [...head, ["200", "closed"], ["201", "Open"], ["202", "Reopened"], ["203", "REOPENED"]];
-  const { mapping, unknownStatuses } = propose(["Ticket ID", "Status"], head, { survey: surveyOf(2, all, 2) });
+  const { mapping, unknownWords } = propose(["Ticket ID", "Status"], head, { survey: surveyOf(2, all, 2) });
   expect(mapping.fields?.["status"]?.values).toEqual({ Closed: "completed", Open: "pending" });
-  expect(unknownStatuses).toEqual(["Reopened"]);
+  expect(unknownWords).toEqual([{ target: "status", words: ["Reopened"] }]);
 });
 
 it("drops no word that can be a choice: it means nothing where only an id, a person or a date can stand", () => {
