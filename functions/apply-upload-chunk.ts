@@ -1,7 +1,7 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { queueWorker } from "../lib/aws/queue-worker.ts";
+import { lambda } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
@@ -13,35 +13,31 @@ import { runningSeconds } from "../lib/uploads/job/upload-record.ts";
 import { createRowUploads } from "../lib/uploads/uploads.ts";
 import { workers } from "./workers.ts";
 
-const worker = workers.applyUploadChunk;
-
 /** Applies the chunk that each message of the chunks queue names. */
-export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
-  const { clock, sqs, environment } = runtime;
-  const metrics = new Metrics({ namespace: "WorkItems" });
-  const uploads = createRowUploads(runtime);
-  const apply = createApplyChunk({
-    ...uploads,
-    sendChunks: createChunkSender(runtime),
-    finish: createFinishUpload({
-      ...uploads,
-      writeList: createWriteList(runtime, uploads.objects),
-      ofRows: {
-        settle: createSettleBucket(uploads),
-        sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
-      },
-    }),
-    onEnd: (rows, job) => {
-      metrics.addMetric("RowsApplied", MetricUnit.Count, rows);
-      metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, runningSeconds(job, clock()));
-      metrics.publishStoredMetrics();
-    },
-  });
-  return queueWorker(runtime, apply, createSendAgain(sqs, environment.CHUNKS_QUEUE_URL));
-}
-
-export const handler = lambda(
-  worker.permissions,
+export const { create, handler } = lambda(
+  workers.applyUploadChunk.permissions,
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
-  create,
+  (runtime) => {
+    const { clock, sqs, environment } = runtime;
+    const metrics = new Metrics({ namespace: "WorkItems" });
+    const uploads = createRowUploads(runtime);
+    const apply = createApplyChunk({
+      ...uploads,
+      sendChunks: createChunkSender(runtime),
+      finish: createFinishUpload({
+        ...uploads,
+        writeList: createWriteList(runtime, uploads.objects),
+        ofRows: {
+          settle: createSettleBucket(uploads),
+          sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
+        },
+      }),
+      onEnd: (rows, job) => {
+        metrics.addMetric("RowsApplied", MetricUnit.Count, rows);
+        metrics.addMetric("JobAgeSeconds", MetricUnit.Seconds, runningSeconds(job, clock()));
+        metrics.publishStoredMetrics();
+      },
+    });
+    return queueWorker(runtime, apply, createSendAgain(sqs, environment.CHUNKS_QUEUE_URL));
+  },
 );

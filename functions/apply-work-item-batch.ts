@@ -1,12 +1,9 @@
 import { StoreBusyError, describeProblems, type Problem, under } from "../lib/errors.ts";
-import type { ApiHandler } from "../lib/http/chain.ts";
-import { endpointWithBody } from "../lib/http/endpoint.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { toProblemDetails } from "../lib/problem-detail.ts";
-import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { workItemId } from "../lib/identity.ts";
 import { countFitting } from "../lib/http/response.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import type { ItemResult } from "../lib/work-items/pending-input.ts";
 import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchItem } from "../lib/work-items/batch-input.ts";
@@ -14,7 +11,6 @@ import type { BatchResult } from "../lib/work-items/work-item.ts";
 import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
-const route = routes.applyWorkItemBatch;
 /** The gateway waits 29 s for the response: items that are not applied in time get an error in it. */
 const APPLY_WITHIN_MS = 20_000;
 
@@ -62,9 +58,9 @@ function noteOutcomes(written: Map<string, string>, applied: readonly ItemResult
 }
 
 /** `POST /v1/work_items/batch` */
-export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+export const { create, handler } = endpoint(routes.applyWorkItemBatch, { readBody: readJsonBody }, (runtime) => {
   const applyWorkItems = createApplyWorkItems(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline: end, written }) => {
+  return async ({ organization, body, deadline: end, written }) => {
     const { items, dry_run: dryRun } = body;
     const valid = items.filter((item) => "input" in item);
     const deadline = Math.min(end, runtime.clock() + APPLY_WITHIN_MS);
@@ -84,7 +80,5 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     const summary = { total: results.length, created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
     for (const { status } of results) summary[status] += 1;
     return { body: { data: { dry_run: dryRun, summary, results } } };
-  });
-}
-
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
+  };
+});

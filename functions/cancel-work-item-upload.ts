@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NotFoundError, StateConflictError } from "../lib/errors.ts";
-import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createEndWithoutRows } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender } from "../lib/uploads/chain/messages.ts";
@@ -17,8 +14,6 @@ import {
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
-const route = routes.cancelWorkItemUpload;
-
 /**
  * Workers count their rows within about a second, and one of them then writes the lists of rows; the response waits for
  * both up to this long; the job ends in any case.
@@ -27,7 +22,7 @@ const WAIT_MS = 5_000;
 const POLL_MS = 200;
 
 /** `DELETE /v1/work_items/upload/{id}` */
-export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+export const { create, handler } = endpoint(routes.cancelWorkItemUpload, { sqs: createSqsClient }, (runtime) => {
   const { clock } = runtime;
   const store = new UploadStore(runtime);
   const endWithoutRows = createEndWithoutRows({ ...runtime, store });
@@ -43,7 +38,7 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     return snapshot;
   };
 
-  return endpoint(route, runtime, async ({ organization, id }) => {
+  return async ({ organization, id }) => {
     await store.requestStop((await find({ organization: organization.id, id })).job, "cancelled");
     let snapshot = await find({ organization: organization.id, id });
     const { job } = snapshot;
@@ -58,7 +53,5 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     }
     const data = toSingleUploadJobResponse(snapshot);
     return { body: { data }, headers: openJobHeaders(data, clock()), logged: { job: job.id } };
-  });
-}
-
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, sqs: createSqsClient }, create);
+  };
+});

@@ -1,18 +1,9 @@
-import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { deleteWebhook } from "../lib/webhooks/webhook-store.ts";
 import { routes } from "./routes.ts";
 
-const route = routes.deleteWebhook;
-
 /** `DELETE /v1/webhooks/{id}` */
-export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
-  return endpoint(route, runtime, async ({ organization, id }) => {
-    await deleteWebhook(runtime, { organization: organization.id, id });
-    return { body: { data: { id, deleted: true } } };
-  });
-}
-
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
+export const { create, handler } = endpoint(routes.deleteWebhook, {}, (runtime) => async ({ organization, id }) => {
+  await deleteWebhook(runtime, { organization: organization.id, id });
+  return { body: { data: { id, deleted: true } } };
+});

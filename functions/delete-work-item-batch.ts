@@ -1,19 +1,14 @@
 import { StoreBusyError } from "../lib/errors.ts";
-import type { ApiHandler } from "../lib/http/chain.ts";
-import { endpointWithBody } from "../lib/http/endpoint.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
-import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createDeleteWorkItems } from "../lib/work-items/change-work-item.ts";
 import { deletedItems, idsOf, namedItems } from "../lib/work-items/named-items.ts";
 import { routes } from "./routes.ts";
 
-const route = routes.deleteWorkItemBatch;
-
 /** `POST /v1/work_items/batch_delete` */
-export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+export const { create, handler } = endpoint(routes.deleteWorkItemBatch, { readBody: readJsonBody }, (runtime) => {
   const deleteWorkItems = createDeleteWorkItems(runtime);
-  return endpointWithBody(route, runtime, readJsonBody, async ({ organization, body, deadline, written }) => {
+  return async ({ organization, body, deadline, written }) => {
     const named = namedItems(organization, body);
     if (!body.dry_run) for (const id of idsOf(named)) written.set(id, "unknown");
     const deletions = await deleteWorkItems(organization, idsOf(named), { dryRun: body.dry_run, deadline });
@@ -25,7 +20,5 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     const summary = { total: results.length, deleted: 0, unchanged: 0, not_found: 0, error: 0 };
     for (const { status } of results) summary[status] += 1;
     return { body: { data: { dry_run: body.dry_run, summary, results } } };
-  });
-}
-
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
+  };
+});

@@ -1,18 +1,19 @@
 import type { Context, ScheduledEvent } from "aws-lambda";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { lambda } from "../lib/aws/runtime.ts";
 import { createEraseExpired } from "../lib/retention/erase-expired.ts";
 import { workers } from "./workers.ts";
 
-const worker = workers.eraseExpired;
 /** Reserved at the end of the function's time, for the requests that are under way. */
 const MARGIN_MS = 15_000;
 
 /** Erases the work items that are older than their organization keeps them. */
-export function create(runtime: Runtime<typeof worker.permissions>) {
-  const eraseExpired = createEraseExpired(runtime);
-  return (_event: Partial<ScheduledEvent>, context: Context): Promise<void> =>
-    eraseExpired(runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
-}
-
-export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);
+export const { create, handler } = lambda(
+  workers.eraseExpired.permissions,
+  { dynamodb: createDynamoDbClient },
+  (runtime) => {
+    const eraseExpired = createEraseExpired(runtime);
+    return (_event: Partial<ScheduledEvent>, context: Context): Promise<void> =>
+      eraseExpired(runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
+  },
+);

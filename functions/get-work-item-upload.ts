@@ -1,25 +1,18 @@
 import { NotFoundError } from "../lib/errors.ts";
-import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { findUndoneBy } from "../lib/uploads/job/new-undo.ts";
 import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
-import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
-const route = routes.getWorkItemUpload;
-
 /** `GET /v1/work_items/upload/{id}` */
-export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+export const { create, handler } = endpoint(routes.getWorkItemUpload, {}, (runtime) => {
   const store = new UploadStore(runtime);
-  return endpoint(route, runtime, async ({ organization, id }) => {
+  return async ({ organization, id }) => {
     const snapshot = await store.read({ organization: organization.id, id });
     if (!snapshot) throw new NotFoundError("work item upload not found");
     const data = toSingleUploadJobResponse(snapshot, await findUndoneBy(store, snapshot.job));
     return { body: { data }, headers: openJobHeaders(data, runtime.clock()) };
-  });
-}
-
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
+  };
+});

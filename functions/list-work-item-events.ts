@@ -1,21 +1,16 @@
-import type { ApiHandler } from "../lib/http/chain.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { toPage } from "../lib/http/page.ts";
 import { eventsScope } from "../lib/work-items/single-work-item.ts";
 import { decodeCursor, encodeCursor } from "../lib/store/lists/cursor.ts";
-import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { countFitting } from "../lib/http/response.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createListWorkItemEvents } from "../lib/work-items/read-work-item.ts";
 import { toEventResponse } from "../lib/work-items/work-item-response.ts";
 import { routes } from "./routes.ts";
 
-const route = routes.listWorkItemEvents;
-
 /** `GET /v1/work_items/{id}/events` */
-export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
+export const { create, handler } = endpoint(routes.listWorkItemEvents, {}, (runtime) => {
   const listEvents = createListWorkItemEvents(runtime);
-  return endpoint(route, runtime, async ({ organization, id, query }) => {
+  return async ({ organization, id, query }) => {
     const scope = eventsScope(organization, id);
     const after = query.cursor === undefined ? undefined : decodeCursor(scope, query.cursor);
     const { events, eventsAfter } = await listEvents(organization.id, id, after, query.limit);
@@ -24,7 +19,5 @@ export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
     const last = fitting < events.length ? events[fitting - 1]?.sk : eventsAfter;
     const next = last === undefined ? undefined : encodeCursor(scope, last);
     return { body: toPage(data.slice(0, fitting), next, query.limit) };
-  });
-}
-
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient }, create);
+  };
+});

@@ -7,24 +7,24 @@ import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
 import { directCall } from "../lib/aws/direct-call.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { lambda } from "../lib/aws/runtime.ts";
 import { workers } from "./workers.ts";
-
-const worker = workers.recordConversationUpload;
 
 /** The payload of a direct invocation. */
 export const payloadSchema = conversationUploadInputSchema.extend({ organization: organizationIdSchema });
 
 /** Creates or updates the conversation upload that the payload describes. */
-export function create(runtime: Runtime<typeof worker.permissions>) {
-  const store = createConversationUploadStore(runtime);
-  const access = createAccessStore(runtime);
-  /** @throws NotFoundError if the organization doesn't exist, StoreBusyError */
-  return directCall(payloadSchema, async ({ organization: id, ...input }) => {
-    const organization = await access.findOrganization(id);
-    if (organization === undefined) throw new NotFoundError(`organization ${id} not found`);
-    return store.record(organization, input);
-  });
-}
-
-export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);
+export const { create, handler } = lambda(
+  workers.recordConversationUpload.permissions,
+  { dynamodb: createDynamoDbClient },
+  (runtime) => {
+    const store = createConversationUploadStore(runtime);
+    const access = createAccessStore(runtime);
+    /** @throws NotFoundError if the organization doesn't exist, StoreBusyError */
+    return directCall(payloadSchema, async ({ organization: id, ...input }) => {
+      const organization = await access.findOrganization(id);
+      if (organization === undefined) throw new NotFoundError(`organization ${id} not found`);
+      return store.record(organization, input);
+    });
+  },
+);

@@ -5,12 +5,11 @@ import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
 import { directCall } from "../lib/aws/direct-call.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { lambda } from "../lib/aws/runtime.ts";
 import { externalId } from "../lib/schema.ts";
 import { createRecordQaScore } from "../lib/work-items/change-work-item.ts";
 import { workers } from "./workers.ts";
 
-const worker = workers.recordQaScore;
 const RECORD_WITHIN_MS = 10_000;
 
 /** The payload of a direct invocation. `qa_score` is from 0 to 1; null removes the score. */
@@ -21,18 +20,20 @@ export const payloadSchema = z.strictObject({
 });
 
 /** Sets the evaluation result of the work item that the payload names. */
-export function create(runtime: Runtime<typeof worker.permissions>) {
-  const recordQaScore = createRecordQaScore(runtime);
-  const access = createAccessStore(runtime);
-  /** @throws NotFoundError, also for an organization that is being erased; StoreBusyError */
-  return directCall(payloadSchema, async ({ organization, external_id, qa_score }) => {
-    if ((await access.findOrganization(organization)) === undefined) {
-      throw new NotFoundError(`organization ${organization} not found`);
-    }
-    const id = workItemId(organization, external_id);
-    await recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
-    return { id, external_id, qa_score };
-  });
-}
-
-export const handler = lambda(worker.permissions, { dynamodb: createDynamoDbClient }, create);
+export const { create, handler } = lambda(
+  workers.recordQaScore.permissions,
+  { dynamodb: createDynamoDbClient },
+  (runtime) => {
+    const recordQaScore = createRecordQaScore(runtime);
+    const access = createAccessStore(runtime);
+    /** @throws NotFoundError, also for an organization that is being erased; StoreBusyError */
+    return directCall(payloadSchema, async ({ organization, external_id, qa_score }) => {
+      if ((await access.findOrganization(organization)) === undefined) {
+        throw new NotFoundError(`organization ${organization} not found`);
+      }
+      const id = workItemId(organization, external_id);
+      await recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
+      return { id, external_id, qa_score };
+    });
+  },
+);

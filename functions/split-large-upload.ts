@@ -1,7 +1,7 @@
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { queueWorker } from "../lib/aws/queue-worker.ts";
+import { lambda } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
@@ -13,33 +13,29 @@ import { isEnded } from "../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { workers } from "./workers.ts";
 
-const worker = workers.splitLargeUpload;
-
 /** Puts large files into chunks, and merges their lists of rows: work of minutes, which small files don't wait for. */
-export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
-  const { sqs, environment } = runtime;
-  const uploads = createUploads(runtime);
-  const { findOrganization } = createAccessStore(runtime);
-  const sendSplit = createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL);
-  const split = createSplitUpload({
-    ...uploads,
-    findOrganization: (id) => findOrganization(id, { consistent: true }),
-    sendSplit,
-    sendChunks: createChunkSender(runtime),
-  });
-  const finish = createFinishUpload({ ...uploads, writeList: createWriteList(runtime, uploads.objects) });
-  const handle = async (body: string, handOverAt: number): Promise<void> => {
-    for (const message of parseJobMessage(body).jobs) {
-      const snapshot = await uploads.store.read(message);
-      if (snapshot?.job.chunks === undefined) await split(message);
-      else if (!isEnded(snapshot.job)) await finish(snapshot, handOverAt);
-    }
-  };
-  return queueWorker(runtime, handle, createSendAgain(sqs, environment.LARGE_SPLIT_QUEUE_URL));
-}
-
-export const handler = lambda(
-  worker.permissions,
+export const { create, handler } = lambda(
+  workers.splitLargeUpload.permissions,
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
-  create,
+  (runtime) => {
+    const { sqs, environment } = runtime;
+    const uploads = createUploads(runtime);
+    const { findOrganization } = createAccessStore(runtime);
+    const sendSplit = createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL);
+    const split = createSplitUpload({
+      ...uploads,
+      findOrganization: (id) => findOrganization(id, { consistent: true }),
+      sendSplit,
+      sendChunks: createChunkSender(runtime),
+    });
+    const finish = createFinishUpload({ ...uploads, writeList: createWriteList(runtime, uploads.objects) });
+    const handle = async (body: string, handOverAt: number): Promise<void> => {
+      for (const message of parseJobMessage(body).jobs) {
+        const snapshot = await uploads.store.read(message);
+        if (snapshot?.job.chunks === undefined) await split(message);
+        else if (!isEnded(snapshot.job)) await finish(snapshot, handOverAt);
+      }
+    };
+    return queueWorker(runtime, handle, createSendAgain(sqs, environment.LARGE_SPLIT_QUEUE_URL));
+  },
 );

@@ -1,7 +1,7 @@
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { type QueueWorker, queueWorker } from "../lib/aws/queue-worker.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
+import { queueWorker } from "../lib/aws/queue-worker.ts";
+import { lambda } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
@@ -10,38 +10,34 @@ import { createSplitUpload } from "../lib/uploads/chain/split.ts";
 import { createUploads } from "../lib/uploads/uploads.ts";
 import { workers } from "./workers.ts";
 
-const worker = workers.splitUpload;
-
 /** Puts the uploaded file that each message of the split queue names into chunks, if it is not large. */
-export function create(runtime: Runtime<typeof worker.permissions>): QueueWorker {
-  const { sqs, environment } = runtime;
-  const { findOrganization } = createAccessStore(runtime);
-  const sendSplit = createJobSender(sqs, environment.SPLIT_QUEUE_URL);
-  const uploads = createUploads(runtime);
-  const split = createSplitUpload({
-    ...uploads,
-    findOrganization: (id) => findOrganization(id, { consistent: true }),
-    sendSplit,
-    sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
-    sendChunks: createChunkSender(runtime),
-  });
-  /**
-   * S3's own messages have no group: in the group of the organization, its files don't delay those of others. The sweep
-   * looks soon if this message is lost.
-   */
-  const sendOn = async (job: JobMessage): Promise<void> => {
-    await uploads.store.watch(job);
-    await sendSplit(job);
-  };
-  const handle = async (body: string): Promise<void> => {
-    const { jobs, isFromS3 } = parseJobMessage(body);
-    for (const job of jobs) await (isFromS3 ? sendOn(job) : split(job));
-  };
-  return queueWorker(runtime, handle, createSendAgain(sqs, environment.SPLIT_QUEUE_URL));
-}
-
-export const handler = lambda(
-  worker.permissions,
+export const { create, handler } = lambda(
+  workers.splitUpload.permissions,
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
-  create,
+  (runtime) => {
+    const { sqs, environment } = runtime;
+    const { findOrganization } = createAccessStore(runtime);
+    const sendSplit = createJobSender(sqs, environment.SPLIT_QUEUE_URL);
+    const uploads = createUploads(runtime);
+    const split = createSplitUpload({
+      ...uploads,
+      findOrganization: (id) => findOrganization(id, { consistent: true }),
+      sendSplit,
+      sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
+      sendChunks: createChunkSender(runtime),
+    });
+    /**
+     * S3's own messages have no group: in the group of the organization, its files don't delay those of others. The sweep
+     * looks soon if this message is lost.
+     */
+    const sendOn = async (job: JobMessage): Promise<void> => {
+      await uploads.store.watch(job);
+      await sendSplit(job);
+    };
+    const handle = async (body: string): Promise<void> => {
+      const { jobs, isFromS3 } = parseJobMessage(body);
+      for (const job of jobs) await (isFromS3 ? sendOn(job) : split(job));
+    };
+    return queueWorker(runtime, handle, createSendAgain(sqs, environment.SPLIT_QUEUE_URL));
+  },
 );

@@ -1,11 +1,8 @@
 import { IdempotencyKeyReusedError } from "../lib/errors.ts";
-import type { ApiHandler } from "../lib/http/chain.ts";
-import { endpointWithBody } from "../lib/http/endpoint.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { readUploadBody } from "../lib/uploads/upload-body.ts";
-import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda, type Runtime } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { assertMapping, assertReadable } from "../lib/uploads/file-format.ts";
 import { createUploadForm } from "../lib/uploads/files/upload-form.ts";
@@ -15,46 +12,48 @@ import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { CHECK_WITHIN_MS, UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { routes } from "./routes.ts";
 
-const route = routes.uploadWorkItems;
-
 /** `POST /v1/work_items/upload` */
-export function create(runtime: Runtime<typeof route.permissions>): ApiHandler {
-  const { clock } = runtime;
-  const store = new UploadStore(runtime);
-  const { writeOnce } = createUploadObjects(runtime);
-  const uploadForm = createUploadForm(runtime);
-  const findMapping = createFindMapping(store);
+export const { create, handler } = endpoint(
+  routes.uploadWorkItems,
+  { readBody: readUploadBody, s3: createS3Client },
+  (runtime) => {
+    const { clock } = runtime;
+    const store = new UploadStore(runtime);
+    const { writeOnce } = createUploadObjects(runtime);
+    const uploadForm = createUploadForm(runtime);
+    const findMapping = createFindMapping(store);
 
-  return endpointWithBody(route, runtime, readUploadBody, async (call) => {
-    const { organization, keyId, keyName, requestId, body, file, fields, headers } = call;
-    const idempotencyKey = parseIdempotencyKey(headers);
-    const { mapping: given, dry_run: dryRun = false } = (fields ?? body).upload;
-    const mapping = await findMapping(organization.id, given);
-    if (file) await assertReadable(file.content, mapping);
-    else if (mapping) assertMapping(mapping);
+    return async (call) => {
+      const { organization, keyId, keyName, requestId, body, file, fields, headers } = call;
+      const idempotencyKey = parseIdempotencyKey(headers);
+      const { mapping: given, dry_run: dryRun = false } = (fields ?? body).upload;
+      const mapping = await findMapping(organization.id, given);
+      if (file) await assertReadable(file.content, mapping);
+      else if (mapping) assertMapping(mapping);
 
-    const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
-    const request = { ...described, mapping, dryRun, idempotencyKey, keyId, keyName, requestId };
-    const upload = newUploadOf(organization.id, request);
-    const known =
-      idempotencyKey === undefined ? undefined : await store.readJob({ organization: organization.id, id: upload.id });
-    if (known === undefined) await store.assertRoom(organization);
-    const { job, created } = await store.create(organization, upload, clock() + CHECK_WITHIN_MS);
-    if (!created && job.content_hash !== upload.content_hash) {
-      throw new IdempotencyKeyReusedError("for another upload");
-    }
-    // Also for a retry: the first request may have been interrupted before it wrote the file.
-    if (file && job.status === "pending") await writeOnce(objectKeys.source(job), file.content, "text/csv");
+      const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
+      const request = { ...described, mapping, dryRun, idempotencyKey, keyId, keyName, requestId };
+      const upload = newUploadOf(organization.id, request);
+      const known =
+        idempotencyKey === undefined
+          ? undefined
+          : await store.readJob({ organization: organization.id, id: upload.id });
+      if (known === undefined) await store.assertRoom(organization);
+      const { job, created } = await store.create(organization, upload, clock() + CHECK_WITHIN_MS);
+      if (!created && job.content_hash !== upload.content_hash) {
+        throw new IdempotencyKeyReusedError("for another upload");
+      }
+      // Also for a retry: the first request may have been interrupted before it wrote the file.
+      if (file && job.status === "pending") await writeOnce(objectKeys.source(job), file.content, "text/csv");
 
-    const form = file ? null : await uploadForm(job);
-    const snapshot = created ? undefined : await store.read(job);
-    const data = toSingleUploadJobResponse(snapshot ?? { job, buckets: [] });
-    return {
-      body: { data, ...(form && { meta: { upload: form } }) },
-      headers: openJobHeaders(data, clock()),
-      logged: { job: job.id },
+      const form = file ? null : await uploadForm(job);
+      const snapshot = created ? undefined : await store.read(job);
+      const data = toSingleUploadJobResponse(snapshot ?? { job, buckets: [] });
+      return {
+        body: { data, ...(form && { meta: { upload: form } }) },
+        headers: openJobHeaders(data, clock()),
+        logged: { job: job.id },
+      };
     };
-  });
-}
-
-export const handler = lambda(route.permissions, { dynamodb: createDynamoDbClient, s3: createS3Client }, create);
+  },
+);

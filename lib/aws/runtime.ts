@@ -47,15 +47,16 @@ function createRuntime<const P extends Permissions>(permissions: P, factories: C
 }
 
 /**
- * Makes the exported handler of a function. In Lambda its runtime is made at import, while start-up CPU is free;
- * elsewhere at the first call, so that importing a function needs no environment.
+ * Makes a function: its exported handler, and what makes one of another runtime. In Lambda its own runtime is made at import,
+ * while start-up CPU is free; elsewhere at the first call, so that importing a function needs no environment.
  */
-export function lambda<const P extends Permissions, E, C, R>(
+export function lambda<const P extends Permissions, H extends (event: never, context: never) => Promise<unknown>>(
   permissions: P,
   factories: ClientFactories<P>,
-  create: (runtime: Runtime<P>) => (event: E, context: C) => Promise<R>,
-): (event: E, context: C) => Promise<R> {
+  create: (runtime: Runtime<P>) => H,
+) {
   const start = () => create(createRuntime(permissions, factories));
   let instance = process.env["AWS_LAMBDA_FUNCTION_NAME"] === undefined ? undefined : start();
-  return (event, context) => (instance ??= start())(event, context);
+  const handler = (event: never, context: never) => (instance ??= start())(event, context);
+  return { create, handler: handler as H };
 }

@@ -1,20 +1,18 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
-import middyChain from "@middy/core";
-import type { APIGatewayProxyResult, Context } from "aws-lambda";
+import { createDynamoDbClient } from "../aws/dynamodb-client.ts";
 import { codeOf } from "../aws/error-codes.ts";
-import type { Runtime } from "../aws/runtime.ts";
-import { RateLimitExceededError, StoreBusyError } from "../errors.ts";
+import { type ClientFactories, lambda, type Runtime } from "../aws/runtime.ts";
+import { RateLimitExceededError } from "../errors.ts";
 import { createAccessStore } from "../organizations/access-store.ts";
 import { type Caller, createAuthenticate } from "../organizations/authenticate.ts";
 import { createNoteKeyUse } from "../organizations/key-use.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { type Quota, RateLimiter } from "../organizations/rate-limit.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
-import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
-import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog, type Step } from "./chain.ts";
-import { errorTable } from "./error-table.ts";
+import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
+import type { Step } from "./chain.ts";
+import { publicChain } from "./public-endpoint.ts";
 import type { ReadBody } from "./request-body.ts";
-import { responseHeaders } from "./response.ts";
 import { assertScope, type EdgePermissions, type Route } from "./route.ts";
 
 /** Name of the limit in both headers. */
@@ -81,55 +79,39 @@ function bodyReader(readBody: ReadBody): Step {
   };
 }
 
-function outOfTime(): never {
-  throw new StoreBusyError("the service ran out of time; retry later");
-}
-
 /** Handles a call of an organization. */
 type EndpointHandler<R extends Route> = (call: Call<R> & Caller) => Promise<RouteResponse<R>>;
 
+/** What only some endpoints need in their bundle: a reader for the route's `bodyKind`, and clients beside that of tables. */
+type Parts<R extends Route> = Omit<ClientFactories<R["permissions"]>, "dynamodb"> & { readonly readBody?: ReadBody } & (
+    R["bodyKind"] extends "none" ? object : { readonly readBody: ReadBody }
+  );
+
 /**
- * The middleware chain of every endpoint with a key: request id and log, headers of all responses, authentication
- * (401), scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. The
- * caches of keys and limits live as long as the handler.
+ * The function of an endpoint with a key. Its chain: request id and log, headers of all responses, authentication (401),
+ * scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. A body that is
+ * sent to an endpoint without is ignored. The caches of keys and limits live as long as the instance.
+ * @param prepare makes the handler of calls, once for each instance
  */
-function createChain<R extends Route>(
+export function endpoint<R extends Route & { readonly permissions: EdgePermissions }>(
   route: R,
-  runtime: EdgeRuntime,
-  readBody: ReadBody | undefined,
-  handle: EndpointHandler<R>,
-): ApiHandler {
-  const chain = middyChain<ApiEvent, APIGatewayProxyResult>({
-    timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
-    timeoutEarlyResponse: outOfTime,
-  })
-    .use(requestIdAndLog(route.name, runtime))
-    .use(responseHeaders(runtime))
-    .use(authenticationAndRateLimit(route, runtime))
-    .use(readBody === undefined ? [] : [bodyReader(readBody)])
-    .use(errorTable)
-    .handler(async (event: ApiEvent, context: Context): Promise<APIGatewayProxyResult> => {
+  parts: Parts<R>,
+  prepare: (runtime: Runtime<R["permissions"]>) => EndpointHandler<R>,
+) {
+  const { readBody, ...clients }: { readonly readBody?: ReadBody } = parts;
+  const factories = { dynamodb: createDynamoDbClient, ...clients } as ClientFactories<R["permissions"]>;
+  return lambda(route.permissions as R["permissions"], factories, (runtime: Runtime<R["permissions"]>) => {
+    const handle = prepare(runtime);
+    const steps = [
+      authenticationAndRateLimit(route, runtime as unknown as EdgeRuntime),
+      ...(readBody === undefined ? [] : [bodyReader(readBody)]),
+    ];
+    return publicChain(route.name, runtime, steps, async (event, context) => {
       const call = callOf(route, runtime.clock, event, context);
       const { caller } = event.progress;
       if (caller === undefined) throw new Error("the caller was not authenticated");
       assertScope(route, caller.scopes, call.body);
       return toResult(route, event, await handle({ ...call, ...caller }));
     });
-  return apiHandler(runtime.clock, chain);
-}
-
-/** An endpoint that takes no body; a body that is sent is ignored. */
-export function endpoint<const R extends Route & { readonly bodyKind: "none" }>(
-  route: R,
-  runtime: EdgeRuntime,
-  handle: EndpointHandler<R>,
-): ApiHandler {
-  return createChain(route, runtime, undefined, handle);
-}
-
-/** An endpoint that takes a body. @param readBody reader for the route's `bodyKind`, the only one in the bundle */
-export function endpointWithBody<
-  const R extends Route & { readonly bodyKind: "json" | "optional-json" | "multipart-or-json" },
->(route: R, runtime: EdgeRuntime, readBody: ReadBody, handle: EndpointHandler<R>): ApiHandler {
-  return createChain(route, runtime, readBody, handle);
+  });
 }

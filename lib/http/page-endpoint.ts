@@ -180,5 +180,5 @@ export function pageEndpoint(name: string, runtime: Runtime<object>, directory: 
       body: text.replaceAll("{{root}}", wayFromPage(event)).replaceAll("{{base_url}}", baseUrlOf(event)),
     };
   };
-  return publicChain(name, runtime, async (event) => unlessKnown(event, respond(event)));
+  return publicChain(name, runtime, [], async (event) => unlessKnown(event, respond(event)));
 }

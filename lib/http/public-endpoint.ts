@@ -1,36 +1,54 @@
 import middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import type { Runtime } from "../aws/runtime.ts";
-import { NotFoundError } from "../errors.ts";
-import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
-import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog } from "./chain.ts";
+import { type ClientFactories, lambda, type Runtime } from "../aws/runtime.ts";
+import { NotFoundError, StoreBusyError } from "../errors.ts";
+import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
+import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog, type Step } from "./chain.ts";
 import { errorTable, MethodNotAllowedError } from "./error-table.ts";
 import { corsHeaders, preflightHeaders, responseHeaders } from "./response.ts";
 import { methodsOf, type Route } from "./route.ts";
 
-/** The middleware chain of functions without API key and rate limit. The gateway's stage throttles them. */
+function outOfTime(): never {
+  throw new StoreBusyError("the service ran out of time; retry later");
+}
+
+/**
+ * The middleware chain of every function behind the gateway. Without further steps there is neither API key nor rate
+ * limit: the gateway's stage throttles those functions.
+ * @param steps between the headers of responses and the error table
+ */
 export function publicChain(
   name: string,
   runtime: Runtime<object>,
+  steps: readonly Step[],
   handle: (event: ApiEvent, context: Context) => Promise<APIGatewayProxyResult>,
 ): ApiHandler {
-  const chain = middyChain<ApiEvent, APIGatewayProxyResult>()
+  const chain = middyChain<ApiEvent, APIGatewayProxyResult>({
+    timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
+    timeoutEarlyResponse: outOfTime,
+  })
     .use(requestIdAndLog(name, runtime))
     .use(responseHeaders(runtime))
+    .use([...steps])
     .use(errorTable)
     .handler(handle);
   return apiHandler(runtime.clock, chain);
 }
 
-/** An endpoint without API key and rate limit. */
-export function publicEndpoint<const R extends Route & { readonly public: true }>(
+/** The function of an endpoint without API key and rate limit. @param prepare makes the handler of calls */
+export function publicEndpoint<R extends Route & { readonly public: true }>(
   route: R,
-  runtime: Runtime<object>,
-  handle: (call: Call<R>, event: APIGatewayProxyEvent) => Promise<RouteResponse<R>>,
-): ApiHandler {
-  return publicChain(route.name, runtime, async (event, context) =>
-    toResult(route, event, await handle(callOf(route, runtime.clock, event, context), event)),
-  );
+  clients: ClientFactories<R["permissions"]>,
+  prepare: (
+    runtime: Runtime<R["permissions"]>,
+  ) => (call: Call<R>, event: APIGatewayProxyEvent) => Promise<RouteResponse<R>>,
+) {
+  return lambda(route.permissions as R["permissions"], clients, (runtime: Runtime<R["permissions"]>) => {
+    const handle = prepare(runtime);
+    return publicChain(route.name, runtime, [], async (event, context) =>
+      toResult(route, event, await handle(callOf(route, runtime.clock, event, context), event)),
+    );
+  });
 }
 
 /**
@@ -47,7 +65,7 @@ export function rejectUnknownRoute(
     const { origin, "access-control-request-method": method } = event.progress.headers;
     return event.httpMethod === "OPTIONS" && method !== undefined && corsHeaders(origins, origin) !== undefined;
   };
-  return publicChain(name, runtime, async (event) => {
+  return publicChain(name, runtime, [], async (event) => {
     const allowed = routes.filter(({ path }) => path === event.resource).flatMap(methodsOf);
     if (allowed.length === 0) throw new NotFoundError("no such path");
     if (isPreflight(event)) return { statusCode: 204, headers: { ...preflightHeaders(allowed) }, body: "" };

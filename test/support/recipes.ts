@@ -14,7 +14,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   "difficulty: {": [FIELDS, "  custom_attributes: {"],
   "difficulty: fc": ["test/lib/work-items/every-field.test.ts", "  custom_attributes: fc"],
   "getOrganization: () =>": [ROUTES, "  getHealth: () =>"],
-  "const route = routes.getOrganization": ["functions/get-organization.ts"],
+  "routes.getOrganization,": ["functions/get-organization.ts"],
   'call("getOrganization")': ["test/functions/get-organization.test.ts"],
   'kind: "table", id: "Notes"': ["lib/resources.ts", "  /** Uploaded files, their chunks"],
   '| "NOTE"': ["lib/resources.ts", '  | "LIST_ITEM"'],
@@ -24,7 +24,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   "notes: (organization)": [KINDS, "  workItems: () =>"],
   "import { text }": [ROUTES, "import { route }"],
   "putNote: () =>": [ROUTES, "  getHealth: () =>"],
-  "const route = routes.putNote": ["functions/put-note.ts"],
+  "routes.putNote,": ["functions/put-note.ts"],
   '"TablesNotes': ["test/infra/stateful-resources.json", '  "TablesWorkItems'],
   "ap: {": ["lib/regions.ts", "} as const satisfies Record"],
 };

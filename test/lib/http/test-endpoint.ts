@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { endpointWithBody } from "../../../lib/http/endpoint.ts";
+import { endpoint as endpointOf } from "../../../lib/http/endpoint.ts";
 import { readJsonBody } from "../../../lib/http/request-body.ts";
 import { EDGE_PERMISSIONS, type Route } from "../../../lib/http/route.ts";
 import { type call, createTestOrganization } from "../../support/organization.ts";
@@ -38,8 +38,8 @@ export const request = (changes: Parameters<typeof call>[1] = {}) => ({
   ...changes,
 });
 /** The route's endpoint. */
-export const endpoint = (handle: Parameters<typeof endpointWithBody<typeof route>>[3], from = runtime) =>
-  endpointWithBody(route, from, readJsonBody, handle);
+export const endpoint = (handle: ReturnType<Parameters<typeof endpointOf<typeof route>>[2]>, from = runtime) =>
+  endpointOf(route, { readBody: readJsonBody }, () => handle).create(from);
 /** An endpoint that responds with what it got. */
 export const echo = () =>
   endpoint(async ({ organization: { id: caller }, id, query, body: parsed, headers }) => ({
