@@ -1,3 +1,4 @@
+import { functionNameOf } from "../lib/aws/permissions.ts";
 import type { Route } from "../lib/http/route.ts";
 import { conversationUploadRoutes } from "./routes/conversation-uploads.ts";
 import { serviceRoutes } from "./routes/service.ts";
@@ -5,14 +6,17 @@ import { uploadRoutes } from "./routes/uploads.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
-/** Makes each row when it is first asked for. */
-function eachOnce<const M extends Readonly<Record<string, () => Route>>>(rows: M) {
+/** Makes each row, with its function's name, when it is first asked for. */
+function eachOnce<const M extends Readonly<Record<string, () => Omit<Route, "name">>>>(rows: M) {
   const made: Record<string, Route> = {};
-  for (const [name, make] of Object.entries(rows)) {
+  for (const [key, make] of Object.entries(rows)) {
     let row: Route | undefined;
-    Object.defineProperty(made, name, { enumerable: true, get: () => (row ??= make()) });
+    Object.defineProperty(made, key, {
+      enumerable: true,
+      get: () => (row ??= { ...make(), name: functionNameOf(key) }),
+    });
   }
-  return made as { readonly [N in keyof M]: ReturnType<M[N]> };
+  return made as { readonly [N in keyof M]: ReturnType<M[N]> & { readonly name: string } };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { PartitionKind, ResourceNameOf } from "../lib/resources.ts";
-import type { Permissions } from "../lib/aws/permissions.ts";
+import { functionNameOf, type Permissions } from "../lib/aws/permissions.ts";
 
 /** Records in a stream. */
 export interface StreamedPartition {
@@ -40,7 +40,6 @@ export type Trigger =
 
 /** One Lambda behind a queue, a schedule or a direct invocation. */
 export interface Worker {
-  /** Also the file name of the Lambda in `functions/`. */
   readonly name: string;
   readonly summary: string;
   readonly trigger: Trigger;
@@ -49,10 +48,8 @@ export interface Worker {
 
 const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
 
-/** All functions that are not behind the gateway, by the name that the code uses for each. */
-export const workers = {
+const rows = {
   splitUpload: {
-    name: "split-upload",
     summary: "Reads an uploaded CSV file once and puts its rows into chunks",
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
     permissions: {
@@ -65,7 +62,6 @@ export const workers = {
     },
   },
   splitLargeUpload: {
-    name: "split-large-upload",
     summary: "Puts the rows of a large CSV file into chunks, and merges its lists of rows at the end",
     trigger: { kind: "queue", queue: "largeSplitQueue", maximumConcurrency: 5, timeoutMinutes: 15 },
     permissions: {
@@ -77,7 +73,6 @@ export const workers = {
     },
   },
   applyUploadChunk: {
-    name: "apply-upload-chunk",
     summary: "Applies the rows of one chunk, window by window",
     // While one chunk waits for DynamoDB or S3, the others use the CPU (`npm run bench -- latencies`).
     trigger: { kind: "queue", queue: "chunksQueue", maximumConcurrency: 20, batchSize: 4 },
@@ -93,7 +88,6 @@ export const workers = {
     },
   },
   sweepUploads: {
-    name: "sweep-uploads",
     summary: "Resumes upload jobs that lost a message or a worker; ends those that can no longer complete",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
@@ -104,7 +98,6 @@ export const workers = {
     },
   },
   recordChanges: {
-    name: "record-changes",
     summary: "Sends every change of a work item or an upload job to the queue of its organization's change log",
     trigger: {
       kind: "stream",
@@ -119,7 +112,6 @@ export const workers = {
     },
   },
   appendChanges: {
-    name: "append-changes",
     summary: "Appends changes to the change logs of their organizations, and rings their webhooks",
     trigger: {
       kind: "queue",
@@ -140,7 +132,6 @@ export const workers = {
     },
   },
   sweepChanges: {
-    name: "sweep-changes",
     summary: "Writes the stream's heartbeats; puts holes into change logs that may lack changes",
     trigger: { kind: "schedule", everyMinutes: 10 },
     permissions: {
@@ -152,7 +143,6 @@ export const workers = {
     },
   },
   deliverWebhooks: {
-    name: "deliver-webhooks",
     summary: "Notes news for webhooks, and calls their endpoints",
     // Nearly all of its time it waits for endpoints.
     trigger: { kind: "queue", queue: "webhooksQueue", maximumConcurrency: 20, batchSize: 10 },
@@ -167,7 +157,6 @@ export const workers = {
     },
   },
   sweepWebhooks: {
-    name: "sweep-webhooks",
     summary: "Has endpoints called that are due although no message says so, and rings new ones",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
@@ -178,7 +167,6 @@ export const workers = {
     },
   },
   eraseExpired: {
-    name: "erase-expired",
     summary: "Erases work items that are older than their organization keeps them",
     trigger: { kind: "schedule", everyMinutes: 24 * 60, timeoutMinutes: 15 },
     permissions: {
@@ -191,7 +179,6 @@ export const workers = {
     },
   },
   recordQaScore: {
-    name: "record-qa-score",
     summary: "Records the evaluation result of a work item",
     trigger: { kind: "direct" },
     permissions: {
@@ -200,7 +187,6 @@ export const workers = {
     },
   },
   recordConversationUpload: {
-    name: "record-conversation-upload",
     summary: "Creates or updates a conversation upload",
     trigger: { kind: "direct" },
     permissions: {
@@ -208,7 +194,12 @@ export const workers = {
       workItems: { actions: ["BatchGetItem", "PutItem", "UpdateItem"], partitions: ["CONVERSATION"] },
     },
   },
-} as const satisfies Record<string, Worker>;
+} as const satisfies Record<string, Omit<Worker, "name">>;
+
+/** All functions that are not behind the gateway, by the name that the code uses for each. */
+export const workers = Object.fromEntries(
+  Object.entries(rows).map(([key, row]) => [key, { ...row, name: functionNameOf(key) }]),
+) as unknown as { readonly [N in keyof typeof rows]: (typeof rows)[N] & { readonly name: string } };
 
 /** The same functions in order. */
 export const allWorkers: readonly Worker[] = Object.values(workers);

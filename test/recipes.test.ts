@@ -8,7 +8,7 @@ it("finds a place for every code block of CONTRIBUTING.md's recipes", () => {
   const copy = copyCheckout();
   try {
     applyRecipes(copy);
-    expect(readFileSync(join(copy, "functions/routes/service.ts"), "utf8")).toContain('name: "get-organization"');
+    expect(readFileSync(join(copy, "functions/routes/service.ts"), "utf8")).toContain('path: "/v1/organization"');
   } finally {
     rmSync(copy, { recursive: true });
   }

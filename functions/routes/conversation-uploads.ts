@@ -13,7 +13,6 @@ import { examplePage, linksById, LISTS, nextPage } from "./operation.ts";
 export const conversationUploadRoutes = {
   listConversationUploads: () =>
     route({
-      name: "list-conversation-uploads",
       method: "GET",
       path: "/v1/conversation_uploads",
       summary: "List conversation uploads, newest first",
@@ -41,7 +40,6 @@ export const conversationUploadRoutes = {
     }),
   getConversationUpload: () =>
     route({
-      name: "get-conversation-upload",
       method: "GET",
       path: "/v1/conversation_uploads/{id}",
       summary: "Get a conversation upload",

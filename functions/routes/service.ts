@@ -6,7 +6,6 @@ import { keyScopeSchema } from "../../lib/organizations/key-scope.ts";
 export const serviceRoutes = {
   getMe: () =>
     route({
-      name: "get-me",
       method: "GET",
       path: "/v1/me",
       summary: "Get the organization and the scopes of the API key",
@@ -50,7 +49,6 @@ export const serviceRoutes = {
   getHealth: () =>
     route({
       public: true,
-      name: "get-health",
       method: "GET",
       path: "/v1/health",
       summary: "Check service health",
@@ -70,7 +68,6 @@ export const serviceRoutes = {
   getOpenapiDocument: () =>
     route({
       public: true,
-      name: "get-openapi-document",
       method: "GET",
       path: "/v1/openapi.json",
       summary: "Get the OpenAPI document",

@@ -32,7 +32,6 @@ function rowList(name: string, rows: number) {
 export const uploadRoutes = {
   uploadWorkItems: () =>
     route({
-      name: "upload-work-items",
       method: "POST",
       path: "/v1/work_items/upload",
       summary: "Upload a CSV file of work items",
@@ -70,7 +69,6 @@ export const uploadRoutes = {
     }),
   getWorkItemUpload: () =>
     route({
-      name: "get-work-item-upload",
       method: "GET",
       path: "/v1/work_items/upload/{id}",
       summary: "Get a work item upload",
@@ -88,7 +86,6 @@ export const uploadRoutes = {
     }),
   listWorkItemUploads: () =>
     route({
-      name: "list-work-item-uploads",
       method: "GET",
       path: "/v1/work_items/upload",
       summary: "List work item uploads, newest first",
@@ -114,7 +111,6 @@ export const uploadRoutes = {
   getWorkItemUploadTemplate: () =>
     route({
       public: true,
-      name: "get-work-item-upload-template",
       method: "GET",
       path: "/v1/work_items/upload/template.csv",
       summary: "Download the CSV template",
@@ -130,7 +126,6 @@ export const uploadRoutes = {
     }),
   cancelWorkItemUpload: () =>
     route({
-      name: "cancel-work-item-upload",
       method: "DELETE",
       path: "/v1/work_items/upload/{id}",
       summary: "Cancel a work item upload; applied rows stay",
@@ -152,7 +147,6 @@ export const uploadRoutes = {
     }),
   undoWorkItemUpload: () =>
     route({
-      name: "undo-work-item-upload",
       method: "POST",
       path: "/v1/work_items/upload/{id}/undo",
       summary: "Undo a work item upload; what others changed since stays",
@@ -189,7 +183,6 @@ export const uploadRoutes = {
     }),
   getWorkItemUploadFailedRows: () =>
     route({
-      name: "get-work-item-upload-failed-rows",
       method: "GET",
       path: "/v1/work_items/upload/{id}/failed_rows",
       summary: "Get failed rows: a CSV file to correct and upload",
@@ -210,7 +203,6 @@ export const uploadRoutes = {
     }),
   getWorkItemUploadResults: () =>
     route({
-      name: "get-work-item-upload-results",
       method: "GET",
       path: "/v1/work_items/upload/{id}/results",
       summary: "Get row-by-row results: a CSV file of what each row did",

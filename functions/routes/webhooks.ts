@@ -23,10 +23,8 @@ function webhookById() {
 export const webhookRoutes = {
   createWebhook: () =>
     route({
-      name: "create-webhook",
       method: "POST",
       path: "/v1/webhooks",
-      scope: "webhooks",
       summary: "Create a webhook",
       bodyKind: "json",
       body: createWebhookSchema(),
@@ -49,10 +47,8 @@ export const webhookRoutes = {
     }),
   listWebhooks: () =>
     route({
-      name: "list-webhooks",
       method: "GET",
       path: "/v1/webhooks",
-      scope: "webhooks",
       summary: "List webhooks, oldest first",
       response: z.strictObject({ data: z.array(webhookSchema) }),
       extension: true,
@@ -66,10 +62,8 @@ export const webhookRoutes = {
     }),
   getWebhook: () =>
     route({
-      name: "get-webhook",
       method: "GET",
       path: "/v1/webhooks/{id}",
-      scope: "webhooks",
       summary: "Get a webhook",
       response: z.strictObject({ data: webhookSchema }),
       extension: true,
@@ -78,10 +72,8 @@ export const webhookRoutes = {
     }),
   updateWebhook: () =>
     route({
-      name: "update-webhook",
       method: "PATCH",
       path: "/v1/webhooks/{id}",
-      scope: "webhooks",
       summary: "Update a webhook, pause or resume it",
       bodyKind: "json",
       body: updateWebhookSchema(),
@@ -98,10 +90,8 @@ export const webhookRoutes = {
     }),
   deleteWebhook: () =>
     route({
-      name: "delete-webhook",
       method: "DELETE",
       path: "/v1/webhooks/{id}",
-      scope: "webhooks",
       summary: "Delete a webhook",
       response: z.strictObject({
         data: z.strictObject({
@@ -120,10 +110,8 @@ export const webhookRoutes = {
     }),
   rotateWebhookSecret: () =>
     route({
-      name: "rotate-webhook-secret",
       method: "POST",
       path: "/v1/webhooks/{id}/rotate_secret",
-      scope: "webhooks",
       summary: "Rotate the secret of a webhook",
       response: z.strictObject({ data: webhookWithSecretSchema }),
       extension: true,
@@ -141,10 +129,8 @@ export const webhookRoutes = {
     }),
   testWebhook: () =>
     route({
-      name: "test-webhook",
       method: "POST",
       path: "/v1/webhooks/{id}/test",
-      scope: "webhooks",
       summary: "Send a test message to a webhook",
       response: z.strictObject({ data: testOutcomeSchema }),
       extension: true,

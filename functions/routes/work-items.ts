@@ -45,7 +45,6 @@ const ITEM_OPERATIONS = [
 export const workItemRoutes = {
   applyWorkItemBatch: () =>
     route({
-      name: "apply-work-item-batch",
       method: "POST",
       path: "/v1/work_items/batch",
       summary: "Apply a batch: create, update or restore up to 100 work items",
@@ -102,7 +101,6 @@ export const workItemRoutes = {
     }),
   getWorkItemBatch: () =>
     route({
-      name: "get-work-item-batch",
       method: "POST",
       path: "/v1/work_items/batch_get",
       summary: "Get up to 100 work items by their IDs",
@@ -152,7 +150,6 @@ export const workItemRoutes = {
     }),
   deleteWorkItemBatch: () =>
     route({
-      name: "delete-work-item-batch",
       method: "POST",
       path: "/v1/work_items/batch_delete",
       summary: "Delete up to 100 work items by their IDs",
@@ -212,7 +209,6 @@ export const workItemRoutes = {
     }),
   createWorkItem: () =>
     route({
-      name: "create-work-item",
       method: "POST",
       path: "/v1/work_items",
       summary: "Create a work item",
@@ -236,7 +232,6 @@ export const workItemRoutes = {
     }),
   listWorkItems: () =>
     route({
-      name: "list-work-items",
       method: "GET",
       path: "/v1/work_items",
       summary: "List work items, newest completion first",
@@ -264,7 +259,6 @@ export const workItemRoutes = {
     }),
   listWorkItemChanges: () =>
     route({
-      name: "list-work-item-changes",
       method: "GET",
       path: "/v1/work_items/changes",
       summary: "List changes of work items",
@@ -338,7 +332,6 @@ export const workItemRoutes = {
     }),
   getWorkItem: () =>
     route({
-      name: "get-work-item",
       method: "GET",
       path: "/v1/work_items/{id}",
       summary: "Get a work item with its events",
@@ -354,7 +347,6 @@ export const workItemRoutes = {
     }),
   updateWorkItem: () =>
     route({
-      name: "update-work-item",
       method: "PATCH",
       path: "/v1/work_items/{id}",
       summary: "Update a work item; omitted fields keep their values",
@@ -380,7 +372,6 @@ export const workItemRoutes = {
     }),
   deleteWorkItem: () =>
     route({
-      name: "delete-work-item",
       method: "DELETE",
       path: "/v1/work_items/{id}",
       summary: "Delete a work item",
@@ -405,7 +396,6 @@ export const workItemRoutes = {
     }),
   upsertWorkItemEvent: () =>
     route({
-      name: "upsert-work-item-event",
       method: "POST",
       path: "/v1/work_items/{id}/events",
       summary: "Create or update an event of a work item",
@@ -427,7 +417,6 @@ export const workItemRoutes = {
     }),
   deleteWorkItemEvent: () =>
     route({
-      name: "delete-work-item-event",
       method: "DELETE",
       path: "/v1/work_items/{id}/events/{event_id}",
       summary: "Delete an event of a work item",
@@ -454,7 +443,6 @@ export const workItemRoutes = {
     }),
   listWorkItemEvents: () =>
     route({
-      name: "list-work-item-events",
       method: "GET",
       path: "/v1/work_items/{id}/events",
       summary: "List all events of a work item",

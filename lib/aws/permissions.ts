@@ -1,5 +1,10 @@
 import type { PartitionKind, Resource, ResourceName, Resources } from "../resources.ts";
 
+/** Name of a function and of its file in `functions/`: that by which the code knows it, in kebab case. */
+export function functionNameOf(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 /**
  * The permissions of a function. The deployment grants exactly these and sets the variables that name the resources;
  * the function reads exactly those variables (`environment.ts`).

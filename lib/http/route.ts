@@ -37,7 +37,6 @@ export interface Operation {
 
 /** One endpoint. The deployment, the local gateway, the OpenAPI document and the tests are derived from it. */
 export interface Route {
-  /** Also the file name of the Lambda in `functions/`. */
   readonly name: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** API Gateway resource path. */
@@ -87,18 +86,21 @@ type OwnPermissions<R> = R extends { readonly permissions: infer P } ? P : objec
 type PermissionsOf<R> = R extends { readonly public: true } ? OwnPermissions<R> : EdgePermissions & OwnPermissions<R>;
 
 /** A row of the route table. It names the permissions that only this endpoint needs. */
-export function route<const R extends Omit<Route, keyof typeof DEFAULTS | "permissions"> & Partial<Route>>(row: R) {
+export function route<const R extends Omit<Route, keyof typeof DEFAULTS | "name" | "permissions"> & Partial<Route>>(
+  row: R,
+) {
   const permissions = { ...(row.public !== true && EDGE_PERMISSIONS), ...row.permissions } as PermissionsOf<R>;
   return { ...DEFAULTS, ...row, permissions } as Omit<typeof DEFAULTS, keyof R> &
     Omit<R, "permissions"> & { readonly permissions: typeof permissions };
 }
 
 /**
- * The scope that a key needs: that of the row, or else to read for GET and HEAD, to upload for the other calls on
- * uploads, and to write for all others.
+ * The scope that a key needs: that of the row, or else to manage webhooks for all calls on them, to read for GET and HEAD,
+ * to upload for the other calls on uploads, and to write for all others.
  */
 export function scopeOf({ method, path, scope }: Pick<Route, "method" | "path" | "scope">): KeyScope | "any" {
   if (scope !== undefined) return scope;
+  if (path.startsWith("/v1/webhooks")) return "webhooks";
   if (method === "GET") return "read";
   return /^\/v1\/work_items\/upload(\/|$)/.test(path) ? "upload" : "write";
 }
