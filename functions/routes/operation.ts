@@ -1,4 +1,6 @@
+import * as z from "zod";
 import type { Operation } from "../../lib/http/route.ts";
+import { uuid } from "../../lib/schema.ts";
 
 type Links = NonNullable<Operation["links"]>;
 
@@ -21,6 +23,15 @@ export function nextPage(operationId: string, parameters: Readonly<Record<string
       description: "The next page. There is none without `next`.",
     },
   };
+}
+
+/** The response to a deletion. @param what was deleted */
+export function deletionOf(what: string) {
+  const data = z.strictObject({
+    id: uuid.describe(`ID of the ${what}.`),
+    deleted: z.boolean().describe("Always true."),
+  });
+  return z.strictObject({ data: data.describe("The result.") });
 }
 
 /** The example of a page. */

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { route } from "../../lib/http/route.ts";
-import { uuid } from "../../lib/schema.ts";
 import {
   createWebhookSchema,
   testOutcomeSchema,
@@ -9,7 +8,7 @@ import {
   webhookWithSecretSchema,
 } from "../../lib/webhooks/webhook.ts";
 import { examples } from "./examples.ts";
-import { linksById } from "./operation.ts";
+import { deletionOf, linksById } from "./operation.ts";
 
 const ALL = ["WEBHOOK", "WEBHOOK_SECRET", "WEBHOOK_STATE"] as const;
 const SHOWN = ["WEBHOOK", "WEBHOOK_STATE"] as const;
@@ -93,12 +92,7 @@ export const webhookRoutes = {
       method: "DELETE",
       path: "/v1/webhooks/{id}",
       summary: "Delete a webhook",
-      response: z.strictObject({
-        data: z.strictObject({
-          id: uuid.describe("ID of the webhook."),
-          deleted: z.boolean().describe("Always true."),
-        }),
-      }),
+      response: deletionOf("webhook"),
       extension: true,
       permissions: { webhooks: { actions: ["DeleteItem"], partitions: ALL } },
       document: () => ({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
 import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
 import { route } from "../../lib/http/route.ts";
-import { count, rule, timestamp, uuid } from "../../lib/schema.ts";
+import { count, rule, timestamp } from "../../lib/schema.ts";
 import { deletedItemSchema, foundItemSchema, namesSchema } from "../../lib/work-items/named-items.ts";
 import { batchInputSchema } from "../../lib/work-items/batch-input.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../../lib/work-items/work-item.ts";
 import { repeatableFilters, workItemFilters } from "../../lib/work-items/work-item-filters.ts";
 import { examples } from "./examples.ts";
-import { examplePage, linksById, LISTS, nextPage } from "./operation.ts";
+import { deletionOf, examplePage, linksById, LISTS, nextPage } from "./operation.ts";
 
 const itemWithEvents = z.strictObject({
   data: workItemWithEventsSchema,
@@ -375,14 +375,7 @@ export const workItemRoutes = {
       method: "DELETE",
       path: "/v1/work_items/{id}",
       summary: "Delete a work item",
-      response: z.strictObject({
-        data: z
-          .strictObject({
-            id: uuid.describe("ID of the work item."),
-            deleted: z.boolean().describe("Always true."),
-          })
-          .describe("The result."),
-      }),
+      response: deletionOf("work item"),
       permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
       document: () => ({
         description:
@@ -420,14 +413,7 @@ export const workItemRoutes = {
       method: "DELETE",
       path: "/v1/work_items/{id}/events/{event_id}",
       summary: "Delete an event of a work item",
-      response: z.strictObject({
-        data: z
-          .strictObject({
-            id: uuid.describe("ID of the event."),
-            deleted: z.boolean().describe("Always true."),
-          })
-          .describe("The result."),
-      }),
+      response: deletionOf("event"),
       extension: true,
       permissions: {
         workItems: { actions: ["BatchGetItem", "UpdateItem"], partitions: ["ITEM"] },

@@ -40,7 +40,7 @@ export type CreateWorkItemRequest = { work_item: WorkItemInput; };
 export type CreateWorkItemResponseBody = { data: WorkItemWithEvents; /** Information about the response. */ meta?: { /** Events that didn't fit in the response. Absent if all did. */ events: { /** Cursor for the rest, in the item's list of events. */ next: string; }; } | undefined; };
 
 
-export type DeleteWebhookResponseBody = { data: { /** ID of the webhook. */ id: string; /** Always true. */ deleted: boolean; }; };
+export type DeleteWebhookResponseBody = { /** The result. */ data: { /** ID of the webhook. */ id: string; /** Always true. */ deleted: boolean; }; };
 
 
 export type DeleteWorkItemBatchRequest = { /** Your IDs of the work items. Send either these or `ids`. */ external_ids?: (string)[] | undefined; /** IDs of the work items. Send either these or `external_ids`. */ ids?: (string)[] | undefined; /** If true, nothing is deleted, and the response shows what would happen. */ dry_run?: boolean | undefined; };
