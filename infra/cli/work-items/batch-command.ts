@@ -86,6 +86,6 @@ export const batchCommand: Command = {
     });
     const described = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`);
     if (!isJson) terminal.print(`${described.join(", ")}${isDry ? " (dry run)" : ""}`);
-    return (counts["error"] ?? 0) > 0 ? EXIT.someFailed : EXIT.done;
+    if ((counts["error"] ?? 0) > 0) terminal.exitCode = EXIT.someFailed;
   },
 };

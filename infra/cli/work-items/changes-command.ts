@@ -4,7 +4,7 @@ import { changePages, type ChangesPage, type FeedOptions } from "work-items-clie
 import type { Client } from "work-items-client/client.ts";
 import { CommandError } from "../../command-line.ts";
 import type { Terminal } from "../../terminal.ts";
-import { type Command, type CommandCall, EXIT, type ExitCode, textOption, UsageError } from "./command.ts";
+import { type Command, type CommandCall, textOption, UsageError } from "./command.ts";
 import { keepingDigits } from "./service-client.ts";
 
 interface PrintOptions extends FeedOptions {
@@ -48,7 +48,7 @@ function readMark(file: string): string | undefined {
  * Prints what changed since the mark in a file, or all work items if there is no file yet, and then saves the new mark. If
  * it is interrupted, the next call prints the same again.
  */
-export async function exportSince({ terminal, client, options }: CommandCall, file: string): Promise<ExitCode> {
+export async function exportSince({ terminal, client, options }: CommandCall, file: string): Promise<void> {
   const after = readMark(file);
   try {
     const mark = await printChanges(terminal, client(), { after, withEvents: options["events"] === true });
@@ -56,7 +56,6 @@ export async function exportSince({ terminal, client, options }: CommandCall, fi
     await terminal.writeData("");
     writeFileSync(`${file}.new`, `${mark}\n`);
     renameSync(`${file}.new`, file);
-    return EXIT.done;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 410) throw error;
     throw new CommandError(
@@ -86,6 +85,5 @@ export const changesCommand: Command = {
       withEvents: options["events"] === true,
     });
     terminal.note(`continue with --after ${mark}`);
-    return EXIT.done;
   },
 };

@@ -3,9 +3,8 @@ import type { Terminal } from "../../terminal.ts";
 
 export { UsageError } from "../../command-line.ts";
 
-/** Exit codes of the process. */
-export const EXIT = { done: 0, failed: 1, usage: 2, someFailed: 3, notConfirmed: 4 } as const;
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+/** Exit codes of the process; 0 if all is done. */
+export const EXIT = { failed: 1, usage: 2, someFailed: 3, notConfirmed: 4 } as const;
 
 /** What is given, by the option's name in camel case. */
 export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -26,7 +25,8 @@ export interface Command {
   readonly options: Readonly<Record<string, string>>;
   /** Arguments of calls that are shown. */
   readonly examples: readonly string[];
-  readonly run: (call: CommandCall) => Promise<ExitCode>;
+  /** Sets the exit code of the terminal unless all is done. */
+  readonly run: (call: CommandCall) => Promise<void>;
 }
 
 /** An option with a text; undefined if it is not given. */

@@ -12,15 +12,7 @@ import { listed } from "../../../lib/errors.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
 import type { Terminal } from "../../terminal.ts";
-import {
-  type Command,
-  type CommandCall,
-  EXIT,
-  type ExitCode,
-  type Options,
-  textOption,
-  UsageError,
-} from "./command.ts";
+import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
 import { withoutTotals, writeProposal } from "./propose.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
@@ -102,19 +94,21 @@ function describeJob(job: WorkItemUpload): string {
   return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
 }
 
-/** The exit code that says what became of an ended job. */
-export function exitCodeOf(job: WorkItemUpload): ExitCode {
-  if (job.status === "failed" || job.status === "cancelled") return EXIT.failed;
-  return job.failed_rows > 0 ? EXIT.someFailed : EXIT.done;
-}
-
 /** Prints a job, as JSON if asked. */
 export function printJob(terminal: Terminal, job: WorkItemUpload, { json }: Options): void {
   if (json === true) terminal.printData(JSON.stringify(job));
   else terminal.print(describeJob(job));
 }
 
-async function runImport({ terminal, options, ...call }: CommandCall, path: string, file: CsvFile): Promise<ExitCode> {
+/** Prints a job, and sets the exit code that says what became of it if it has ended. */
+export function printOutcome(terminal: Terminal, job: WorkItemUpload, options: Options): void {
+  printJob(terminal, job, options);
+  if (!hasEnded(job)) return;
+  if (job.status !== "completed") terminal.exitCode = EXIT.failed;
+  else if (job.failed_rows > 0) terminal.exitCode = EXIT.someFailed;
+}
+
+async function runImport({ terminal, options, ...call }: CommandCall, path: string, file: CsvFile): Promise<void> {
   const client = call.client();
   const mapping = await mappingOf(options, file);
   const used = await usedMapping(client, mapping);
@@ -137,7 +131,8 @@ async function runImport({ terminal, options, ...call }: CommandCall, path: stri
     const hasCompleted = trial.status === "completed";
     if (!hasCompleted || !(await confirmed(terminal, trial, ids, options["yes"] === true))) {
       printJob(terminal, trial, options);
-      return hasCompleted ? EXIT.notConfirmed : EXIT.failed;
+      terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
+      return;
     }
   }
   const upload = await start(isDry);
@@ -150,8 +145,7 @@ async function runImport({ terminal, options, ...call }: CommandCall, path: stri
     await saveList(terminal, client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(terminal, client, upload.id, "results", lists.results);
   }
-  printJob(terminal, job, options);
-  return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
+  printOutcome(terminal, job, options);
 }
 
 /** Uploads a table of any system. */
@@ -203,7 +197,6 @@ export const importCommand: Command = {
       terminal.note(
         `wrote a proposed mapping to ${propose}; check it, then run: import ${path} --mapping ${propose} --dry-run --wait`,
       );
-      return EXIT.done;
     } finally {
       await file.close();
     }

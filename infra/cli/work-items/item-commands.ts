@@ -5,15 +5,7 @@ import { entriesOf, type Page } from "work-items-client/pages.ts";
 import { repeatableFilters, workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { Terminal } from "../../terminal.ts";
-import {
-  type Command,
-  type CommandCall,
-  EXIT,
-  type ExitCode,
-  type Options,
-  textOption,
-  UsageError,
-} from "./command.ts";
+import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { printable } from "../../printable.ts";
 import { exportSince } from "./changes-command.ts";
@@ -48,6 +40,12 @@ function notFound(name: string): string {
   return `there is no work item ${name}`;
 }
 
+/** Says why there is no result for a name. */
+function noteFailure({ terminal }: CommandCall, name: string, error: string | null): void {
+  terminal.note(error === null ? notFound(name) : `${name}: ${error}`);
+  terminal.exitCode = EXIT.someFailed;
+}
+
 /** Prints one item with its events. */
 async function printOne(call: CommandCall, name: string): Promise<void> {
   const { http, workItems } = call.client();
@@ -62,25 +60,20 @@ async function printOne(call: CommandCall, name: string): Promise<void> {
 }
 
 /** Prints items without their events, one per line. */
-async function printMany(call: CommandCall): Promise<ExitCode> {
+async function printMany(call: CommandCall): Promise<void> {
   const { http } = call.client();
   const found = resultsOf(call, async (body) => {
     const response = http.POST("/v1/work_items/batch_get", { body, parseAs: "text" });
     const { data } = await keepingDigits<{ readonly data: { readonly results: readonly BatchGetResult[] } }>(response);
     return data.results;
   });
-  let exit: ExitCode = EXIT.done;
   for await (const [name, { data, error }] of found) {
     if (data) call.terminal.printData(JSON.stringify(data));
-    else {
-      call.terminal.note(error === null ? notFound(name) : `${name}: ${error}`);
-      exit = EXIT.someFailed;
-    }
+    else noteFailure(call, name, error);
   }
-  return exit;
 }
 
-async function deleteItems(call: CommandCall): Promise<ExitCode> {
+async function deleteItems(call: CommandCall): Promise<void> {
   const { terminal, options } = call;
   const { http } = call.client();
   const isDry = options["dryRun"] === true;
@@ -88,16 +81,11 @@ async function deleteItems(call: CommandCall): Promise<ExitCode> {
     const response = http.POST("/v1/work_items/batch_delete", { body: { ...body, dry_run: isDry } });
     return (await dataOf(response)).results;
   });
-  let exit: ExitCode = EXIT.done;
   for await (const [name, { status, error }] of deleted) {
     if (status === "deleted") terminal.print(`${name} ${isDry ? "would be deleted" : "deleted"}`);
     else if (status === "unchanged") terminal.print(`${name} was deleted before`);
-    else {
-      terminal.note(error === null ? notFound(name) : `${name}: ${error}`);
-      exit = EXIT.someFailed;
-    }
+    else noteFailure(call, name, error);
   }
-  return exit;
 }
 
 const FILTER_OPTIONS = Object.fromEntries(
@@ -172,7 +160,6 @@ async function list({ terminal, client, options }: CommandCall) {
   const isForPeople = terminal.stdout.isTTY === true && options["json"] !== true;
   if (options["csv"] === true) await printCsv(terminal, items);
   else await (isForPeople ? printTable(terminal, items) : printJson(terminal, items));
-  return EXIT.done;
 }
 
 /** The commands for work items, by name. */
@@ -182,11 +169,9 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     summary: "print a work item with its events as JSON, by id or external_id; several without events, one per line",
     options: EXTERNAL_ID_OPTION,
     examples: ["get T-1001", "get T-1001 T-1002"],
-    run: async (call) => {
+    run: (call) => {
       const [name = "", ...others] = call.positionals;
-      if (others.length > 0) return printMany(call);
-      await printOne(call, name);
-      return EXIT.done;
+      return others.length > 0 ? printMany(call) : printOne(call, name);
     },
   },
   list: {
@@ -222,7 +207,6 @@ export const itemCommands: Readonly<Record<string, Command>> = {
       if (options["events"] === true) throw new UsageError("--events needs --since");
       const items = itemsOf(client(), options, Infinity);
       await (options["json"] === true ? printJson(terminal, items) : printCsv(terminal, items));
-      return EXIT.done;
     },
   },
   delete: {

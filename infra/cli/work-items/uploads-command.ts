@@ -1,7 +1,6 @@
-import { hasEnded } from "work-items-client/uploads.ts";
 import { withProgress } from "../progress.ts";
-import { type Command, EXIT, textOption, UsageError } from "./command.ts";
-import { exitCodeOf, printJob, saveList } from "./import-command.ts";
+import { type Command, textOption, UsageError } from "./command.ts";
+import { printJob, printOutcome, saveList } from "./import-command.ts";
 
 const LISTED_MAX = 50;
 
@@ -25,7 +24,6 @@ export const uploadsCommand: Command = {
       if (id === undefined) throw new UsageError("the ID of one upload is required");
       printJob(terminal, await (action === "show" ? uploads.get(id) : uploads.cancel(id)), options);
     }
-    return EXIT.done;
   },
 };
 
@@ -56,7 +54,6 @@ export const undoCommand: Command = {
       );
       await saveList(terminal, client, job.id, "results", results);
     }
-    printJob(terminal, job, options);
-    return hasEnded(job) ? exitCodeOf(job) : EXIT.done;
+    printOutcome(terminal, job, options);
   },
 };

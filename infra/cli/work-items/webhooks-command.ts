@@ -1,5 +1,5 @@
 import type { Client, Webhook, WebhookWithSecret } from "work-items-client/client.ts";
-import { type Command, type CommandCall, EXIT, type ExitCode, UsageError } from "./command.ts";
+import { type Command, type CommandCall, EXIT, UsageError } from "./command.ts";
 
 /** What a receiver answered, in words. */
 function answerOf({ status, reason, milliseconds }: NonNullable<Webhook["last_delivery"]>): string {
@@ -24,16 +24,16 @@ function printSecret(call: CommandCall, webhook: WebhookWithSecret): void {
   call.terminal.print(webhook.secret);
 }
 
-async function test({ terminal, options }: CommandCall, { webhooks }: Client, id: string): Promise<ExitCode> {
+async function test({ terminal, options }: CommandCall, { webhooks }: Client, id: string): Promise<void> {
   const answer = await webhooks.test(id);
   const { status } = answer;
   if (options["json"] === true) terminal.printData(JSON.stringify(answer));
   else terminal.print(`The receiver answered ${answerOf({ ...answer, at: "" })}.`);
-  return status !== null && status >= 200 && status < 300 ? EXIT.done : EXIT.someFailed;
+  if (status === null || status < 200 || status > 299) terminal.exitCode = EXIT.someFailed;
 }
 
 /** What can be done with the webhook of an ID. */
-const ACTIONS: Readonly<Record<string, (call: CommandCall, client: Client, id: string) => Promise<ExitCode | void>>> = {
+const ACTIONS: Readonly<Record<string, (call: CommandCall, client: Client, id: string) => Promise<void>>> = {
   show: async (call, { webhooks }, id) => print(call, await webhooks.get(id)),
   test,
   pause: async (call, { webhooks }, id) => print(call, await webhooks.update(id, { enabled: false })),
@@ -74,14 +74,13 @@ export const webhooksCommand: Command = {
       );
     }
     const client = call.client();
-    if (act !== undefined) return (await act(call, client, target ?? "")) ?? EXIT.done;
+    if (act !== undefined) return act(call, client, target ?? "");
     if (action === "add") {
       const [types, description] = [typesIn(options["types"]), options["description"]];
       const more = { ...(types && { types }), ...(typeof description === "string" && { description }) };
       printSecret(call, await client.webhooks.create({ url: target ?? "", ...more }));
-      return EXIT.done;
+      return;
     }
     for (const webhook of await client.webhooks.list()) print(call, webhook);
-    return EXIT.done;
   },
 };
