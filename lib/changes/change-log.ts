@@ -1,6 +1,7 @@
-import { paginateQuery, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { PARTITION_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { partitionPages } from "../store/all-items.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
@@ -65,16 +66,7 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
 export type ChangeLog = ReturnType<typeof createChangeLog>;
 
 /** The keys of all segments of an organization's log, in pages. */
-export async function* segmentKeys({ dynamodb, environment }: LogRuntime, organization: string) {
-  const pages = paginateQuery(
-    { client: dynamodb },
-    {
-      TableName: environment.CHANGES_TABLE,
-      KeyConditionExpression: "pk = :pk",
-      ExpressionAttributeValues: { ":pk": logPartition(organization) },
-      ProjectionExpression: `${PARTITION_KEY}, ${SORT_KEY}`,
-      ConsistentRead: true,
-    },
-  );
-  for await (const { Items = [] } of pages) yield Items as RecordKey[];
+export function segmentKeys({ dynamodb, environment }: LogRuntime, organization: string) {
+  const pages = partitionPages(dynamodb, environment.CHANGES_TABLE, logPartition(organization), "pk, sk");
+  return pages as AsyncGenerator<RecordKey[]>;
 }

@@ -1,7 +1,8 @@
-import { DeleteCommand, paginateQuery, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { partitionPages } from "../store/all-items.ts";
 import { getItem } from "../store/batch-get.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
@@ -65,18 +66,9 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     noteOne: async (organization: string): Promise<void> => void (await put(keyOfOne(organization))),
     /** The organizations that have a hole of their own due, in pages. */
     async *listOnes(): AsyncGenerator<readonly DueHole[]> {
-      const pages = paginateQuery(
-        { client: dynamodb },
-        {
-          TableName,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": OF_ONE },
-          ConsistentRead: true,
-        },
-      );
-      for await (const { Items = [] } of pages) {
+      for await (const items of partitionPages(dynamodb, TableName, OF_ONE)) {
         yield Promise.all(
-          Items.map(async (item) => {
+          items.map(async (item) => {
             const organization = String(item[SORT_KEY]);
             return { organization, id: await idOf(keyOfOne(organization), item) };
           }),

@@ -1,6 +1,7 @@
 import { paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
-import { type Clock } from "../clock.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
+import { PARTITION_KEY } from "../resources.ts";
+import type { Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { getItem } from "../store/batch-get.ts";
@@ -14,11 +15,13 @@ import {
   listedOrganizationKey,
   organizationRecordKey,
 } from "../organizations/access-store.ts";
+import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
 import type { RegionCode } from "../regions.ts";
 import {
   BURST_DEFAULT,
   generateCursorSecret,
   LISTING_SHARDS_DEFAULT,
+  LISTING_SHARDS_MAX,
   type OrganizationRecord,
   organizationRecordSchema,
   RATE_DEFAULT,
@@ -98,24 +101,26 @@ export async function getOrganization(
   return decodeOrganization(item);
 }
 
+/** The records in the Access table that fit a filter. It reads the whole table. */
+export function scanAccess(
+  { dynamodb, environment }: AccessRuntime,
+  FilterExpression: string,
+  ExpressionAttributeValues: Readonly<Record<string, string>>,
+): Promise<Attributes[]> {
+  const scan = { TableName: environment.ACCESS_TABLE, FilterExpression, ExpressionAttributeValues };
+  return allItems(paginateScan({ client: dynamodb }, { ...scan, ConsistentRead: true }));
+}
+
 /**
  * All organizations, in no particular order, without those whose records are damaged. It reads the whole Access table.
  * @param onDamaged @default throws
  */
 export async function listOrganizations(
-  { dynamodb, environment }: AccessRuntime,
+  runtime: AccessRuntime,
   onDamaged: OnDamaged = stopAtDamaged,
 ): Promise<OrganizationRecord[]> {
-  const pages = paginateScan(
-    { client: dynamodb },
-    {
-      TableName: environment.ACCESS_TABLE,
-      FilterExpression: `${SORT_KEY} = :organization`,
-      ExpressionAttributeValues: { ":organization": organizationRecordKey("")[SORT_KEY] },
-      ConsistentRead: true,
-    },
-  );
-  return (await allItems(pages)).flatMap((item) => unlessDamaged(() => decodeOrganization(item), onDamaged) ?? []);
+  const items = await scanAccess(runtime, "sk = :organization", { ":organization": organizationRecordKey("").sk });
+  return items.flatMap((item) => unlessDamaged(() => decodeOrganization(item), onDamaged) ?? []);
 }
 
 /** @throws StateConflictError if the organization's data is being erased */
@@ -133,4 +138,29 @@ export function assertSame(before: OrganizationRecord, now: OrganizationRecord):
   if (now.cursor_secret !== before.cursor_secret) {
     throw new StateConflictError(`${now.organization} has been erased and created again in the meantime`);
   }
+}
+
+/** After this time no function reads by the number of shards that it remembers. */
+const SHARDS_KNOWN_WITHIN_MILLISECONDS = 2 * KEY_CACHE_SECONDS * 1000;
+
+/**
+ * Raises the number of shards of an organization's lists: first those that are read, and after a minute, when every
+ * function reads them, those that are written. If it is interrupted, it can be repeated.
+ * @param wait waits for that minute
+ * @throws StateConflictError if the number is lower than now, or above the most
+ */
+export async function growListingShards(
+  runtime: AccessRuntime,
+  id: string,
+  shards: number,
+  wait: (milliseconds: number) => Promise<unknown>,
+): Promise<OrganizationRecord> {
+  const { listing_shards: read, listing_write_shards: write = read } = await getOrganization(runtime, id);
+  if (shards < read || shards > LISTING_SHARDS_MAX) {
+    throw new StateConflictError(`listing shards: must be from ${read}, the current number, to ${LISTING_SHARDS_MAX}`);
+  }
+  const grown = await changeOrganization(runtime, id, { listing_shards: shards, listing_write_shards: write });
+  if (write === shards) return grown;
+  await wait(SHARDS_KNOWN_WITHIN_MILLISECONDS);
+  return changeOrganization(runtime, id, { listing_write_shards: shards });
 }

@@ -1,7 +1,9 @@
+import { DeleteObjectsCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import { segmentKeys } from "../changes/change-log.ts";
 import { isoTime } from "../clock.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { type Administration, getOrganization } from "./administration.ts";
+import { StoreBusyError } from "../errors.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { listKeyNames, listKeys, revokeKey } from "./keys.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
@@ -12,7 +14,6 @@ import { fileDue } from "../uploads/files/upload-form.ts";
 import { FORM_MAX_BYTES } from "../uploads/job/upload-job.ts";
 import { isLarge } from "../uploads/job/upload-record.ts";
 import { jobFrom } from "../uploads/job/upload-store.ts";
-import { deleteObjects, objectsOf } from "./customer-objects.ts";
 import { type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";
 import { createErasureWrites, markErasing } from "./erasure-writes.ts";
 import { transactionsOf } from "../store/conditional-write.ts";
@@ -83,6 +84,28 @@ function reasonOf(now: number, quiet: number, filesUntil: number): string {
 
 function totalOf(counts: Readonly<ErasureCounts>): number {
   return Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
+}
+
+/** The keys of all objects of an organization, a page of up to 1,000 at a time. */
+async function* objectsOf({ s3, environment }: ErasureRuntime, organization: string): AsyncGenerator<string[]> {
+  const prefix = `${resources.uploads.prefix}${organization}/`;
+  for await (const { Contents = [] } of paginateListObjectsV2(
+    { client: s3 },
+    { Bucket: environment.UPLOADS_BUCKET, Prefix: prefix },
+  )) {
+    if (Contents.length > 0) yield Contents.flatMap(({ Key: key }) => key ?? []);
+  }
+}
+
+/** Deletes up to 1,000 objects. @throws StoreBusyError if S3 refuses one */
+async function deleteObjects({ s3, environment }: ErasureRuntime, keys: readonly string[]): Promise<void> {
+  const { Errors: errors = [] } = await s3.send(
+    new DeleteObjectsCommand({
+      Bucket: environment.UPLOADS_BUCKET,
+      Delete: { Objects: keys.map((Key) => ({ Key })), Quiet: true },
+    }),
+  );
+  if (errors.length > 0) throw new StoreBusyError(`S3 refuses to delete ${errors.length} objects: ${errors[0]?.Code}`);
 }
 
 /** Counts what erasing an organization would erase, as far as the index shows it. Nothing is changed. @throws NotFoundError */

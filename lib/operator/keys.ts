@@ -1,8 +1,12 @@
-import { paginateQuery, paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { retry } from "../retry.ts";
-import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
+import type { Attributes } from "../aws/attribute-values.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { keyUseKey } from "../organizations/key-use.ts";
+import { PARTITION_KEY } from "../resources.ts";
 import { isoTime } from "../clock.ts";
-import { allItems } from "../store/all-items.ts";
+import { readPartition } from "../store/all-items.ts";
+import { batchGet } from "../store/batch-get.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryOnce } from "../store/conditional-write.ts";
@@ -18,7 +22,7 @@ import {
 } from "../organizations/access-store.ts";
 import { apiKeyId, generateApiKey, hashApiKey } from "../organizations/api-key.ts";
 import type { KeyScope } from "../organizations/key-scope.ts";
-import { type Administration, assertKept, putOrganization, getOrganization } from "./administration.ts";
+import { type Administration, assertKept, getOrganization, putOrganization, scanAccess } from "./administration.ts";
 
 /** A transaction conflicts with those of other commands. */
 const CREATING = { attempts: 8, message: "other commands keep changing the organization; run the command again" };
@@ -91,6 +95,13 @@ export async function createKey(
 /** What names an API key's records. */
 export type KeyNames = Pick<ApiKeyRecord, "organization" | "key_id" | "hash">;
 
+function decodeKeys(items: readonly Attributes[], onDamaged: OnDamaged): ApiKeyRecord[] {
+  const keys = items.flatMap((item) => unlessDamaged(() => decodeKey(item), onDamaged) ?? []);
+  return keys.toSorted(
+    (a, b) => a.organization.localeCompare(b.organization) || b.created_at.localeCompare(a.created_at),
+  );
+}
+
 /**
  * Lists all API keys of an organization, including revoked and expired ones, newest first, without damaged ones.
  * @param onDamaged @default throws
@@ -100,39 +111,48 @@ export async function listKeys(
   organization: string,
   onDamaged: OnDamaged = stopAtDamaged,
 ): Promise<ApiKeyRecord[]> {
-  const pages = paginateQuery(
-    { client: dynamodb },
-    {
-      TableName: environment.ACCESS_TABLE,
-      KeyConditionExpression: `${PARTITION_KEY} = :organization AND begins_with(${SORT_KEY}, :keys)`,
-      ExpressionAttributeValues: { ":organization": organizationPartition(organization), ":keys": "KEY#" },
-      ConsistentRead: true,
-    },
+  const items = await readPartition(dynamodb, environment.ACCESS_TABLE, organizationPartition(organization));
+  return decodeKeys(
+    items.filter(({ sk }) => String(sk).startsWith("KEY#")),
+    onDamaged,
   );
-  const keys = (await allItems(pages)).flatMap((item) => unlessDamaged(() => decodeKey(item), onDamaged) ?? []);
-  return keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at));
+}
+
+/**
+ * The API keys of all organizations, by organization, newest first, without damaged ones. It reads the whole Access table.
+ * @param onDamaged @default throws
+ */
+export async function listAllKeys(
+  runtime: AccessRuntime,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<ApiKeyRecord[]> {
+  return decodeKeys(await scanAccess(runtime, "begins_with(sk, :keys)", { ":keys": "KEY#" }), onDamaged);
+}
+
+/** The hours of the keys' last uses, ISO 8601, by key id. Keys that were never used are missing. */
+export async function lastUsesOf(
+  { dynamodb, environment }: Pick<RuntimeWith<"limits">, "dynamodb" | "environment">,
+  keys: readonly Pick<ApiKeyRecord, "key_id">[],
+): Promise<ReadonlyMap<string, string>> {
+  const useKeys = keys.map(({ key_id: id }) => keyUseKey(id));
+  const found = await batchGet(dynamodb, environment.LIMITS_TABLE, useKeys);
+  return new Map(
+    found.flatMap(({ pk, used_at: usedAt }) =>
+      typeof usedAt === "string" ? [[String(pk).slice("KEY#".length), usedAt]] : [],
+    ),
+  );
 }
 
 /**
  * The names of all API keys of an organization, damaged ones too: either of a key's two records names the other. It reads
  * the whole Access table.
  */
-export async function listKeyNames(
-  { dynamodb, environment }: AccessRuntime,
-  organization: string,
-): Promise<KeyNames[]> {
+export async function listKeyNames(runtime: AccessRuntime, organization: string): Promise<KeyNames[]> {
   const { pk, sk } = listedKeyKey({ organization, key_id: "" });
-  const pages = paginateScan(
-    { client: dynamodb },
-    {
-      TableName: environment.ACCESS_TABLE,
-      FilterExpression: "(pk = :pk AND begins_with(sk, :keys)) OR (sk = :key AND organization = :organization)",
-      ExpressionAttributeValues: { ":pk": pk, ":keys": sk, ":key": keyRecordKey("").sk, ":organization": organization },
-      ConsistentRead: true,
-    },
-  );
+  const filter = "(pk = :pk AND begins_with(sk, :keys)) OR (sk = :key AND organization = :organization)";
+  const values = { ":pk": pk, ":keys": sk, ":key": keyRecordKey("").sk, ":organization": organization };
   const hashes = new Map<string, string>();
-  for (const { pk: partition, sk: place, hash } of await allItems(pages)) {
+  for (const { pk: partition, sk: place, hash } of await scanAccess(runtime, filter, values)) {
     const known = partition === pk ? hash : String(partition).slice(keyRecordKey("").pk.length);
     const id = partition === pk ? String(place).slice(sk.length) : apiKeyId(String(known));
     if (typeof known === "string" || !hashes.has(id)) hashes.set(id, String(known));

@@ -1,21 +1,54 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { paginateQuery } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { isUnavailable } from "../aws/error-codes.ts";
 import { decodeOrganization, listOrganizationIds, organizationRecordKey } from "../organizations/access-store.ts";
-import { toOrganization } from "../organizations/organization.ts";
+import { type Organization, toOrganization } from "../organizations/organization.ts";
 import { mapConcurrently } from "../retry.ts";
 import { getItem } from "../store/batch-get.ts";
+import { idAt, listingSource } from "../store/lists/partition.ts";
 import { traceOf } from "../trace.ts";
 import { createEraseExpiredItem } from "./erase-expired-item.ts";
-import { listExpiredItems } from "./expired-items.ts";
 
 const DAY_MS = 86_400_000;
 const CONCURRENT = 16;
+const ITEMS_PER_PAGE = 100;
+/** What places in a list of work items begin with: those that aren't completed, by creation; then the others. */
+const PLACES = ["1#", "2#"] as const;
 /** After this time a call that had read an item before it was erased has ended. */
 const CALLS_END_WITHIN_MS = 30_000;
 /** Reserved at the end for the second look at the items that were erased last. */
 const LAST_LOOK_MS = 60_000;
+
+/**
+ * The ids of work items, deleted ones too, that the lists show as completed before a time, or created if they aren't
+ * completed, in pages, the oldest of each list first.
+ * @param before ISO 8601
+ */
+async function* listExpiredItems(
+  { dynamodb, environment }: RuntimeWith<"workItems">,
+  organization: Organization,
+  before: string,
+): AsyncGenerator<readonly string[]> {
+  for (const kind of ["LIST_ITEM", "LIST_DELETED_ITEM"] as const) {
+    const { index, partitionKey, partitions } = listingSource(kind, organization);
+    for (const partition of partitions) {
+      for (const place of PLACES) {
+        const query = {
+          TableName: environment.WORK_ITEMS_TABLE,
+          IndexName: index,
+          KeyConditionExpression: "#pk = :pk AND listing_sk BETWEEN :from AND :to",
+          ExpressionAttributeNames: { "#pk": partitionKey },
+          ExpressionAttributeValues: { ":pk": partition, ":from": place, ":to": `${place}${before}` },
+        };
+        for await (const { Items = [] } of paginateQuery({ client: dynamodb, pageSize: ITEMS_PER_PAGE }, query)) {
+          if (Items.length > 0) yield Items.map(({ listing_sk: sk }) => idAt(String(sk)));
+        }
+      }
+    }
+  }
+}
 
 /** An organization whose items expire, and the pages of those that have. */
 interface Expiring {

@@ -8,13 +8,13 @@ export async function allItems(
   return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
 }
 
-/** All records of a partition, strongly consistent. @param attributes those that are kept in memory. @default all */
-export function readPartition(
+/** The records of a partition in pages, strongly consistent. @param attributes those that are kept in memory. @default all */
+export async function* partitionPages(
   client: DynamoDBDocumentClient,
   TableName: string,
   pk: string,
   attributes?: string,
-): Promise<Attributes[]> {
+): AsyncGenerator<Attributes[]> {
   const query = {
     TableName,
     KeyConditionExpression: "pk = :pk",
@@ -22,5 +22,10 @@ export function readPartition(
     ...(attributes !== undefined && { ProjectionExpression: attributes }),
     ConsistentRead: true,
   };
-  return allItems(paginateQuery({ client }, query));
+  for await (const { Items = [] } of paginateQuery({ client }, query)) yield Items;
+}
+
+/** All records of a partition, strongly consistent. */
+export async function readPartition(...partition: Parameters<typeof partitionPages>): Promise<Attributes[]> {
+  return (await Array.fromAsync(partitionPages(...partition))).flat();
 }

@@ -8,7 +8,7 @@ import { countForErasure, eraseOrganization } from "../../lib/operator/erase-org
 import { erasePerson } from "../../lib/operator/erase-person.ts";
 import { exportOrganization } from "../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../lib/operator/import-organization.ts";
-import { listAllKeys } from "../../lib/operator/key-list.ts";
+import { listAllKeys } from "../../lib/operator/keys.ts";
 import { partitionKeyOf } from "../../lib/resources.ts";
 import type { MalformedRecordError } from "../../lib/store/decode-record.ts";
 import { uploadBucketRecordSchema } from "../../lib/uploads/job/upload-record.ts";

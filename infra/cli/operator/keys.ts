@@ -1,10 +1,18 @@
 import type { Command } from "commander";
 import { type Clock, isoTime } from "../../../lib/clock.ts";
 import { type ApiKeyRecord, apiKeyRecordSchema } from "../../../lib/organizations/access-store.ts";
-import { type CreatedKey, createKey, isLive, listKeys, revokeKey, rotateKey } from "../../../lib/operator/keys.ts";
+import {
+  type CreatedKey,
+  createKey,
+  isLive,
+  lastUsesOf,
+  listAllKeys,
+  listKeys,
+  revokeKey,
+  rotateKey,
+} from "../../../lib/operator/keys.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { apiKeyId, hashApiKey } from "../../../lib/organizations/api-key.ts";
-import { lastUsesOf, listAllKeys } from "../../../lib/operator/key-list.ts";
 import type { OnDamaged } from "../../../lib/store/decode-record.ts";
 import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/key-scope.ts";
 import {

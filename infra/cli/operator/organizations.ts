@@ -2,12 +2,12 @@ import { type Command, Option } from "commander";
 import {
   type Administration,
   getOrganization,
+  growListingShards,
   listOrganizations,
   putOrganization,
 } from "../../../lib/operator/administration.ts";
 import { type FeedState, readFeedState, resyncFeed } from "../../../lib/operator/change-log.ts";
 import { listOrganizationIds } from "../../../lib/organizations/access-store.ts";
-import { growListingShards } from "../../../lib/operator/listing-shards.ts";
 import {
   BURST_MAX,
   LISTING_SHARDS_MAX,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { getOrganization } from "../../../lib/operator/administration.ts";
-import { growListingShards } from "../../../lib/operator/listing-shards.ts";
+import { growListingShards } from "../../../lib/operator/administration.ts";
 import { createTestService } from "../../support/service.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;

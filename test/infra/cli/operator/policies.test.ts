@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { OPERATOR_POLICIES, type OperatorPolicy, policyFor } from "../../../../infra/cli/operator/policies.ts";
-import { getOrganization, listOrganizations, putOrganization } from "../../../../lib/operator/administration.ts";
+import {
+  getOrganization,
+  growListingShards,
+  listOrganizations,
+  putOrganization,
+} from "../../../../lib/operator/administration.ts";
 import { readFeedState, resyncFeed } from "../../../../lib/operator/change-log.ts";
 import { keptInLog } from "../../../../lib/operator/command-log.ts";
 import { keptInLedger, lackedErasure, reapplyErasures } from "../../../../lib/operator/erasure-ledger.ts";
@@ -9,9 +14,7 @@ import { countForErasure, eraseOrganization } from "../../../../lib/operator/era
 import { erasePerson } from "../../../../lib/operator/erase-person.ts";
 import { exportOrganization } from "../../../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../../../lib/operator/import-organization.ts";
-import { lastUsesOf, listAllKeys } from "../../../../lib/operator/key-list.ts";
-import { createKey, listKeys, revokeKey, rotateKey } from "../../../../lib/operator/keys.ts";
-import { growListingShards } from "../../../../lib/operator/listing-shards.ts";
+import { createKey, lastUsesOf, listAllKeys, listKeys, revokeKey, rotateKey } from "../../../../lib/operator/keys.ts";
 import type { Permissions } from "../../../../lib/aws/permissions.ts";
 import { resources } from "../../../../lib/resources.ts";
 import { isoTime } from "../../../../lib/clock.ts";
