@@ -4,6 +4,9 @@ export const pages = {
   name: "get-page",
   summary: "Responds with pages for people: documentation and the upload page",
   method: "GET",
+  public: true,
+  bodyKind: "none",
+  permissions: {},
   /** API Gateway resource paths. */
   paths: ["/", "/docs", "/docs/{guide}", "/docs/{guide}/{rest+}", "/upload", "/llms.txt", "/assets/{asset}"],
 } as const;

@@ -1,5 +1,6 @@
 import { functionNameOf } from "../lib/aws/permissions.ts";
 import type { Route } from "../lib/http/route.ts";
+import { pages } from "./pages.ts";
 import { conversationUploadRoutes } from "./routes/conversation-uploads.ts";
 import { serviceRoutes } from "./routes/service.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
@@ -36,5 +37,21 @@ export function allRoutes(): readonly Route[] {
   return Object.values(routes);
 }
 
-/** Name of the function behind every method and path that no route has. It responds with 404 or 405. */
-export const REJECT_UNKNOWN_ROUTE = "reject-unknown-route";
+/** Every method and path that is served, with the name of its function: endpoints and pages. */
+export function allServed() {
+  return [...allRoutes(), ...pages.paths.map((path) => ({ ...pages, path }))];
+}
+
+/** The function behind every other method and path. */
+export const unknownRoute = {
+  name: "reject-unknown-route",
+  summary: "Responds with 404 or 405",
+  public: true,
+  bodyKind: "none",
+  permissions: {},
+} as const;
+
+/** All functions behind the gateway. */
+export function gatewayFunctions() {
+  return [...allRoutes(), pages, unknownRoute];
+}

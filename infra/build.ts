@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions } from "esbuild";
 import { pages } from "../functions/pages.ts";
-import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../functions/routes.ts";
+import { gatewayFunctions } from "../functions/routes.ts";
 import { allWorkers } from "../functions/workers.ts";
 import { buildPages } from "@work-items/pages/build-pages.ts";
 
@@ -11,12 +11,7 @@ import { buildPages } from "@work-items/pages/build-pages.ts";
 export const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** Names of all Lambda functions, which are also the names of their files in `functions/`. */
-export const functionNames: readonly string[] = [
-  ...allRoutes().map(({ name }) => name),
-  ...allWorkers.map(({ name }) => name),
-  pages.name,
-  REJECT_UNKNOWN_ROUTE,
-];
+export const functionNames: readonly string[] = [...gatewayFunctions(), ...allWorkers].map(({ name }) => name);
 
 /** Holds one directory for each function, which is deployed as its code; the handler is `index.handler`. */
 export const BUNDLES = join(PROJECT_ROOT, "dist");

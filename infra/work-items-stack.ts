@@ -3,15 +3,14 @@ import type { Function, IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { pages } from "../functions/pages.ts";
-import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../functions/routes.ts";
+import { gatewayFunctions } from "../functions/routes.ts";
 import { allWorkers, type Worker } from "../functions/workers.ts";
-import type { Route } from "../lib/http/route.ts";
 import { REGIONS, type RegionCode, stackIdOf } from "../lib/regions.ts";
 import { mapResources, resourcesOfKind } from "../lib/resources.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
 import { Backup } from "./constructs/backup.ts";
-import { type CallClass, callClassOf } from "./settings/call-class.ts";
+import { callClassOf } from "./settings/call-class.ts";
 import { DataTrail } from "./constructs/data-trail.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
@@ -77,7 +76,6 @@ export class WorkItemsStack extends Stack {
       allowedOrigins,
       throttle: settings.throttle,
       methodThrottle: settings.methodThrottle,
-      routes: [...allRoutes(), ...pages.paths.map((path) => ({ method: pages.method, path, public: true as const }))],
       hasDomain: domain !== undefined,
       keepAccessLogs: settings.keepAccessLogs,
       setsLogRole: settings.gatewayLogRole === undefined,
@@ -110,31 +108,23 @@ export class WorkItemsStack extends Stack {
       logGroups.push(logGroup);
       return target;
     };
-    const functionOf = (route: Pick<Route, "name" | "summary" | "permissions" | "bodyKind">, callClass: CallClass) =>
-      keepLogGroup(
-        new ServiceFunction(this, toPascalCase(route.name), {
+    const apiFunctions = gatewayFunctions().map(({ name, summary, permissions, bodyKind, ...row }) => {
+      const target = keepLogGroup(
+        new ServiceFunction(this, toPascalCase(name), {
           ...sharedProps,
           environment: apiEnvironment,
-          name: route.name,
-          summary: route.summary,
-          permissions: route.permissions,
-          memorySize: route.bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
+          name,
+          summary,
+          permissions,
+          memorySize: bodyKind === "none" ? MEMORY_MB.reads : MEMORY_MB.computes,
           timeout: Duration.seconds(API_TIMEOUT_SECONDS),
-          concurrency: concurrency[callClass],
+          concurrency: concurrency[callClassOf(row)],
         }),
       );
-    const needsNothing = { permissions: {}, bodyKind: "none" } as const;
-    const unknownRoute = { ...needsNothing, name: REJECT_UNKNOWN_ROUTE, summary: "Responds with 404 or 405" };
-    const rejectUnknownRoute = functionOf(unknownRoute, "pages");
-    const page = functionOf({ ...needsNothing, ...pages }, "pages");
-    page.addEnvironment("BUCKET_ORIGIN", originOf(buckets.uploads));
-    api.serve({
-      routes: allRoutes(),
-      functionOf: (route) => liveOf(functionOf(route, callClassOf(route)), route.name),
-      pages,
-      page: liveOf(page, pages.name),
-      rejectUnknownRoute: liveOf(rejectUnknownRoute, REJECT_UNKNOWN_ROUTE),
+      if (name === pages.name) target.addEnvironment("BUCKET_ORIGIN", originOf(buckets.uploads));
+      return [name, liveOf(target, name)] as const;
     });
+    api.serve(new Map(apiFunctions));
 
     const workerFunctionOf = (worker: Worker) =>
       keepLogGroup(

@@ -16,6 +16,7 @@ import type { Key } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, LogGroup, type MetricFilter, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { allServed, unknownRoute } from "../../functions/routes.ts";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
 import type { RegionSettings } from "../settings/stage-settings.ts";
 import { callClassOf } from "../settings/call-class.ts";
@@ -50,8 +51,6 @@ export interface ServiceApiProps {
   readonly throttle: RegionSettings["throttle"];
   /** Limits of methods, by class. */
   readonly methodThrottle: RegionSettings["methodThrottle"];
-  /** The endpoints and pages, whose methods have limits of their own. */
-  readonly routes: readonly Pick<Route, "method" | "path" | "public">[];
   /** Key that encrypts the logs. @default none */
   readonly key: Key | undefined;
   /** Whether the access log outlives the stack. */
@@ -62,16 +61,6 @@ export interface ServiceApiProps {
   readonly allowedOrigins: readonly string[];
   /** Whether there is a custom domain: API Gateway's own address is then disabled. */
   readonly hasDomain: boolean;
-}
-
-/** What the API serves, and by which functions. */
-export interface ServedFunctions {
-  readonly routes: readonly Route[];
-  readonly functionOf: (route: Route) => IFunction;
-  /** Paths that one function serves. */
-  readonly pages: { readonly method: "GET"; readonly paths: readonly string[] };
-  readonly page: IFunction;
-  readonly rejectUnknownRoute: IFunction;
 }
 
 function countStatus(accessLogs: LogGroup, status: string): MetricFilter {
@@ -90,7 +79,8 @@ function pathsAbove({ path }: Pick<Route, "path">): string[] {
 }
 
 /** The limits of each method that has its own, by the stage's names of methods. What no route takes is with the pages. */
-function methodThrottles({ routes, methodThrottle }: Pick<ServiceApiProps, "routes" | "methodThrottle">) {
+function methodThrottles({ methodThrottle }: Pick<ServiceApiProps, "methodThrottle">) {
+  const routes = allServed();
   const { pages } = methodThrottle;
   const unknown = pages === undefined ? [] : [...new Set(["/", "/{proxy+}", ...routes.flatMap(pathsAbove)])];
   return Object.fromEntries([
@@ -181,28 +171,25 @@ export class ServiceApi extends Construct {
     this.acknowledge();
   }
 
-  /** Adds a method for each route and for each path of the pages. */
-  serve({ routes, functionOf, pages, page, rejectUnknownRoute }: ServedFunctions): void {
-    const served = routes.map((route) => ({ ...route, target: functionOf(route) }));
-    const role = this.invoker([...served.map(({ target }) => target), page, rejectUnknownRoute]);
-    const integrationOf = ({ functionArn }: IFunction): AwsIntegration =>
+  /** Adds a method for each that is served. @param functions by their names */
+  serve(functions: ReadonlyMap<string, IFunction>): void {
+    const role = this.invoker([...functions.values()]);
+    const integrationOf = (name: string): AwsIntegration =>
       new AwsIntegration({
         service: "lambda",
         proxy: true,
-        path: `2015-03-31/functions/${functionArn}/invocations`,
+        path: `2015-03-31/functions/${functions.get(name)!.functionArn}/invocations`,
         options: { credentialsRole: role },
       });
-    const reject = integrationOf(rejectUnknownRoute);
     const resources = new Set<IResource>([this.api.root.addResource("{proxy+}")]);
-    const add = (route: Pick<Route, "method" | "path">, integration: AwsIntegration): void => {
-      const resource = this.api.root.resourceForPath(route.path);
+    for (const { name, path, ...route } of allServed()) {
+      const resource = this.api.root.resourceForPath(path);
+      const integration = integrationOf(name);
       for (const method of methodsOf(route)) resource.addMethod(method, integration);
       for (let each: IResource | undefined = resource; each !== undefined; each = each.parentResource)
         resources.add(each);
-    };
-    for (const { target, ...route } of served) add(route, integrationOf(target));
-    const integration = integrationOf(page);
-    for (const path of pages.paths) add({ method: pages.method, path }, integration);
+    }
+    const reject = integrationOf(unknownRoute.name);
     for (const resource of resources) resource.addMethod("ANY", reject);
   }
 

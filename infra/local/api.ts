@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { pages } from "../../functions/pages.ts";
-import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../../functions/routes.ts";
+import { allServed, gatewayFunctions, unknownRoute } from "../../functions/routes.ts";
 import { methodsOf } from "../../lib/http/route.ts";
 import { API_TIMEOUT_SECONDS } from "../limits.ts";
 import { type FunctionHost, type Invoke, loadFunction, loggedError } from "./functions.ts";
@@ -52,18 +52,15 @@ export interface ApiOptions extends FunctionHost {
 
 /** Serves all routes in the table, and the pages. @throws CommandError if the port is in use */
 export async function startApi({ port, allowedOrigins, preparePages, ...host }: ApiOptions): Promise<Gateway> {
-  const load = (name: string): Promise<Invoke> => loadFunction(name, API_TIMEOUT_SECONDS, host);
-  const [page, unknown, routed] = await Promise.all([
-    loadPages(host, preparePages),
-    load(REJECT_UNKNOWN_ROUTE),
-    Promise.all(allRoutes().map(async (route) => ({ route, target: await load(route.name) }))),
-  ]);
-  const served = [
-    ...routed.map(({ route, target }) => ({ ...route, target })),
-    ...pages.paths.map((path) => ({ method: pages.method, path, target: page })),
-  ];
-  const endpoints = served.flatMap(({ path, target, ...route }) =>
-    methodsOf(route).map((method): Endpoint<Invoke> => ({ method, path, target })),
+  const load = async (name: string) =>
+    [
+      name,
+      await (name === pages.name ? loadPages(host, preparePages) : loadFunction(name, API_TIMEOUT_SECONDS, host)),
+    ] as const;
+  const loaded = new Map(await Promise.all(gatewayFunctions().map(({ name }) => load(name))));
+  const endpoints = allServed().flatMap(({ name, path, method: own }) =>
+    methodsOf({ method: own }).map((method): Endpoint<Invoke> => ({ method, path, target: loaded.get(name)! })),
   );
+  const unknown = loaded.get(unknownRoute.name)!;
   return startGateway({ endpoints, unknown, allowedOrigins, port, log: host.runtime.log });
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { CommandError, createCommandLine, runCommand } from "../command-line.ts";
 import { localFiles, readEnvironmentFile } from "../environment-file.ts";
 import { pages } from "../../functions/pages.ts";
-import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../../functions/routes.ts";
+import { gatewayFunctions } from "../../functions/routes.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { API_TIMEOUT_SECONDS, workerTimeoutSeconds } from "../limits.ts";
@@ -14,8 +14,7 @@ import { openStores, setEnvironment } from "./service.ts";
 
 /** Timeouts of all functions in seconds, by name. */
 const timeouts = new Map<string, number>([
-  ...[...allRoutes(), pages].map(({ name }) => [name, API_TIMEOUT_SECONDS] as const),
-  [REJECT_UNKNOWN_ROUTE, API_TIMEOUT_SECONDS],
+  ...gatewayFunctions().map(({ name }) => [name, API_TIMEOUT_SECONDS] as const),
   ...allWorkers.map(({ name, trigger }) => [name, workerTimeoutSeconds(trigger)] as const),
 ]);
 

@@ -6,7 +6,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, DynamoDBStreamEvent, 
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { pages } from "../../functions/pages.ts";
-import { allRoutes, REJECT_UNKNOWN_ROUTE } from "../../functions/routes.ts";
+import { allRoutes, unknownRoute } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { functionNames } from "../../infra/build.ts";
 import { preparationsOf } from "../../infra/local/invoke-event.ts";
@@ -156,7 +156,7 @@ describe("API functions", () => {
   it.each(apiSamples)("%s has the response that its name says", (sample) => {
     const route = routeOf(sample);
     // This function only refuses requests: without a status in the sample's name, the response is 404.
-    const usual = functionOf(sample) === REJECT_UNKNOWN_ROUTE ? 404 : (route?.status ?? 200);
+    const usual = functionOf(sample) === unknownRoute.name ? 404 : (route?.status ?? 200);
     const { status, body } = responseTo(sample);
     const hint = "name what makes what it needs in PREPARATIONS of infra/local/invoke-event.ts";
     expect({ status, body }, hint).toMatchObject({ status: Number(refusalOf(sample) ?? usual) });

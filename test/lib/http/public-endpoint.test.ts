@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { create } from "../../../functions/reject-unknown-route.ts";
-import { pages } from "../../../functions/pages.ts";
-import { allRoutes } from "../../../functions/routes.ts";
+import { allServed } from "../../../functions/routes.ts";
 import type { ApiHandler } from "../../../lib/http/chain.ts";
 import { methodsOf } from "../../../lib/http/route.ts";
 import { call } from "../../support/organization.ts";
@@ -12,7 +11,7 @@ beforeAll(async () => {
   handler = create(await createTestRuntime());
 });
 
-const served = [...allRoutes(), ...pages.paths.map((path) => ({ path, method: pages.method }))];
+const served = allServed();
 const resources = [...new Set(served.map(({ path }) => path))];
 
 describe("reject-unknown-route", () => {
