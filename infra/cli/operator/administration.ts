@@ -132,10 +132,13 @@ export async function existingOrganization(
   }
 }
 
-/** Prints a command's result: with `--json` data, else lines for people. */
-export function printResult(terminal: Terminal, { json }: Target, result: string): void {
-  if (json === true) terminal.printData(result);
-  else terminal.printLines(result);
+/** What a command results in: data for `--json`, and lines for people. */
+export type Result = readonly [data: object, lines: string];
+
+/** Prints a command's result. */
+export function printResult(terminal: Terminal, { json }: Target, [data, lines]: Result): void {
+  if (json === true) terminal.printData(JSON.stringify(data));
+  else terminal.printLines(lines);
 }
 
 /**

@@ -9,7 +9,7 @@ import { printable } from "../../printable.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
-import { nameDamaged } from "./administration.ts";
+import { nameDamaged, type Result } from "./administration.ts";
 import { costOf, withReadBar } from "../progress.ts";
 import { remainsInWords, remainsOfContent, remainsOfOrganization } from "./remains.ts";
 
@@ -19,11 +19,17 @@ export interface EraseOptions {
   readonly dryRun?: boolean;
   readonly withoutScan?: boolean;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
-/** Erases once it is confirmed, and keeps in the ledger what. */
-type CarryOutErasure = <T>(subject: Parameters<typeof keptInLedger>[2], work: () => Promise<T>) => Promise<T>;
+/** What is erased of, and how. */
+interface Erasing {
+  readonly terminal: Terminal;
+  readonly runtime: OperatorRuntime;
+  readonly organization: string;
+  readonly options: EraseOptions;
+  /** Erases once it is confirmed, and keeps in the ledger what. */
+  readonly carryOut: <T>(subject: Parameters<typeof keptInLedger>[2], work: () => Promise<T>) => Promise<T>;
+}
 
 /** Mentions that are printed without `--json`. */
 const MENTIONS_SHOWN = 20;
@@ -63,32 +69,25 @@ const NOT_SCANNED =
   "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
 
 /** What erasing an item or a person has done, or would do, with what remains. */
-function report(
-  { json = false, dryRun = false }: EraseOptions,
-  { clock, variables }: OperatorRuntime,
-  result: object,
-  lines: readonly string[],
-): string {
-  const now = clock();
-  const remains = remainsOfContent(now, variables);
-  if (json) return JSON.stringify({ ...result, dry_run: dryRun, at: isoTime(now), remains });
-  return [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n");
+function report({ options, runtime }: Erasing, result: object, lines: readonly string[]): Result {
+  const { dryRun = false } = options;
+  const now = runtime.clock();
+  const remains = remainsOfContent(now, runtime.variables);
+  return [
+    { ...result, dry_run: dryRun, at: isoTime(now), remains },
+    [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n"),
+  ];
 }
 
-async function eraseAll(
-  terminal: Terminal,
-  runtime: OperatorRuntime,
-  organization: string,
-  options: EraseOptions,
-  carryOut: CarryOutErasure,
-): Promise<string> {
+async function eraseAll({ terminal, runtime, organization, options, carryOut }: Erasing): Promise<Result> {
   const { erased, readUnits } = await withReadBar(terminal, "counting", (onProgress) =>
     countForErasure(runtime, organization, onProgress),
   );
   if (options.dryRun === true) {
-    return options.json
-      ? JSON.stringify({ organization, would_erase: erased, read_units: readUnits })
-      : `would erase ${countsInWords(erased)}; a walk reads ${costOf(readUnits)}`;
+    return [
+      { organization, would_erase: erased, read_units: readUnits },
+      `would erase ${countsInWords(erased)}; a walk reads ${costOf(readUnits)}`,
+    ];
   }
   if (!options.yes) await confirm(terminal, organization, `${organization}: ${countsInWords(erased)}`);
   const onWait = (until: number, reason: string): void =>
@@ -107,23 +106,17 @@ async function eraseAll(
     ),
   );
   const remains = remainsOfOrganization(Date.parse(receipt.finished_at), runtime.variables);
-  if (options.json) return JSON.stringify({ ...receipt, remains });
-  return [
+  const lines = [
     `${receipt.organization} in ${receipt.region} is erased: ${countsInWords(receipt.erased)}`,
     `began ${receipt.began_at}, finished ${receipt.finished_at}, ${receipt.passes} passes, ${costOf(receipt.read_units)}`,
     ...(receipt.scanned ? [] : [NOT_SCANNED]),
     ...remainsInWords(remains),
-  ].join("\n");
+  ];
+  return [{ ...receipt, remains }, lines.join("\n")];
 }
 
-async function eraseOne(
-  terminal: Terminal,
-  runtime: OperatorRuntime,
-  organization: string,
-  externalId: string,
-  options: EraseOptions,
-  carryOut: CarryOutErasure,
-): Promise<string> {
+async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
+  const { terminal, runtime, organization, options, carryOut } = erasing;
   const { dryRun = false } = options;
   const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep: terminal.sleep });
   if (!dryRun && !options.yes) {
@@ -135,7 +128,7 @@ async function eraseOne(
     : await resumably(terminal, `${externalId} may be partly erased`, () =>
         carryOut({ item: first.id }, () => eraseItem(runtime, organization, externalId, { sleep: terminal.sleep })),
       );
-  return report(options, runtime, { organization, external_id: externalId, ...erased }, [
+  return report(erasing, { organization, external_id: externalId, ...erased }, [
     `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
   ]);
 }
@@ -158,14 +151,8 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
   ];
 }
 
-async function eraseAddress(
-  terminal: Terminal,
-  runtime: OperatorRuntime,
-  organization: string,
-  address: string,
-  options: EraseOptions,
-  carryOut: CarryOutErasure,
-): Promise<string> {
+async function eraseAddress(erasing: Erasing, address: string): Promise<Result> {
+  const { terminal, runtime, organization, options, carryOut } = erasing;
   if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an email address");
   const { dryRun = false } = options;
   if (!dryRun && !options.yes)
@@ -179,7 +166,7 @@ async function eraseAddress(
     if (what !== shown) terminal.note(`waiting for ${what}`);
     shown = what;
   };
-  const erasing = () =>
+  const eraseIt = () =>
     withReadBar(terminal, dryRun ? "looking for" : "erasing", (onProgress) =>
       erasePerson(runtime, organization, address, {
         dryRun,
@@ -191,9 +178,9 @@ async function eraseAddress(
       }),
     );
   const erased = await (dryRun
-    ? erasing()
-    : resumably(terminal, `${address} is still in some agents and actors`, () => carryOut({ address }, erasing)));
-  return report(options, runtime, { organization, ...erased }, personInWords(erased, address, dryRun));
+    ? eraseIt()
+    : resumably(terminal, `${address} is still in some agents and actors`, () => carryOut({ address }, eraseIt)));
+  return report(erasing, { organization, ...erased }, personInWords(erased, address, dryRun));
 }
 
 /**
@@ -206,10 +193,15 @@ export function erase(
   organization: string,
   options: EraseOptions,
   carryOut: CarryOut,
-): Promise<string> {
+): Promise<Result> {
   const { item, person } = options;
-  const kept: CarryOutErasure = (subject, work) => carryOut(() => keptInLedger(runtime, organization, subject, work));
-  if (item !== undefined) return eraseOne(terminal, runtime, organization, item, options, kept);
-  if (person !== undefined) return eraseAddress(terminal, runtime, organization, person, options, kept);
-  return eraseAll(terminal, runtime, organization, options, kept);
+  const erasing: Erasing = {
+    terminal,
+    runtime,
+    organization,
+    options,
+    carryOut: (subject, work) => carryOut(() => keptInLedger(runtime, organization, subject, work)),
+  };
+  if (item !== undefined) return eraseOne(erasing, item);
+  return person === undefined ? eraseAll(erasing) : eraseAddress(erasing, person);
 }

@@ -18,10 +18,10 @@ import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organiza
 import {
   existingOrganization,
   nameDamaged,
-  openAdministration,
   type OpenedAdministration,
   organizationId,
   printResult,
+  type Result,
   runOperatorCommand,
   type Target,
   withTarget,
@@ -29,7 +29,7 @@ import {
 import { keepCommand } from "./command-record.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { variablesOf } from "./stack-variables.ts";
+import { open } from "./stack-variables.ts";
 
 const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
 
@@ -106,9 +106,6 @@ type Values = Target & {
   readonly create?: boolean;
 };
 
-/** What a command results in: an object for `--json`, and lines for people. */
-type Result = readonly [result: unknown, lines: string];
-
 async function existing(administration: OpenedAdministration, organization: string): Promise<string> {
   return (await existingOrganization(administration, organizationId(organization))).organization;
 }
@@ -184,14 +181,12 @@ export function keysCommand(terminal: Terminal): Promise<number> {
   const printing =
     <V extends Target & Partial<Values>>(run: Run<V>, kept?: string) =>
     async (values: V): Promise<void> => {
-      const administration = openAdministration(values, await variablesOf(values, terminal.env), terminal.clock);
+      const administration = await open(terminal, values);
       const { organization = "", key } = values;
       const work = (): Promise<Result> => run(administration, values, terminal);
       const given = { ...values, keyId: key && keyId(key) };
-      const [result, lines] = await (kept === undefined
-        ? work()
-        : keepCommand(administration, kept, organization, given, work));
-      printResult(terminal, values, values.json === true ? JSON.stringify(result) : lines);
+      const result = kept === undefined ? work() : keepCommand(administration, kept, organization, given, work);
+      printResult(terminal, values, await result);
     };
 
   ofNewKey(command("create", "create a key"))

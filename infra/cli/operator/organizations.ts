@@ -20,10 +20,10 @@ import {
   describeError,
   existingOrganization,
   nameDamaged,
-  openAdministration,
   type OpenedAdministration,
   organizationId,
   printResult,
+  type Result,
   runOperatorCommand,
   type Target,
   withTarget,
@@ -37,7 +37,7 @@ import { createCommandLine, reportErrors, UsageError } from "../../command-line.
 import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { variablesOf } from "./stack-variables.ts";
+import { open } from "./stack-variables.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 import { showWebhooks } from "./webhooks.ts";
 
@@ -65,10 +65,6 @@ type Values = Target & {
 interface ChangesOptions {
   readonly all?: boolean;
   readonly resync?: boolean;
-}
-
-async function open({ env, clock }: Terminal, values: Values): Promise<OpenedAdministration> {
-  return openAdministration(values, await variablesOf(values, env), clock);
 }
 
 async function changed(
@@ -113,23 +109,23 @@ function describe(record: OrganizationRecord, region: RegionCode): string {
   );
 }
 
-function inWords(record: OrganizationRecord, { region }: Administration, { json }: Values): string {
-  return json === true ? JSON.stringify({ region, ...publicPart(record) }) : describe(record, region);
+function shown(record: OrganizationRecord, { region }: Administration): Result {
+  return [{ region, ...publicPart(record) }, describe(record, region)];
 }
 
-const show: Run<Values> = async (_, opened, organization, values) =>
-  inWords(await getOrganization(opened, organization), opened, values);
-const set: Run<Values> = async (terminal, opened, organization, values, carryOut) =>
-  inWords(await changed(terminal, opened, organization, values, carryOut), opened, values);
+const show: Run<Values> = async (_, opened, organization) => shown(await getOrganization(opened, organization), opened);
+const set: Run<Values> = async (terminal, opened, ...rest) => shown(await changed(terminal, opened, ...rest), opened);
 
-async function list(terminal: Terminal, values: Values): Promise<string> {
+async function list(terminal: Terminal, values: Values): Promise<Result> {
   const opened = await open(terminal, values);
   const { region } = opened;
   const records = (await listOrganizations(opened, nameDamaged(terminal))).toSorted((a, b) =>
     a.organization.localeCompare(b.organization),
   );
-  if (values.json === true) return JSON.stringify(records.map((record) => ({ region, ...publicPart(record) })));
-  return records.map((record) => describe(record, region)).join("\n") || `there are no organizations in ${region}`;
+  return [
+    records.map((record) => ({ region, ...publicPart(record) })),
+    records.map((record) => describe(record, region)).join("\n") || `there are no organizations in ${region}`,
+  ];
 }
 
 function describeFeed(state: FeedState): string {
@@ -155,7 +151,7 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
     }
     const state = await readFeedState(runtime, organization);
     if (state === undefined) return;
-    printResult(terminal, values, values.json === true ? JSON.stringify(state) : describeFeed(state));
+    printResult(terminal, values, [state, describeFeed(state)]);
   };
   if (id !== undefined) {
     await existingOrganization(opened, organizationId(id));
@@ -194,7 +190,7 @@ async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Pro
     ...unknown.map((id) => `${id} no longer exists, so persons that were erased there can't be found: erase its data`),
     ...present.map((id) => `${id} was erased but is in the Access table again: organizations erase ${id}`),
   ];
-  printResult(terminal, values, values.json === true ? JSON.stringify(done) : lines.join("\n"));
+  printResult(terminal, values, [done, lines.join("\n")]);
 }
 
 type Run<V> = (
@@ -203,7 +199,7 @@ type Run<V> = (
   organization: string,
   values: V,
   carryOut: CarryOut,
-) => Promise<string | undefined>;
+) => Promise<Result | undefined>;
 
 /** `npm run organizations`. @returns the exit status */
 export function organizationsCommand(terminal: Terminal): Promise<number> {
@@ -247,7 +243,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--resync", "make readers load everything again, such as after a table was restored")
     .action((id: string | undefined, values: Values & ChangesOptions) => changes(terminal, id, values));
   command("webhooks <organization>", "show its webhooks, their last deliveries and what is due").action(
-    onExisting<Values>((_, opened, id, values) => showWebhooks(terminal, operatorRuntime(opened), id, values)),
+    onExisting<Values>((_, opened, id) => showWebhooks(terminal, operatorRuntime(opened), id)),
   );
   command("export <organization>", "write its data as NDJSON to the standard output or a file")
     .option("--file <file>", "file to write, such as acme.ndjson; run it again to continue an interrupted export")

@@ -8,7 +8,7 @@ import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { printResult, runOperatorCommand } from "./administration.ts";
+import { printResult, type Result, runOperatorCommand } from "./administration.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
 const PREFIX = "smoke-";
@@ -70,10 +70,7 @@ interface SmokeOptions {
   readonly json?: boolean;
 }
 
-async function smoke(
-  terminal: Terminal,
-  { url: address, key, organization, json = false }: SmokeOptions,
-): Promise<string> {
+async function smoke(terminal: Terminal, { url: address, key, organization }: SmokeOptions): Promise<Result> {
   if (!URL.canParse(address)) throw new UsageError("--url: must be an address such as https://…");
   const url = address.replace(/\/+$/, "");
   const { sleep } = terminal;
@@ -84,12 +81,12 @@ async function smoke(
   for (const check of [...edgeChecks, ...dataChecks, limitCheck]) outcomes.push(await perform(check, run));
   const differing = outcomes.filter(({ ok }) => !ok).length;
   if (differing > 0) terminal.exitCode = 1;
-  if (json) return JSON.stringify({ url, prefix: run.prefix, differing, checks: outcomes });
-  return [
+  const lines = [
     tableOf(outcomes),
     differing === 0 ? "everything is as documented" : `${differing} of ${outcomes.length} checks differ`,
     `To delete the test data, erase the organization: npm run organizations -- erase ${organization}`,
-  ].join("\n");
+  ];
+  return [{ url, prefix: run.prefix, differing, checks: outcomes }, lines.join("\n")];
 }
 
 /** `npm run smoke`. @returns the exit status */

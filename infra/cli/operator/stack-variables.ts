@@ -5,7 +5,14 @@ import { resourcesOfKind } from "../../../lib/resources.ts";
 import { stackNameOf } from "../../settings/settings.ts";
 import { stages } from "../../stages.ts";
 import { UsageError } from "../../command-line.ts";
-import { regionCode, type Variables } from "./administration.ts";
+import type { Terminal } from "../../terminal.ts";
+import {
+  openAdministration,
+  type OpenedAdministration,
+  regionCode,
+  type Target,
+  type Variables,
+} from "./administration.ts";
 
 /** The outputs that name a stack's tables, bucket and queues, by the variables of functions. */
 const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [
@@ -28,18 +35,14 @@ async function describe(client: CloudFormationClient, stackName: string) {
  * The environment variables, and the names of tables, bucket and queues of the stack that `stage` and `region` name.
  * @throws UsageError if there is no such stage, region or stack
  */
-export async function variablesOf(
-  target: { readonly stage?: string | undefined; readonly region?: string | undefined },
-  environment: Variables,
-): Promise<Variables> {
-  const { stage } = target;
+async function variablesOf({ stage, region: code }: Target, environment: Variables): Promise<Variables> {
   if (stage === undefined) return environment;
   if (!Object.hasOwn(stages, stage)) {
     throw new UsageError(
       `--stage ${stage}: there is no such stage; did you mean ${nearestTo(stage, Object.keys(stages))}?`,
     );
   }
-  const region = regionCode(target.region);
+  const region = regionCode(code);
   const client = new CloudFormationClient({ region: REGIONS[region].awsRegion, maxAttempts: 3 });
   const stack = await describe(client, stackNameOf(region, stage));
   const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
@@ -53,4 +56,9 @@ export async function variablesOf(
     LOG_DAYS: tags.get("logDays"),
     ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
   };
+}
+
+/** Opens the tables that the options of a command name. @throws UsageError */
+export async function open({ env, clock }: Terminal, target: Target): Promise<OpenedAdministration> {
+  return openAdministration(target, await variablesOf(target, env), clock);
 }

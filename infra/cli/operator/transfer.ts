@@ -9,7 +9,7 @@ import { lackedErasure } from "../../../lib/operator/erasure-ledger.ts";
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import type { Terminal } from "../../terminal.ts";
-import { nameDamaged } from "./administration.ts";
+import { nameDamaged, type Result } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { costOf, withBar, withReadBar } from "../progress.ts";
@@ -47,8 +47,8 @@ export async function exportTo(
   terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
-  { file, overwrite, json = false, dryRun = false }: TransferOptions,
-): Promise<string | undefined> {
+  { file, overwrite, dryRun = false }: TransferOptions,
+): Promise<Result | undefined> {
   await refuseErased(runtime);
   await using toFile =
     file === undefined || dryRun
@@ -67,8 +67,10 @@ export async function exportTo(
     terminal.note(`${countsInWords(counts)}; ${cost}`);
     return undefined;
   }
-  if (json) return JSON.stringify({ organization, file, dry_run: dryRun, ...counts, read_units: readUnits });
-  return `${dryRun ? "would export" : `${file}:`} ${countsInWords(counts)}; ${cost}`;
+  return [
+    { organization, file, dry_run: dryRun, ...counts, read_units: readUnits },
+    `${dryRun ? "would export" : `${file}:`} ${countsInWords(counts)}; ${cost}`,
+  ];
 }
 
 /** Opens a file, so that one that can't be read is reported before anything is done. */
@@ -92,7 +94,7 @@ export async function importFrom(
   runtime: OperatorRuntime,
   organization: string,
   given: TransferOptions,
-): Promise<string> {
+): Promise<Result> {
   const { file, replace = false, json = false, dryRun = false } = given;
   const options = { replace, dryRun, onDamaged: nameDamaged(terminal) };
   const input = file === undefined ? terminal.stdin : await opened(file);
@@ -104,7 +106,11 @@ export async function importFrom(
       update("bytesRead" in input ? input.bytesRead : 0, bytes, { lines: done.lines });
     }
   });
-  if (json) return JSON.stringify({ organization, dry_run: dryRun, ...done });
-  if (done.left_out !== undefined) terminal.note(`the export had left out ${done.left_out} records it couldn't read`);
-  return `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged`;
+  if (done.left_out !== undefined && !json) {
+    terminal.note(`the export had left out ${done.left_out} records it couldn't read`);
+  }
+  return [
+    { organization, dry_run: dryRun, ...done },
+    `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged`,
+  ];
 }

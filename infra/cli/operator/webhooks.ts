@@ -1,7 +1,7 @@
 import { toWebhookResponse } from "../../../lib/webhooks/webhook.ts";
 import { listWithStates } from "../../../lib/webhooks/webhook-store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { nameDamaged } from "./administration.ts";
+import { nameDamaged, type Result } from "./administration.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 
 /** What an operator sees of a webhook: its host, since the rest of a URL can be a secret of its receiver, and what is due. */
@@ -30,9 +30,7 @@ export async function showWebhooks(
   terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
-  { json = false }: { readonly json?: boolean },
-): Promise<string> {
+): Promise<Result> {
   const webhooks = await webhooksOf(terminal, runtime, organization);
-  if (json) return JSON.stringify(webhooks);
-  return webhooks.map(describe).join("\n") || `${organization} has no webhooks`;
+  return [webhooks, webhooks.map(describe).join("\n") || `${organization} has no webhooks`];
 }
