@@ -7,6 +7,7 @@ import type { Permissions } from "../../lib/aws/permissions.ts";
 import type { Runtime } from "../../lib/aws/runtime.ts";
 import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { createSqsClient } from "../../lib/aws/sqs-client.ts";
+import { loggedError } from "../../lib/http/chain.ts";
 import { resources } from "../../lib/resources.ts";
 import type { Variables } from "../environment-file.ts";
 import { CommandError } from "../command-line.ts";
@@ -47,13 +48,6 @@ export function importFunction(name: string) {
 
 /** Makes it by the file of this checkout. */
 const createHandler: CreateHandler = async (name, runtime) => (await importFunction(name)).create(runtime);
-
-/** What a log may hold of an error: its other properties (a `cause`, a request) may be a customer's data. */
-export function loggedError(error: unknown) {
-  return error instanceof Error
-    ? { name: error.name, message: error.message, stack: error.stack }
-    : { name: typeof error };
-}
 
 /** Logs errors that nothing has caught. In Lambda, such an error ends one instance and not the service. */
 export function surviveUncaught(name: string, log: Logger): void {

@@ -3,17 +3,18 @@ import { fileURLToPath } from "node:url";
 import { Logger } from "@aws-lambda-powertools/logger";
 import manifest from "../../package.json" with { type: "json" };
 import { allRoutes } from "../../functions/routes.ts";
-import { resources } from "../../lib/resources.ts";
+import { type Administration, putOrganization } from "../../lib/operator/administration.ts";
+import { createKey, isLive } from "../../lib/operator/keys.ts";
+import { createAccessStore } from "../../lib/organizations/access-store.ts";
+import { hashApiKey } from "../../lib/organizations/api-key.ts";
 import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
 import { reasonOf } from "../plain-reason.ts";
 import { buildPages, startApi } from "./api.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
-import { prepareDemoOrganization } from "./demo-organization.ts";
 import { startDynamoDbEngine } from "./engines/dynamodb.ts";
 import { startFauxqsEngine } from "./engines/fauxqs.ts";
 import { openBuckets, provision, variablesOf } from "./engines/provision.ts";
 import {
-  createClients,
   type CreateHandler,
   createLocalRuntime,
   importFunction,
@@ -23,7 +24,7 @@ import {
 import { printToLog } from "./function-log.ts";
 import { CommandError } from "../command-line.ts";
 import { type Endpoints, platformVariables, REGION_CODE } from "./platform.ts";
-import { openCheckpoints } from "./workers/checkpoint-file.ts";
+import { openCheckpoints } from "./workers/stream.ts";
 import { startWorkers } from "./workers/workers.ts";
 
 /** Options of the local service. */
@@ -109,6 +110,25 @@ async function startEngines(
   return { endpoints, failed };
 }
 
+const ORGANIZATION = "demo";
+/** Requests a second and at once: more than one machine can serve. `organizations -- set demo` sets one that can be met. */
+const LIMIT = 10_000;
+
+/**
+ * Creates the organization `demo` with its limits if it does not exist. Limits that were set since are kept.
+ * @param previousKey its API key from the last start
+ * @returns that key, or a new one if it is no longer live
+ */
+async function prepareOrganization(administration: Administration, previousKey: string | undefined): Promise<string> {
+  const { findKey, findOrganization } = createAccessStore(administration);
+  if ((await findOrganization(ORGANIZATION)) === undefined) {
+    await putOrganization(administration, ORGANIZATION, { rate: LIMIT, burst: LIMIT });
+  }
+  const record = previousKey === undefined ? undefined : await findKey(hashApiKey(previousKey));
+  if (previousKey !== undefined && record !== undefined && isLive(record, Date.now())) return previousKey;
+  return (await createKey(administration, ORGANIZATION, { name: "local" })).key;
+}
+
 /**
  * Opens the data directory and starts the engines on it.
  * @param started gets what is to be stopped
@@ -123,25 +143,6 @@ export async function openStores(
   started.defer(() => data.close());
   const { endpoints: engines, failed } = await startEngines(options, data, started);
 
-  setEnvironment(platformVariables(engines));
-  const clients = createClients();
-  started.defer(() => {
-    for (const client of Object.values(clients)) client.destroy();
-  });
-  try {
-    await provision(clients);
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
-    throw new CommandError(`${which} cannot be used: ${reasonOf(error)}`);
-  }
-  const names = variablesOf(engines.sqs);
-  const previous = readEnvironmentFile(data.files.service);
-  const accessTable = names[resources.access.variable] ?? "";
-  const apiKey = await prepareDemoOrganization(clients.dynamodb, REGION_CODE, accessTable, previous["API_KEY"]);
-  // The next start uses it again, even if this one serves no API.
-  if (apiKey !== previous["API_KEY"]) writeEnvironmentFile(data.files.service, { ...previous, API_KEY: apiKey });
-
   const variables: Variables = {
     ...platformVariables(engines),
     ...variablesOf(engines.sqs),
@@ -154,7 +155,22 @@ export async function openStores(
     POWERTOOLS_METRICS_NAMESPACE: "WorkItems",
   };
   setEnvironment(variables);
-  return { data, variables, runtime: createLocalRuntime(variables, new Logger()), apiKey, failed };
+  const runtime = createLocalRuntime(variables, new Logger());
+  started.defer(() => {
+    for (const client of [runtime.dynamodb, runtime.s3, runtime.sqs]) client.destroy();
+  });
+  try {
+    await provision(runtime);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
+    throw new CommandError(`${which} cannot be used: ${reasonOf(error)}`);
+  }
+  const previous = readEnvironmentFile(data.files.service);
+  const apiKey = await prepareOrganization({ ...runtime, region: REGION_CODE }, previous["API_KEY"]);
+  // The next start uses it again, even if this one serves no API.
+  if (apiKey !== previous["API_KEY"]) writeEnvironmentFile(data.files.service, { ...previous, API_KEY: apiKey });
+  return { data, variables, runtime, apiKey, failed };
 }
 
 /** Starts the workers in a process of their own, so that a big file doesn't block the API. It ends with this one. */

@@ -52,8 +52,8 @@ export function apiHandler(
 /** One step of the chain. middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
 export type Step = middyChain.MiddlewareObj<ApiEvent, APIGatewayProxyResult>;
 
-/** Only name, message and stack: an error's other properties (a `cause`, a request) may hold a customer's data. */
-function withoutAttachments(error: unknown) {
+/** What a log may hold of an error: its other properties (a `cause`, a request) may be a customer's data. */
+export function loggedError(error: unknown) {
   return error instanceof Error
     ? { name: error.name, message: error.message, stack: error.stack }
     : { name: typeof error };
@@ -105,7 +105,7 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
       log.info("request", line);
       return;
     }
-    log.error("request", { ...line, error: withoutAttachments(error) });
+    log.error("request", { ...line, error: loggedError(error) });
     metrics.singleMetric().addDimensions({ route, version }).addMetric(SERVER_ERRORS, MetricUnit.Count, 1);
   };
   return { after: finish, onError: finish };

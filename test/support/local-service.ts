@@ -5,7 +5,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Variables } from "../../infra/environment-file.ts";
 import { startApi } from "../../infra/local/api.ts";
 import { openBuckets } from "../../infra/local/engines/provision.ts";
-import { openCheckpoints } from "../../infra/local/workers/checkpoint-file.ts";
+import { openCheckpoints } from "../../infra/local/workers/stream.ts";
 import { startWorkers } from "../../infra/local/workers/workers.ts";
 import { preparePages } from "./pages.ts";
 import { resources } from "../../lib/resources.ts";

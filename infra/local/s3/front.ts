@@ -3,7 +3,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { text } from "node:stream/consumers";
 import { S3Client } from "@aws-sdk/client-s3";
 import type { S3Event } from "aws-lambda";
-import { isForThisMachine, withoutPages } from "../web-pages.ts";
 import { REGION } from "../platform.ts";
 import { receiveForm } from "./form.ts";
 import { type S3Response, S3Refusal, toS3Response } from "./response.ts";
@@ -21,6 +20,34 @@ const NONE: BucketSettings = { origins: [], queue: undefined, prefix: "", suffix
 const METHODS = ["POST", "GET"];
 
 const NOT_ALLOWED = new S3Refusal(403, "AccessForbidden", "CORSResponse: This CORS request is not allowed.");
+
+/** What programs on this machine call it. A page whose name is made to lead here (DNS rebinding) sends its own name. */
+const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+
+/** Whether a request is addressed to this machine, as all are that programs send. */
+function isForThisMachine({ headers }: IncomingMessage): boolean {
+  return OWN_HOST.test(headers.host ?? "");
+}
+
+/** Whether a web page, or a link in one, has caused a request: only browsers send these headers. */
+function isFromPage({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
+}
+
+/**
+ * Puts an engine behind a check that no request comes from a web page: the engines check no signatures, so any page that
+ * finds the port could read and write everything.
+ */
+function withoutPages(engine: RequestListener): RequestListener {
+  return (message, response) => {
+    if (isForThisMachine(message) && !isFromPage(message)) {
+      engine(message, response);
+      return;
+    }
+    message.resume();
+    response.writeHead(403, { "content-type": "text/plain" }).end("This engine isn't for web pages.\n");
+  };
+}
 
 interface Target {
   readonly bucket: string;

@@ -1,3 +1,4 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   DescribeStreamCommand,
@@ -7,6 +8,7 @@ import {
   type Shard,
 } from "@aws-sdk/client-dynamodb-streams";
 import type { DynamoDBBatchResponse, DynamoDBRecord } from "aws-lambda";
+import * as z from "zod";
 import type { StreamedPartition } from "../../../functions/workers.ts";
 import type { Invoke } from "../functions.ts";
 import type { Poller } from "./queue.ts";
@@ -32,6 +34,31 @@ export interface StreamSource {
 export interface Checkpoints {
   get(shard: string): string | undefined;
   set(shard: string, sequenceNumber: string): void;
+}
+
+const PRIVATE_FILE = 0o600;
+const contentSchema = z.record(z.string(), z.string());
+
+function read(file: string): Record<string, string> {
+  try {
+    return contentSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    // Without it a stream is handled from its beginning, which is harmless.
+    return {};
+  }
+}
+
+/** Keeps the checkpoints of a stream's shards in a file, so that the next start continues where this one stopped. */
+export function openCheckpoints(file: string): Checkpoints {
+  const places = read(file);
+  return {
+    get: (shard) => places[shard],
+    set: (shard, sequenceNumber) => {
+      places[shard] = sequenceNumber;
+      writeFileSync(`${file}.new`, JSON.stringify(places), { mode: PRIVATE_FILE });
+      renameSync(`${file}.new`, file);
+    },
+  };
 }
 
 /** All shards of a stream that the engine still knows, parents first. */

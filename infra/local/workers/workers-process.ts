@@ -2,7 +2,7 @@ import { openSync } from "node:fs";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { createLocalRuntime, surviveUncaught } from "../functions.ts";
 import { printToLog } from "../function-log.ts";
-import { openCheckpoints } from "./checkpoint-file.ts";
+import { openCheckpoints } from "./stream.ts";
 import { startWorkers } from "./workers.ts";
 
 /** The process of the workers. Its environment names tables, bucket, queues and engines. */
