@@ -2,20 +2,12 @@ import { ResyncRequiredError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { notAMark } from "./mark.ts";
+import type { Entry } from "./read-entries.ts";
 import { isKept, type Segment } from "./segment.ts";
-
-/** A work item that changed after a mark. */
-interface LogEntry {
-  readonly id: string;
-  /** The number of its last entry in the page. */
-  readonly sequence: number;
-  /** When it was logged, in milliseconds since the epoch. */
-  readonly time: number;
-}
 
 /** A page of an organization's log, in the order of sequences. */
 export interface LogPage {
-  readonly entries: readonly LogEntry[];
+  readonly entries: readonly Entry[];
   /** The mark after the page. */
   readonly next: number;
   /** Whether there are more entries. */
@@ -72,7 +64,7 @@ export async function readLog(
   const at = below.segments[0];
   await assertComplete(log, organization, mark, at, now);
 
-  const last = new Map<string, LogEntry>();
+  const last = new Map<string, Entry>();
   let next = mark;
   /** Takes a segment's entries until the page is full. @returns whether all are taken */
   const take = ({ first, ids, time }: Segment): boolean => {

@@ -126,57 +126,46 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 /** Makes the response to each request, as API Gateway does with proxy integrations. */
-class RestApi {
-  readonly #match: ReturnType<typeof createRouter<Invoke>>;
-  readonly #unknown: Invoke;
-  readonly #allowedOrigins: readonly string[];
-  readonly #log: GatewayOptions["log"];
-
-  constructor({ endpoints, unknown, allowedOrigins, log }: GatewayOptions) {
-    this.#match = createRouter(endpoints);
-    this.#unknown = unknown;
-    this.#allowedOrigins = allowedOrigins;
-    this.#log = log;
-  }
-
-  async respondTo(message: IncomingMessage, requestId: string): Promise<HttpResponse> {
-    if (message.httpVersion === "1.1" && message.headers.host === undefined) {
-      return refusal(400, "Malformed request: the header Host is required", requestId);
-    }
-    const sent = await readBody(message);
-    const body = sent && unpackRequest(sent, message.headers["content-encoding"], BODY_MAX_BYTES);
-    if (body === "unsupported") return this.#refuse("UNSUPPORTED_MEDIA_TYPE", message, requestId);
-    const match = this.#match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
-    if (match === "malformed") return this.#refuse("BAD_REQUEST_PARAMETERS", message, requestId);
-    if (body === undefined || body === "too large") return this.#refuse("REQUEST_TOO_LARGE", message, requestId);
-    const { target = this.#unknown, ...place } = match;
-    const event = toProxyEvent({ message, body, requestId, ...place });
-    if (isTooLarge(event)) return this.#refuse("REQUEST_TOO_LARGE", message, requestId);
-    const result = (await target(event, requestId)) as APIGatewayProxyResult;
-    if (!isTooLarge(result)) return compressed(toHttpResponse(result), message.headers["accept-encoding"]);
-    this.#log.error("response refused", { path: place.resource, request_id: requestId, error: "above 6 MB" });
-    return this.failure(message, requestId);
-  }
-
-  /** The response to a request whose function failed, or whose response could not be sent. */
-  failure(message: IncomingMessage, requestId: string): HttpResponse {
-    return this.#refuse("DEFAULT_5XX", message, requestId);
-  }
-
+function createRestApi({ endpoints, unknown, allowedOrigins, log }: GatewayOptions) {
+  const match = createRouter(endpoints);
   /** The gateway's own response of a type, in the media type that the caller accepts. */
-  #refuse(type: GatewayResponseType, { headers: { accept } }: IncomingMessage, requestId: string): HttpResponse {
+  const refuseAs = (type: GatewayResponseType, { headers }: IncomingMessage, requestId: string): HttpResponse => {
     const templates = gatewayTemplates(type);
-    const mediaType = acceptsProblemJson(accept) && PROBLEM_JSON in templates ? PROBLEM_JSON : "application/json";
+    const isProblem = acceptsProblemJson(headers.accept) && PROBLEM_JSON in templates;
+    const mediaType = isProblem ? PROBLEM_JSON : "application/json";
     return {
       status: Number(GATEWAY_RESPONSES[type].statusCode),
       headers: [
         ["Content-Type", mediaType],
         ["x-request-id", requestId],
-        ...Object.entries(gatewayHeaders(type, this.#allowedOrigins)),
+        ...Object.entries(gatewayHeaders(type, allowedOrigins)),
       ],
       body: Buffer.from((templates[mediaType] ?? "").replaceAll("$context.requestId", requestId)),
     };
-  }
+  };
+  /** The response to a request whose function failed, or whose response could not be sent. */
+  const failure = (message: IncomingMessage, requestId: string): HttpResponse =>
+    refuseAs("DEFAULT_5XX", message, requestId);
+
+  const respondTo = async (message: IncomingMessage, requestId: string): Promise<HttpResponse> => {
+    if (message.httpVersion === "1.1" && message.headers.host === undefined) {
+      return refusal(400, "Malformed request: the header Host is required", requestId);
+    }
+    const sent = await readBody(message);
+    const body = sent && unpackRequest(sent, message.headers["content-encoding"], BODY_MAX_BYTES);
+    if (body === "unsupported") return refuseAs("UNSUPPORTED_MEDIA_TYPE", message, requestId);
+    const matched = match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
+    if (matched === "malformed") return refuseAs("BAD_REQUEST_PARAMETERS", message, requestId);
+    if (body === undefined || body === "too large") return refuseAs("REQUEST_TOO_LARGE", message, requestId);
+    const { target = unknown, ...place } = matched;
+    const event = toProxyEvent({ message, body, requestId, ...place });
+    if (isTooLarge(event)) return refuseAs("REQUEST_TOO_LARGE", message, requestId);
+    const result = (await target(event, requestId)) as APIGatewayProxyResult;
+    if (!isTooLarge(result)) return compressed(toHttpResponse(result), message.headers["accept-encoding"]);
+    log.error("response refused", { path: place.resource, request_id: requestId, error: "above 6 MB" });
+    return failure(message, requestId);
+  };
+  return { respondTo, failure };
 }
 
 async function listen(server: Server, port: number): Promise<void> {
@@ -194,7 +183,7 @@ async function listen(server: Server, port: number): Promise<void> {
  * @throws CommandError if the port is in use
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const api = new RestApi(options);
+  const api = createRestApi(options);
   let stopping = false;
   const serve = async (message: IncomingMessage, serverResponse: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
