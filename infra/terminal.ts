@@ -21,90 +21,56 @@ export interface Surroundings {
 }
 
 /** Where a command runs. Programs get data from it to the byte, people get text without control characters. */
-export class Terminal {
-  /** The status with which the command ends. */
-  exitCode = 0;
-  readonly #surroundings: Surroundings;
-
-  constructor(surroundings: Surroundings) {
-    this.#surroundings = surroundings;
-  }
-
-  get args(): readonly string[] {
-    return this.#surroundings.args;
-  }
-  get env(): Readonly<NodeJS.Dict<string>> {
-    return this.#surroundings.env;
-  }
-  get stdin(): Input {
-    return this.#surroundings.stdin;
-  }
-  get stdout(): Output {
-    return this.#surroundings.stdout;
-  }
-  get stderr(): Output {
-    return this.#surroundings.stderr;
-  }
-  get clock(): Clock {
-    return this.#surroundings.clock;
-  }
-  get sleep(): (milliseconds: number) => Promise<unknown> {
-    return this.#surroundings.sleep;
-  }
-
-  /** Writes a line for people to the standard output. */
-  print(line: string): void {
-    this.stdout.write(`${printable(line)}\n`);
-  }
-
-  /** Writes text of several lines for people to the standard output. */
-  printLines(text: string): void {
-    this.stdout.write(`${printableLines(text)}\n`);
-  }
-
-  /** Writes JSON or CSV, with a line end, to the standard output. */
-  printData(data: string): void {
-    this.stdout.write(`${this.#forOutput(data)}\n`);
-  }
-
-  /** Writes data to the standard output, and waits until its reader has taken everything. */
-  writeData(data: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.stdout.write(this.#forOutput(data), (error) => (error ? reject(error) : resolve()));
-    });
-  }
-
-  /** Writes a line for the person at the terminal, beside the output. */
-  note(line: string): void {
-    this.stderr.write(`${printable(line)}\n`);
-  }
-
-  /** Writes text of several lines for the person at the terminal. */
-  noteLines(text: string): void {
-    this.stderr.write(`${printableLines(text)}\n`);
-  }
-
-  /** Asks the person at the terminal. @returns the answer without space around it; empty if the input ends */
-  async ask(question: string): Promise<string> {
-    const reader = createInterface({ input: this.stdin, output: this.stderr });
-    const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
-    const answer = await Promise.race([reader.question(printable(question)), closed]);
-    reader.close();
-    return answer.trim();
-  }
-
+export function createTerminal(surroundings: Surroundings) {
+  const { args, env, stdout, stderr, clock } = surroundings;
   /** A terminal would obey control characters: it gets them as `\u001b`. */
-  #forOutput(data: string): string {
-    return this.stdout.isTTY === true ? printableLines(data) : data;
-  }
+  const forOutput = (data: string): string => (stdout.isTTY === true ? printableLines(data) : data);
+  return {
+    /** The status with which the command ends. */
+    exitCode: 0,
+    args,
+    env,
+    // Only commands that read it open it.
+    get stdin() {
+      return surroundings.stdin;
+    },
+    stdout,
+    stderr,
+    clock,
+    sleep: surroundings.sleep,
+
+    /** Writes a line for people to the standard output. */
+    print: (line: string): void => void stdout.write(`${printable(line)}\n`),
+    /** Writes text of several lines for people to the standard output. */
+    printLines: (text: string): void => void stdout.write(`${printableLines(text)}\n`),
+    /** Writes JSON or CSV, with a line end, to the standard output. */
+    printData: (data: string): void => void stdout.write(`${forOutput(data)}\n`),
+    /** Writes data to the standard output, and waits until its reader has taken everything. */
+    writeData: (data: string): Promise<void> =>
+      new Promise((resolve, reject) => {
+        stdout.write(forOutput(data), (error) => (error ? reject(error) : resolve()));
+      }),
+    /** Writes a line for the person at the terminal, beside the output. */
+    note: (line: string): void => void stderr.write(`${printable(line)}\n`),
+    /** Writes text of several lines for the person at the terminal. */
+    noteLines: (text: string): void => void stderr.write(`${printableLines(text)}\n`),
+    /** Asks the person at the terminal. @returns the answer without space around it; empty if the input ends */
+    ask: async (question: string): Promise<string> => {
+      const reader = createInterface({ input: surroundings.stdin, output: stderr });
+      const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
+      const answer = await Promise.race([reader.question(printable(question)), closed]);
+      reader.close();
+      return answer.trim();
+    },
+  };
 }
+export type Terminal = ReturnType<typeof createTerminal>;
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
-  return new Terminal({
+  return createTerminal({
     args: process.argv.slice(2),
     env: process.env,
-    // Only commands that read it open it.
     get stdin() {
       return process.stdin;
     },

@@ -1,6 +1,6 @@
 import { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import { Terminal } from "../../infra/terminal.ts";
+import { createTerminal, type Terminal } from "../../infra/terminal.ts";
 
 interface TerminalOptions {
   /** @default that of this process */
@@ -33,7 +33,7 @@ export const testTerminal = (
     return Object.assign(stream, { isTTY: people.includes(name) });
   };
   let waited = 0;
-  const terminal = new Terminal({
+  const terminal = createTerminal({
     args,
     env,
     stdin: Object.assign(Readable.from(input === "" ? [] : [Buffer.from(input)]), { isTTY: people.includes("stdin") }),
