@@ -7,6 +7,11 @@ export const ACCOUNT = "000000000000";
 export const REGION_CODE = "us" satisfies RegionCode;
 export const REGION = REGIONS[REGION_CODE].awsRegion;
 
+/** ARN of the queue with a name or URL. */
+export function queueArn(queue: string): string {
+  return `arn:aws:sqs:${REGION}:${ACCOUNT}:${queue.split("/").at(-1)}`;
+}
+
 /** A service that an engine serves. */
 type Service = "dynamodb" | "s3" | "sqs";
 /** Addresses of the engines. */

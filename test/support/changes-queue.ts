@@ -46,8 +46,7 @@ export function createQueueDelivery(runtime: TestRuntime, handle?: (event: SQSEv
         VisibilityTimeout: 180,
       }),
     );
-    const queueArn = `arn:aws:sqs:us-east-1:000000000000:${QueueUrl.split("/").at(-1)}`;
-    return Messages.map((message) => toRecord(message, { queueArn, region: "us-east-1" }));
+    return Messages.map((message) => toRecord(message, QueueUrl));
   };
   const remove = async (QueueUrl: string, records: readonly SQSRecord[]): Promise<void> => {
     if (records.length === 0) return;

@@ -23,7 +23,7 @@ import {
 import type { Variables } from "../../environment-file.ts";
 import { KEPT_SECONDS, MAX_RECEIVE_COUNT, visibilityTimeoutSeconds } from "../../limits.ts";
 import { CommandError } from "../../command-line.ts";
-import { ACCOUNT, REGION } from "../platform.ts";
+import { ACCOUNT, queueArn } from "../platform.ts";
 import type { BucketSettings } from "../s3/front.ts";
 
 /** Clients of the engines. */
@@ -124,10 +124,6 @@ async function provisionTable(dynamodb: EngineClients["dynamodb"], name: string,
   }
 }
 
-function arnOf(queue: string): string {
-  return `arn:aws:sqs:${REGION}:${ACCOUNT}:${queue}`;
-}
-
 /** What a FIFO queue is made with. Its limit is one for each group, as the stack has it. */
 const FIFO_QUEUE = { FifoQueue: "true", DeduplicationScope: "messageGroup", FifoThroughputLimit: "perMessageGroupId" };
 
@@ -144,7 +140,7 @@ async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: s
   if (resource.keepsAll === true) return create(name, { MessageRetentionPeriod });
   const dead = deadLettersOf(name);
   await create(dead, { MessageRetentionPeriod });
-  const redrive = { deadLetterTargetArn: arnOf(dead), maxReceiveCount: MAX_RECEIVE_COUNT };
+  const redrive = { deadLetterTargetArn: queueArn(dead), maxReceiveCount: MAX_RECEIVE_COUNT };
   await create(name, { RedrivePolicy: JSON.stringify(redrive) });
 }
 

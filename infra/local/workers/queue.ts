@@ -9,6 +9,7 @@ import {
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { chunksOf } from "../../../lib/retry.ts";
 import type { Invoke } from "../functions.ts";
+import { queueArn, REGION } from "../platform.ts";
 
 /** The most messages that SQS returns for one request. */
 const RECEIVE_MAX = 10;
@@ -17,16 +18,14 @@ const RETRY_AFTER_MS = 1000;
 
 /** An event source mapping from a queue to a function, which reports the messages of a batch that failed. */
 export interface QueueSource {
-  readonly queueArn: string;
   readonly queueUrl: string;
-  readonly region: string;
   readonly batchSize: number;
   /** The most invocations at the same time. */
   readonly maximumConcurrency: number;
 }
 
 /** The record of a message in the event that Lambda makes of it. */
-export function toRecord(message: Message, { queueArn, region }: Pick<QueueSource, "queueArn" | "region">): SQSRecord {
+export function toRecord(message: Message, queueUrl: string): SQSRecord {
   return {
     messageId: message.MessageId ?? "",
     receiptHandle: message.ReceiptHandle ?? "",
@@ -46,8 +45,8 @@ export function toRecord(message: Message, { queueArn, region }: Pick<QueueSourc
     ),
     md5OfBody: message.MD5OfBody ?? "",
     eventSource: "aws:sqs",
-    eventSourceARN: queueArn,
-    awsRegion: region,
+    eventSourceARN: queueArn(queueUrl),
+    awsRegion: REGION,
   };
 }
 
@@ -66,7 +65,7 @@ export function pollQueue(source: QueueSource, invoke: Invoke, sqs: SQSClient): 
   const running = new Set<Promise<void>>();
 
   const deliver = async (batch: readonly Message[]): Promise<void> => {
-    const event: SQSEvent = { Records: batch.map((message) => toRecord(message, source)) };
+    const event: SQSEvent = { Records: batch.map((message) => toRecord(message, source.queueUrl)) };
     const { batchItemFailures } = (await invoke(event)) as SQSBatchResponse;
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const succeeded = batch.filter(({ MessageId = "" }) => !failed.has(MessageId));

@@ -11,6 +11,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord } from "aws-lambda";
 import * as z from "zod";
 import type { StreamedPartition } from "../../../functions/workers.ts";
 import type { Invoke } from "../functions.ts";
+import { REGION } from "../platform.ts";
 import type { Poller } from "./queue.ts";
 
 /** Lambda reads a shard four times a second. */
@@ -22,7 +23,6 @@ const SHARDS_EVERY_MS = 10_000;
 /** An event source mapping from a table's stream to a function. */
 export interface StreamSource {
   readonly streamArn: string;
-  readonly region: string;
   readonly batchSize: number;
   /** How long records are gathered before they are sent. */
   readonly windowMs: number;
@@ -118,7 +118,7 @@ function doneOf(batch: readonly DynamoDBRecord[], { batchItemFailures: failures 
  * at a time for each shard, a shard only after its parent, and a batch again until all of its records are done with.
  */
 export function pollStream(
-  { streamArn, region, batchSize, windowMs, partitions }: StreamSource,
+  { streamArn, batchSize, windowMs, partitions }: StreamSource,
   invoke: Invoke,
   streams: DynamoDBStreamsClient,
   checkpoints: Checkpoints,
@@ -139,7 +139,7 @@ export function pollStream(
           (sortKey === undefined || dynamodb.Keys["sk"]?.S === sortKey),
       ),
     );
-    const events = matching.map((record) => ({ ...record, awsRegion: region, eventSourceARN: streamArn }));
+    const events = matching.map((record) => ({ ...record, awsRegion: REGION, eventSourceARN: streamArn }));
     for (let left = events; left.length > 0 && !signal.aborted;) {
       const done = await invoke({ Records: left }).then(
         (result) => doneOf(left, result as DynamoDBBatchResponse),

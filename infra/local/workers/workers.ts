@@ -66,16 +66,12 @@ export async function startWorkers({ checkpoints, ...host }: WorkersOptions): Pr
     queueUrl: string,
     { maximumConcurrency, batchSize = 1 }: Pick<Kind<"queue">, "maximumConcurrency" | "batchSize">,
     invoke: Invoke,
-  ): Poller => {
-    const queueArn = `arn:aws:sqs:${REGION}:${ACCOUNT}:${queueUrl.split("/").at(-1)}`;
-    return pollQueue({ queueArn, queueUrl, region: REGION, batchSize, maximumConcurrency }, invoke, sqs);
-  };
+  ): Poller => pollQueue({ queueUrl, batchSize, maximumConcurrency }, invoke, sqs);
   const fromStream = async ({ table, partitions, batchSize }: Kind<"stream">, invoke: Invoke): Promise<Poller> => {
     const described = new DescribeTableCommand({ TableName: environment[resources[table].variable] });
     const { Table } = await tables.send(described);
     const source = {
       streamArn: Table?.LatestStreamArn ?? "",
-      region: REGION,
       batchSize,
       windowMs: STREAM_WINDOW_SECONDS * 1000,
       partitions,

@@ -35,9 +35,7 @@ const poll = (
 ) => {
   const poller = pollQueue(
     {
-      queueArn: queue.arn,
       queueUrl: queue.url,
-      region: "us-east-1",
       batchSize: 1,
       maximumConcurrency: 2,
       ...settings,
