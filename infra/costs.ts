@@ -1,3 +1,6 @@
+import { Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import type { IConstruct } from "constructs";
 import { SERVER_ERRORS } from "../lib/http/chain.ts";
 import { MEMORY_MB } from "./limits.ts";
 import { PRICES } from "./prices.ts";
@@ -7,6 +10,12 @@ export interface CostTemplate {
   readonly Resources: Readonly<
     Record<string, { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }>
   >;
+}
+
+/** The resources of a stack and of those that are nested in it. */
+export function resourcesOf(stack: IConstruct): CostTemplate {
+  const stacks = stack.node.findAll().filter((each) => Stack.isStack(each));
+  return { Resources: Object.assign({}, ...stacks.map((each) => Template.fromStack(each).toJSON()["Resources"])) };
 }
 
 /** A kind of cost at rest. */

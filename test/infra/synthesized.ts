@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { functionNames } from "../../infra/build.ts";
 import type { Context } from "../../infra/context.ts";
-import { wholeTemplateOf } from "../../infra/nested-stacks.ts";
+import { wholeTemplateOf } from "./nested-stacks.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
 import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import type { StageSettings } from "../../infra/settings/stage-settings.ts";

@@ -1,21 +1,19 @@
 import { createServiceApp } from "../../service-app.ts";
 import { stackIdOf, regionCodes, REGIONS } from "../../../lib/regions.ts";
 import { createCommandLine } from "../../command-line.ts";
-import { costsOf, type Cost } from "../../costs.ts";
-import { wholeTemplateOf } from "../../nested-stacks.ts";
+import { type Cost, costsOf, resourcesOf } from "../../costs.ts";
 import { operationRows } from "../../operation-costs.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { runOperatorCommand } from "./administration.ts";
 
 /** The costs at rest of each region of a stage. */
 function costsOfStage(stage: string): Readonly<Record<string, readonly Cost[]>> {
-  const assembly = createServiceApp({ context: { stage } }).synth();
-  const deployed = regionCodes.filter((code) => assembly.tryGetArtifact(stackIdOf(code)) !== undefined);
+  const { node } = createServiceApp({ context: { stage } });
   return Object.fromEntries(
-    deployed.map((code) => [
-      REGIONS[code].awsRegion,
-      costsOf(wholeTemplateOf(assembly.getStackArtifact(stackIdOf(code)))),
-    ]),
+    regionCodes.flatMap((code) => {
+      const stack = node.tryFindChild(stackIdOf(code));
+      return stack === undefined ? [] : [[REGIONS[code].awsRegion, costsOf(resourcesOf(stack))]];
+    }),
   );
 }
 
