@@ -16,7 +16,7 @@ export const PRICES = {
 } as const;
 
 /** Prices of DynamoDB's units, which differ by region. */
-export const UNIT_PRICES: Readonly<Record<string, { readonly write: number; readonly read: number }>> = {
+export const UNIT_PRICES = {
   "us-east-1": { write: 0.625 / 1e6, read: 0.125 / 1e6 },
   "eu-west-1": { write: 0.70675 / 1e6, read: 0.1415 / 1e6 },
-};
+} as const satisfies Record<string, { readonly write: number; readonly read: number }>;

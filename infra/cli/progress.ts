@@ -1,5 +1,6 @@
 import { Presets, SingleBar } from "cli-progress";
 import type { ReadProgress } from "../../lib/operator/metered-reads.ts";
+import { UNIT_PRICES } from "../prices.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Shows how far work is. @param values what the bar's format names */
@@ -38,12 +39,9 @@ export async function withProgress<T>(
   );
 }
 
-/** Price of a million read request units in us-east-1 (https://aws.amazon.com/dynamodb/pricing/on-demand/). */
-const DOLLARS_PER_MILLION_READ_UNITS = 0.125;
-
-/** What reads have consumed, in words. */
+/** What reads have consumed, in words, with their price in us-east-1. */
 export function costOf(readUnits: number): string {
-  return `${Math.ceil(readUnits)} read units, about $${((readUnits / 1e6) * DOLLARS_PER_MILLION_READ_UNITS).toFixed(4)}`;
+  return `${Math.ceil(readUnits)} read units, about $${(readUnits * UNIT_PRICES["us-east-1"].read).toFixed(4)}`;
 }
 
 /** Shows the progress of reads, whose end isn't known beforehand. */
