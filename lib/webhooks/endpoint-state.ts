@@ -33,7 +33,7 @@ const EARLY_MS = SECOND_MS;
 export const endedJobSchema = z.object({
   id: z.string(),
   status: z.custom<UploadStatus>((value) => typeof value === "string"),
-  dry_run: z.boolean(),
+  dry_run: z.boolean().default(false),
   /** The upload that it undoes; absent if it is none of them. */
   undo_of: z.string().optional(),
   total_rows: z.int(),
@@ -162,16 +162,20 @@ export type NextStep =
   | { readonly kind: "wait"; readonly until: number; readonly isBusy: boolean }
   | { readonly kind: "rest" };
 
-function ringOf(webhook: string, sequence: number): WebhookMessage {
+/** The message that the feed has changes up to a mark. */
+export function ringOf(webhook: string, sequence: number): WebhookMessage {
   return {
     id: webhookMessageId(webhook, "work_items.changed", String(sequence)),
     type: "work_items.changed",
     data: { sequence },
   };
 }
+/** The message that a job has ended. */
+export function endOf(webhook: string, job: EndedJob): WebhookMessage {
+  return { id: webhookMessageId(webhook, "upload.ended", job.id), type: "upload.ended", data: job };
+}
 function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState): WebhookMessage {
-  if (job !== undefined)
-    return { id: webhookMessageId(webhook, "upload.ended", job.id), type: "upload.ended", data: job };
+  if (job !== undefined) return endOf(webhook, job);
   return { id: webhookMessageId(webhook, "uploads.ended", more), type: "uploads.ended", data: { more: true } };
 }
 

@@ -20,7 +20,7 @@ import { measureLayers } from "./undo-cost.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
 const { exactly, fact, within } = rowsOf("cost");
-const unitPrices = UNIT_PRICES["us-east-1"]!;
+const unitPrices = UNIT_PRICES["us-east-1"];
 const DOLLARS = {
   writeUnits: unitPrices.write,
   readUnits: unitPrices.read,

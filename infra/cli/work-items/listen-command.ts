@@ -2,9 +2,8 @@ import { ApiError, bodyOf } from "work-items-client/api-error.ts";
 import type { Client, UploadJob } from "work-items-client/client.ts";
 import { hasEnded } from "work-items-client/uploads.ts";
 import manifest from "../../../package.json" with { type: "json" };
-import { webhookMessageId } from "../../../lib/identity.ts";
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
-import { isSuccess, type WebhookMessage } from "../../../lib/webhooks/endpoint-state.ts";
+import { endedJobSchema, endOf, isSuccess, ringOf, type WebhookMessage } from "../../../lib/webhooks/endpoint-state.ts";
 import { generateSecret } from "../../../lib/webhooks/signature.ts";
 import { type Command, textOption, UsageError } from "./command.ts";
 import { explain } from "./service-client.ts";
@@ -42,16 +41,6 @@ async function endedUploads({ uploads }: Client): Promise<UploadJob[]> {
   return ended;
 }
 
-function ringOf(mark: string): WebhookMessage {
-  const type = "work_items.changed";
-  return { id: webhookMessageId(LISTENER, type, mark), type, data: { sequence: Number(mark) } };
-}
-
-function endOf({ id, status, dry_run, undo_of, total_rows, succeeded_rows, failed_rows }: UploadJob): WebhookMessage {
-  const data = { id, status, dry_run, ...(undo_of && { undo_of }), total_rows, succeeded_rows, failed_rows };
-  return { id: webhookMessageId(LISTENER, "upload.ended", id), type: "upload.ended", data };
-}
-
 /** Posts to a program on this machine what a webhook would get, so that it needs no address on the internet. */
 export const listenCommand: Command = {
   arguments: "",
@@ -84,9 +73,9 @@ export const listenCommand: Command = {
     const look = async (): Promise<void> => {
       const next = await newestMark(service, mark);
       // What the receiver didn't take is sent again.
-      if (next !== mark && (await forward(ringOf(next)))) mark = next;
+      if (next !== mark && (await forward(ringOf(LISTENER, Number(next))))) mark = next;
       for (const job of (await endedUploads(service)).toReversed()) {
-        if (!told.has(job.id) && (await forward(endOf(job)))) told.add(job.id);
+        if (!told.has(job.id) && (await forward(endOf(LISTENER, endedJobSchema.parse(job))))) told.add(job.id);
       }
     };
     for (;;) {

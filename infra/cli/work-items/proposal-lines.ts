@@ -28,16 +28,13 @@ function otherColumns(columns: readonly ProposedColumn[], { fields = {}, others 
 
 /** What the proposal takes for granted although the file doesn't say it. */
 function assumptions({ mapping, questions = [] }: Proposal): string[] {
-  const local = questions.filter(({ kind }) => kind === "zone");
+  const local = questions.filter((question) => question.kind === "zone");
   const columns = local.map(({ column }) => `"${column}"`).join(" and ");
   const zones = local
     .slice(0, 1)
-    .flatMap((question) =>
-      question.kind === "zone"
-        ? [
-            `assumed, please check: times of ${columns} without a UTC offset are in ${question.timeZone}, the time zone of this computer; name another with --time-zone`,
-          ]
-        : [],
+    .map(
+      ({ timeZone }) =>
+        `assumed, please check: times of ${columns} without a UTC offset are in ${timeZone}, the time zone of this computer; name another with --time-zone`,
     );
   const quotedWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(", ");
   const { empty = [], fields = {} } = mapping;
