@@ -73,48 +73,40 @@ export interface OptimisticWriteOptions {
 }
 
 /** A write and what is known of it once it is carried out, by which it is also recognized later. */
-class Attempted<R> implements WriteAttempt {
-  readonly version: number;
-  readonly writeId: string;
-  readonly write: ConditionalWrite;
-  readonly result: R;
-
-  constructor({ version, writeId }: WriteAttempt, write: ConditionalWrite, result: R) {
-    this.version = version;
-    this.writeId = writeId;
-    this.write = write;
-    this.result = result;
-  }
-
-  /** The record after the write. Made when it is read: of a batch's many records it is not. */
-  get record(): StoredRecord {
-    const { key, before, set } = this.write;
-    return { ...before, ...key, ...set } as StoredRecord;
-  }
+function attempted<R>(attempt: WriteAttempt, write: ConditionalWrite, result: R) {
+  return {
+    ...attempt,
+    write,
+    result,
+    /** The record after the write. Made when it is read: of a batch's many records it is not. */
+    get record(): StoredRecord {
+      const { key, before, set } = write;
+      return { ...before, ...key, ...set } as StoredRecord;
+    },
+  };
 }
+type Attempted<R> = ReturnType<typeof attempted<R>>;
 
 /** A target and its outcome so far. */
-class Pending<R> {
+interface Pending<R> {
   readonly target: WriteTarget<R>;
   /** Attempts that may have been carried out although their responses were lost. */
-  readonly uncertain: Attempted<R>[] = [];
-  outages = 0;
+  readonly uncertain: Attempted<R>[];
+  outages: number;
   result: WriteResult<R> | undefined;
+}
 
-  constructor(target: WriteTarget<R>) {
-    this.target = target;
-  }
+function failed(error: string, permanent = false) {
+  return { error, permanent };
+}
 
-  fail(error: string, permanent = false): void {
-    this.result = { error, permanent };
-  }
-
-  /** The result, if the stored record shows the outcome of an attempt whose response was lost. */
-  settleBy(stored: StoredRecord | undefined): void {
-    const written = this.uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written");
-    if (written) this.result = written;
-    else if (this.uncertain.some((attempt) => resultOfAttempt(attempt, stored) === "unknown")) this.fail(UNKNOWN);
-  }
+/** The result, if the stored record shows the outcome of an attempt whose response was lost. */
+function settledBy<R>(stored: StoredRecord | undefined, { uncertain }: Pending<R>): WriteResult<R> | undefined {
+  const isUnknown = (attempt: WriteAttempt): boolean => resultOfAttempt(attempt, stored) === "unknown";
+  return (
+    uncertain.find((attempt) => resultOfAttempt(attempt, stored) === "written") ??
+    (uncertain.some(isUnknown) ? failed(UNKNOWN) : undefined)
+  );
 }
 
 const OUT_OF_TIME = "time ran out before it was applied; send it again";
@@ -150,116 +142,6 @@ function alsoOf({ record, set }: RecordWrite, writeId: string): ConditionalWrite
   return writeOf({ pk: record.pk, sk: record.sk }, record, set, attemptOn(record, writeId));
 }
 
-/** The rounds in which records are read, planned and written until each target has its result. */
-class OptimisticWrite<R> {
-  readonly #store: RecordStore;
-  readonly #options: OptimisticWriteOptions;
-  readonly #until: number;
-  /** The longest wait before the next round; undefined for that of a busy store. */
-  #waitCap: number | undefined = CONFLICT_CAP_MS;
-
-  constructor(store: RecordStore, options: OptimisticWriteOptions) {
-    this.#store = store;
-    this.#options = options;
-    this.#until = Math.min(options.deadline, options.clock() + WITHIN_MS);
-  }
-
-  async run(targets: readonly WriteTarget<R>[]): Promise<WriteResult<R>[]> {
-    const all = targets.map((target) => new Pending(target));
-    let pending: readonly Pending<R>[] = all;
-    for (let round = 0; pending.length > 0; round++) {
-      if (round > 0) await backOff(round, this.#waitCap);
-      await this.#runRound(round, pending);
-      pending = pending.filter(({ result }) => result === undefined);
-    }
-    return all.map(({ result }) => result!);
-  }
-
-  async #runRound(round: number, pending: readonly Pending<R>[]): Promise<void> {
-    const { clock, guard } = this.#options;
-    const records = await this.#read(round, pending);
-    // After the read: a call that was frozen in it must not write on what others have written since.
-    const isLate = clock() > this.#until;
-    if (records === undefined) {
-      if (isLate) for (const entry of pending) entry.fail(OUT_OF_TIME);
-      return;
-    }
-    await guard?.(round > 0);
-
-    const writeId = newWriteId();
-    const writing: Pending<R>[] = [];
-    const attempts: Attempted<R>[] = [];
-    for (const entry of pending) {
-      const attempt = this.#plan(entry, records, isLate, writeId);
-      if (attempt === undefined) continue;
-      writing.push(entry);
-      attempts.push(attempt);
-    }
-    const writes = attempts.map(({ write }) => write);
-    const send = round === 0 ? this.#store.write : this.#store.writeNatively;
-    const outcomes = await send(writes, async () => guard?.(false));
-    const isBusy = outcomes.some(({ kind }) => kind === "busy" || kind === "outage");
-    this.#waitCap = isBusy ? undefined : CONFLICT_CAP_MS;
-    for (const [position, entry] of writing.entries()) {
-      this.#settle(entry, attempts[position]!, outcomes[position]?.kind ?? "unknown");
-    }
-  }
-
-  /** @returns undefined if a later read failed: some records are written then, and their results must be returned */
-  async #read(round: number, pending: readonly Pending<R>[]): Promise<ReadonlyMap<string, StoredRecord> | undefined> {
-    const { read = this.#store.read, known } = this.#options;
-    if (round === 0 && known) return known;
-    const keys = pending.map(({ target }) => target.key);
-    return round === 0 ? read(keys) : read(keys).catch(() => undefined);
-  }
-
-  /** @returns the write to attempt; undefined if the target has its result */
-  #plan(
-    entry: Pending<R>,
-    records: ReadonlyMap<string, StoredRecord>,
-    isLate: boolean,
-    writeId: string,
-  ): Attempted<R> | undefined {
-    const { target } = entry;
-    try {
-      const found = records.get(keyText(target.key));
-      const stored = found && storedRecordFrom(found);
-      entry.settleBy(stored);
-      if (entry.result !== undefined) return undefined;
-      if (isLate) entry.fail(OUT_OF_TIME);
-      else if (entry.outages >= OUTAGES_MAX) entry.fail(OUTAGE);
-      else {
-        const { set, together, result } = target.plan(stored);
-        if (set === null) entry.result = { result, record: stored };
-        else {
-          const attempt = attemptOn(stored, writeId);
-          const write = writeOf(target.key, stored, set, attempt);
-          const attempted = new Attempted(
-            attempt,
-            together ? { ...write, also: alsoOf(together, writeId) } : write,
-            result,
-          );
-          if (!this.#options.dryRun) return attempted;
-          // Plans for other records take this one for what it would become.
-          entry.result = attempted;
-        }
-      }
-    } catch (cause) {
-      entry.result = { error: NOT_PLANNED, permanent: true, cause };
-    }
-    return undefined;
-  }
-
-  #settle(entry: Pending<R>, attempt: Attempted<R>, kind: WriteOutcome["kind"]): void {
-    if (kind === "written") entry.result = attempt;
-    else if (kind === "refused") entry.fail(REFUSED, true);
-    else {
-      if (kind === "unknown") entry.uncertain.push(attempt);
-      if (kind === "outage") entry.outages += 1;
-    }
-  }
-}
-
 /**
  * Gives every target's record the attributes of its plan: reads the records, plans, and writes on condition that each
  * record still has the version that was read. Targets whose condition failed are read and planned again. A write whose
@@ -268,12 +150,92 @@ class OptimisticWrite<R> {
  * If a plan throws, or a stored record is damaged, the target's result is a permanent error with the cause.
  * @throws only errors of `guard` and of the first read
  */
-export function optimisticWrite<R>(
+export async function optimisticWrite<R>(
   store: RecordStore,
   targets: readonly WriteTarget<R>[],
-  options: OptimisticWriteOptions,
+  { clock, deadline, dryRun = false, guard, read = store.read, known }: OptimisticWriteOptions,
 ): Promise<WriteResult<R>[]> {
-  return new OptimisticWrite<R>(store, options).run(targets);
+  const until = Math.min(deadline, clock() + WITHIN_MS);
+  /** The longest wait before the next round; undefined for that of a busy store. */
+  let waitCap: number | undefined = CONFLICT_CAP_MS;
+
+  /** @returns undefined if a later read failed: some records are written then, and their results must be returned */
+  const readRound = async (round: number, pending: readonly Pending<R>[]) => {
+    if (round === 0 && known) return known;
+    const reading = read(pending.map(({ target }) => target.key));
+    return round === 0 ? reading : reading.catch(() => undefined);
+  };
+  /** @returns the write to attempt; undefined if the target has its result */
+  const plan = (
+    entry: Pending<R>,
+    found: StoredRecord | undefined,
+    isLate: boolean,
+    writeId: string,
+  ): Attempted<R> | undefined => {
+    const { target } = entry;
+    try {
+      const stored = found && storedRecordFrom(found);
+      entry.result = settledBy(stored, entry);
+      if (entry.result !== undefined) return undefined;
+      if (isLate) entry.result = failed(OUT_OF_TIME);
+      else if (entry.outages >= OUTAGES_MAX) entry.result = failed(OUTAGE);
+      else {
+        const { set, together, result } = target.plan(stored);
+        if (set === null) entry.result = { result, record: stored };
+        else {
+          const attempt = attemptOn(stored, writeId);
+          const write = writeOf(target.key, stored, set, attempt);
+          const both = together ? { ...write, also: alsoOf(together, writeId) } : write;
+          const planned = attempted(attempt, both, result);
+          if (!dryRun) return planned;
+          // Plans for other records take this one for what it would become.
+          entry.result = planned;
+        }
+      }
+    } catch (cause) {
+      entry.result = { error: NOT_PLANNED, permanent: true, cause };
+    }
+    return undefined;
+  };
+  const settle = (entry: Pending<R>, attempt: Attempted<R>, kind: WriteOutcome["kind"]): void => {
+    if (kind === "written") entry.result = attempt;
+    else if (kind === "refused") entry.result = failed(REFUSED, true);
+    else if (kind === "unknown") entry.uncertain.push(attempt);
+    else if (kind === "outage") entry.outages += 1;
+  };
+  const runRound = async (round: number, pending: readonly Pending<R>[]): Promise<void> => {
+    const records = await readRound(round, pending);
+    // After the read: a call that was frozen in it must not write on what others have written since.
+    const isLate = clock() > until;
+    if (records === undefined) {
+      if (isLate) for (const entry of pending) entry.result = failed(OUT_OF_TIME);
+      return;
+    }
+    await guard?.(round > 0);
+
+    const writeId = newWriteId();
+    const attempts = pending.flatMap((entry) => {
+      const attempt = plan(entry, records.get(keyText(entry.target.key)), isLate, writeId);
+      return attempt === undefined ? [] : [{ entry, attempt }];
+    });
+    const writes = attempts.map(({ attempt }) => attempt.write);
+    const send = round === 0 ? store.write : store.writeNatively;
+    const outcomes = await send(writes, async () => guard?.(false));
+    const isBusy = outcomes.some(({ kind }) => kind === "busy" || kind === "outage");
+    waitCap = isBusy ? undefined : CONFLICT_CAP_MS;
+    for (const [position, { entry, attempt }] of attempts.entries()) {
+      settle(entry, attempt, outcomes[position]?.kind ?? "unknown");
+    }
+  };
+
+  const all = targets.map((target): Pending<R> => ({ target, uncertain: [], outages: 0, result: undefined }));
+  let pending: readonly Pending<R>[] = all;
+  for (let round = 0; pending.length > 0; round++) {
+    if (round > 0) await backOff(round, waitCap);
+    await runRound(round, pending);
+    pending = pending.filter(({ result }) => result === undefined);
+  }
+  return all.map(({ result }) => result!);
 }
 
 /** `optimisticWrite` of one record. @throws StoreBusyError if the plan could not be carried out, and errors of the plan */
