@@ -7,7 +7,7 @@ import { createAccessStore } from "../organizations/access-store.ts";
 import { type Caller, createAuthenticate } from "../organizations/authenticate.ts";
 import { createNoteKeyUse } from "../organizations/key-use.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { type Quota, RateLimiter } from "../organizations/rate-limit.ts";
+import { createRateLimiter, type Quota } from "../organizations/rate-limit.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
 import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
 import type { Step } from "./chain.ts";
@@ -43,7 +43,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
     store: createAccessStore(runtime),
     clock,
   });
-  const limiter = new RateLimiter(runtime, (error) => {
+  const admit = createRateLimiter(runtime, (error) => {
     metrics.singleMetric().addMetric("LimiterFailedOpen", MetricUnit.Count, 1);
     // Of a damaged record, the message says whose it is.
     log.warn("rate limiter failed open", {
@@ -64,7 +64,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
       const caller = await authenticate(progress.headers["authorization"]);
       progress.caller = caller;
       assertScope(route, caller.scopes);
-      [progress.quota] = await Promise.all([limiter.admit(caller.organization), noteKeyUse(caller.keyId)]);
+      [progress.quota] = await Promise.all([admit(caller.organization), noteKeyUse(caller.keyId)]);
     },
     after: addHeaders,
     onError: addHeaders,
@@ -83,9 +83,9 @@ function bodyReader(readBody: ReadBody): Step {
 type EndpointHandler<R extends Route> = (call: Call<R> & Caller) => Promise<RouteResponse<R>>;
 
 /** What only some endpoints need in their bundle: a reader for the route's `bodyKind`, and clients beside that of tables. */
-type Parts<R extends Route> = Omit<ClientFactories<R["permissions"]>, "dynamodb"> & { readonly readBody?: ReadBody } & (
-    R["bodyKind"] extends "none" ? object : { readonly readBody: ReadBody }
-  );
+type Parts<R extends Route> = Omit<ClientFactories<R["permissions"]>, "dynamodb"> & {
+  readonly readBody?: ReadBody;
+} & (R["bodyKind"] extends "none" ? object : { readonly readBody: ReadBody });
 
 /**
  * The function of an endpoint with a key. Its chain: request id and log, headers of all responses, authentication (401),

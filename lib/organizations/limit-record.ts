@@ -25,63 +25,61 @@ export function rateLimitKey(organization: string) {
   };
 }
 
-/** An organization's record in the Limits table: its theoretical arrival time, in microseconds since the epoch. */
-export class LimitRecord {
-  readonly #runtime: LimitsRuntime;
-  readonly #timeout: number;
-
-  /** @param timeout milliseconds */
-  constructor(runtime: LimitsRuntime, timeout: number) {
-    this.#runtime = runtime;
-    this.#timeout = timeout;
-  }
-
-  /**
-   * Adds `cost` to the arrival time or to now. Times are microseconds since the epoch.
-   * @returns the arrival time, which is not advanced if it does not allow it
-   * @throws MalformedRecordError
-   */
-  async advance(organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) {
-    const isReset = from === "now";
-    const command = new UpdateCommand({
-      TableName: this.#runtime.environment.LIMITS_TABLE,
-      Key: rateLimitKey(organization),
-      UpdateExpression: `SET arrival = ${isReset ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
-      ConditionExpression: isReset
-        ? "attribute_not_exists(arrival) OR arrival < :idle"
-        : "arrival BETWEEN :idle AND :latest",
-      ExpressionAttributeValues: {
-        ":idle": now - SLACK_MICROSECONDS,
-        ...(isReset ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
-        ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
-      },
-      ReturnValues: "UPDATED_NEW",
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-    });
-    const outcome = await this.#inTime((options) => writeConditionally(this.#runtime.dynamodb, command, options));
-    if (outcome.kind === "written") return { isAdvanced: true, arrival: Number(outcome.record["arrival"]) };
-    if (outcome.current === undefined) throw outcome.error;
-    const arrival = Number(outcome.current["arrival"] ?? 0);
-    // Named here: the next request would fail too, without saying whose record it is.
-    if (Number.isNaN(arrival)) throw new MalformedRecordError("limit", rateLimitKey(organization), "arrival");
-    return { isAdvanced: false, arrival };
-  }
-
-  /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
-  async correct(organization: string, wrong: number, right: number): Promise<void> {
-    const change = { set: { arrival: right }, condition: "#arrival = :wrong", given: { wrong } };
-    const update = toUpdate(this.#runtime.environment.LIMITS_TABLE, { key: rateLimitKey(organization), ...change });
-    await this.#inTime((options) => tryWrite(this.#runtime.dynamodb, new UpdateCommand(update), options));
-  }
+/**
+ * Reads and writes the records of organizations in the Limits table: their theoretical arrival times, in microseconds since
+ * the epoch.
+ * @param timeout milliseconds
+ */
+export function createLimitRecords({ dynamodb, environment }: LimitsRuntime, timeout: number) {
+  const TableName = environment.LIMITS_TABLE;
 
   /** @throws TimeoutError, whether the client waits for a response or for its next attempt */
-  async #inTime<T>(send: (options?: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
-    if (this.#timeout === Infinity) return send();
-    const abortSignal = AbortSignal.timeout(this.#timeout);
+  async function inTime<T>(send: (options?: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+    if (timeout === Infinity) return send();
+    const abortSignal = AbortSignal.timeout(timeout);
     const sent = send({ abortSignal });
-    const timeout = new Promise<never>((_, reject) => {
+    const late = new Promise<never>((_, reject) => {
       abortSignal.addEventListener("abort", () => reject(abortSignal.reason as Error), { once: true });
     });
-    return Promise.race([sent, timeout]);
+    return Promise.race([sent, late]);
   }
+
+  return {
+    /**
+     * Adds `cost` to the arrival time or to now. Times are microseconds since the epoch.
+     * @returns the arrival time, which is not advanced if it does not allow it
+     * @throws MalformedRecordError
+     */
+    advance: async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
+      const isReset = from === "now";
+      const command = new UpdateCommand({
+        TableName,
+        Key: rateLimitKey(organization),
+        UpdateExpression: `SET arrival = ${isReset ? ":next" : "arrival + :cost"}, ${TIME_TO_LIVE} = :gone`,
+        ConditionExpression: isReset
+          ? "attribute_not_exists(arrival) OR arrival < :idle"
+          : "arrival BETWEEN :idle AND :latest",
+        ExpressionAttributeValues: {
+          ":idle": now - SLACK_MICROSECONDS,
+          ...(isReset ? { ":next": now + cost } : { ":cost": cost, ":latest": latest }),
+          ":gone": Math.ceil(latest / 1_000_000) + RECORD_LIFETIME_SECONDS,
+        },
+        ReturnValues: "UPDATED_NEW",
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      });
+      const outcome = await inTime((options) => writeConditionally(dynamodb, command, options));
+      if (outcome.kind === "written") return { isAdvanced: true, arrival: Number(outcome.record["arrival"]) };
+      if (outcome.current === undefined) throw outcome.error;
+      const arrival = Number(outcome.current["arrival"] ?? 0);
+      // Named here: the next request would fail too, without saying whose record it is.
+      if (Number.isNaN(arrival)) throw new MalformedRecordError("limit", rateLimitKey(organization), "arrival");
+      return { isAdvanced: false, arrival };
+    },
+    /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
+    correct: async (organization: string, wrong: number, right: number): Promise<void> => {
+      const change = { set: { arrival: right }, condition: "#arrival = :wrong", given: { wrong } };
+      const update = toUpdate(TableName, { key: rateLimitKey(organization), ...change });
+      await inTime((options) => tryWrite(dynamodb, new UpdateCommand(update), options));
+    },
+  };
 }

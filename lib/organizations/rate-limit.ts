@@ -1,8 +1,12 @@
-import type { Clock } from "../clock.ts";
 import { RateLimitExceededError } from "../errors.ts";
 import { isThrottled } from "../aws/error-codes.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import { LimitRecord, type LimitsRuntime, SLACK_MICROSECONDS, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
+import {
+  createLimitRecords,
+  type LimitsRuntime,
+  SLACK_MICROSECONDS,
+  STORE_TIMEOUT_MILLISECONDS,
+} from "./limit-record.ts";
 import type { Organization } from "./organization.ts";
 
 /** Unused requests of a lease expire after this time. */
@@ -105,40 +109,91 @@ export interface Quota {
   readonly resetSeconds: number;
 }
 
-/**
- * Limits the requests of an organization over all instances, by GCRA: each organization has one record, which instances
- * debit in leases. When the limit is reached, an instance leases requests that become free in the future instead of
- * trying repeatedly, so that the record is written about 50 times a second with any number of instances and requests.
- * Admits at most burst + rate × (window + 5 s). Requests are rejected if the record is throttled, and pass if the table
- * is unavailable or doesn't respond within 100 ms.
- */
-export class RateLimiter {
-  readonly #clock: Clock;
-  readonly #record: LimitRecord;
-  readonly #failedOpen: (error: unknown) => void;
-  readonly #accounts: ReturnType<typeof createExpiringCache<Account>>;
+/** Refuses requests for a while, which ends at random so that the instances do not all ask again at once. */
+function refuse(account: Account, now: number, atLeast = 0): void {
+  const { least, spread } = ASK_AGAIN_MILLISECONDS;
+  account.refusedUntil = now + atLeast + least + Math.random() * spread;
+}
 
-  /**
-   * @param failedOpen called with the error of each outage
-   * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
-   */
-  constructor(
-    runtime: LimitsRuntime,
-    failedOpen: (error: unknown) => void,
-    storeTimeout: number = STORE_TIMEOUT_MILLISECONDS,
-  ) {
-    this.#clock = runtime.clock;
-    this.#record = new LimitRecord(runtime, storeTimeout);
-    this.#failedOpen = failedOpen;
-    this.#accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, runtime.clock);
+/**
+ * Makes the function that counts a request of an organization, and limits its requests over all instances, by GCRA: each
+ * organization has one record, which instances debit in leases. When the limit is reached, an instance leases requests that
+ * become free in the future instead of trying repeatedly, so that the record is written about 50 times a second with any
+ * number of instances and requests. Admits at most burst + rate × (window + 5 s). Requests are rejected if the record is
+ * throttled, and pass if the table is unavailable or doesn't respond within 100 ms.
+ * @param failedOpen called with the error of each outage
+ * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
+ * @returns a function that throws RateLimitExceededError
+ */
+export function createRateLimiter(
+  runtime: LimitsRuntime,
+  failedOpen: (error: unknown) => void,
+  storeTimeout: number = STORE_TIMEOUT_MILLISECONDS,
+) {
+  const { clock } = runtime;
+  const records = createLimitRecords(runtime, storeTimeout);
+  const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
+  const accountOf = (organization: string): Account => {
+    const account = accounts.get(organization) ?? newAccount();
+    accounts.set(organization, account, ACCOUNT_LIFETIME_MILLISECONDS);
+    return account;
+  };
+
+  /** One attempt to debit the record. @returns whether its outcome is known: a lease, or none for a while */
+  async function hasDebited(organization: Organization, account: Account, attempt: number): Promise<boolean> {
+    const { interval, tolerance } = paceOf(organization);
+    const now = clock() * MICROSECONDS;
+    const ahead = Math.max(0, account.arrival - now);
+    const lease = leaseOf(organization, account, Math.max(0, (tolerance - ahead) / interval));
+    const cost = lease * interval;
+    const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
+    const isAhead = account.arrival >= now - SLACK_MICROSECONDS || (attempt === 0 && account.wasAhead);
+    const from = isAhead ? "arrival" : "now";
+    const { isAdvanced, arrival } = await records.advance(organization.id, from, cost, now, latest);
+    account.arrival = arrival;
+    if (isAdvanced) {
+      account.wasAhead = arrival - cost >= now;
+      Object.assign(account, leaseStarting(lease, Math.max(now, arrival - tolerance) / MICROSECONDS));
+      return true;
+    }
+    if (account.arrival > latest + cost + CLOCKS_DIFFER_MICROSECONDS) {
+      await records.correct(organization.id, account.arrival, now + tolerance);
+      account.arrival = now + tolerance;
+      return false;
+    }
+    if (account.arrival <= latest) return false;
+    refuse(account, clock(), (account.arrival - latest) / MICROSECONDS);
+    return true;
   }
 
-  /** Counts one request of an organization. @throws RateLimitExceededError */
-  async admit(organization: Organization): Promise<Quota> {
-    const account = this.#accountOf(organization.id);
-    countDemand(account, this.#clock());
+  /** Gets a lease, or finds out until when there is none. Requests that wait for it share one debit. */
+  async function debit(organization: Organization, account: Account): Promise<void> {
+    try {
+      for (let attempt = 0; attempt < DEBIT_ATTEMPTS_MAX; attempt++) {
+        if (await hasDebited(organization, account, attempt)) return;
+      }
+      // Other instances keep changing the record, which has room: one request passes without a lease.
+      const { tolerance } = paceOf(organization);
+      const hasRoom = account.arrival <= clock() * MICROSECONDS + tolerance;
+      if (hasRoom) Object.assign(account, leaseStarting(1, clock()));
+      else refuse(account, clock());
+    } catch (error) {
+      // The record is throttled because of too many debits: the organization sends too many requests.
+      if (isThrottled(error)) refuse(account, clock());
+      else {
+        account.openUntil = clock() + FAIL_OPEN_MILLISECONDS;
+        failedOpen(error);
+      }
+    } finally {
+      account.debiting = undefined;
+    }
+  }
+
+  return async (organization: Organization): Promise<Quota> => {
+    const account = accountOf(organization.id);
+    countDemand(account, clock());
     for (;;) {
-      const now = this.#clock();
+      const now = clock();
       if (now < account.openUntil) return quotaOf(organization, account, now);
       const hasLease = account.leased > 0 && now < account.leaseUntil;
       if (hasLease && now >= account.leaseFrom) {
@@ -149,70 +204,8 @@ export class RateLimiter {
       if (now < refusedUntil) {
         throw new RateLimitExceededError(Math.max(1, Math.ceil((refusedUntil - now) / 1000)));
       }
-      account.debiting ??= this.#debit(organization, account);
+      account.debiting ??= debit(organization, account);
       await account.debiting;
     }
-  }
-
-  #accountOf(organization: string): Account {
-    const account = this.#accounts.get(organization) ?? newAccount();
-    this.#accounts.set(organization, account, ACCOUNT_LIFETIME_MILLISECONDS);
-    return account;
-  }
-
-  /** Gets a lease, or finds out until when there is none. Requests that wait for it share one debit. */
-  async #debit(organization: Organization, account: Account): Promise<void> {
-    try {
-      for (let attempt = 0; attempt < DEBIT_ATTEMPTS_MAX; attempt++) {
-        if (await this.#hasDebited(organization, account, attempt)) return;
-      }
-      // Other instances keep changing the record, which has room: one request passes without a lease.
-      const { tolerance } = paceOf(organization);
-      const hasRoom = account.arrival <= this.#clock() * MICROSECONDS + tolerance;
-      if (hasRoom) Object.assign(account, leaseStarting(1, this.#clock()));
-      else this.#refuse(account);
-    } catch (error) {
-      // The record is throttled because of too many debits: the organization sends too many requests.
-      if (isThrottled(error)) this.#refuse(account);
-      else {
-        account.openUntil = this.#clock() + FAIL_OPEN_MILLISECONDS;
-        this.#failedOpen(error);
-      }
-    } finally {
-      account.debiting = undefined;
-    }
-  }
-
-  /** One attempt to debit the record. @returns whether its outcome is known: a lease, or none for a while */
-  async #hasDebited(organization: Organization, account: Account, attempt: number): Promise<boolean> {
-    const { interval, tolerance } = paceOf(organization);
-    const now = this.#clock() * MICROSECONDS;
-    const ahead = Math.max(0, account.arrival - now);
-    const lease = leaseOf(organization, account, Math.max(0, (tolerance - ahead) / interval));
-    const cost = lease * interval;
-    const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
-    const isAhead = account.arrival >= now - SLACK_MICROSECONDS || (attempt === 0 && account.wasAhead);
-    const from = isAhead ? "arrival" : "now";
-    const { isAdvanced, arrival } = await this.#record.advance(organization.id, from, cost, now, latest);
-    account.arrival = arrival;
-    if (isAdvanced) {
-      account.wasAhead = arrival - cost >= now;
-      Object.assign(account, leaseStarting(lease, Math.max(now, arrival - tolerance) / MICROSECONDS));
-      return true;
-    }
-    if (account.arrival > latest + cost + CLOCKS_DIFFER_MICROSECONDS) {
-      await this.#record.correct(organization.id, account.arrival, now + tolerance);
-      account.arrival = now + tolerance;
-      return false;
-    }
-    if (account.arrival <= latest) return false;
-    this.#refuse(account, (account.arrival - latest) / MICROSECONDS);
-    return true;
-  }
-
-  /** Refuses requests for a while, which ends at random so that the instances do not all ask again at once. */
-  #refuse(account: Account, atLeast = 0): void {
-    const { least, spread } = ASK_AGAIN_MILLISECONDS;
-    account.refusedUntil = this.#clock() + atLeast + least + Math.random() * spread;
-  }
+  };
 }

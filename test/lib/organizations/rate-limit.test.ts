@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { STORE_TIMEOUT_MILLISECONDS } from "../../../lib/organizations/limit-record.ts";
-import { LEASE_MILLISECONDS, RateLimiter } from "../../../lib/organizations/rate-limit.ts";
+import { createRateLimiter, LEASE_MILLISECONDS } from "../../../lib/organizations/rate-limit.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { organizationWith } from "../../support/organization.ts";
@@ -29,8 +29,7 @@ const organization = (rate: number, burst: number): Organization =>
 
 let failures = 0;
 const createInstance = (storeTimeout?: number) => {
-  const limiter = new RateLimiter(runtime, () => (failures += 1), storeTimeout);
-  return (caller: Organization) => limiter.admit(caller);
+  return createRateLimiter(runtime, () => (failures += 1), storeTimeout);
 };
 /** A longer time-out than in production, since many instances keep this machine busy. */
 const PATIENT_MILLISECONDS = 30_000;

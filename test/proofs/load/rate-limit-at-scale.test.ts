@@ -3,7 +3,7 @@ import type { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { LimitsRuntime } from "../../../lib/organizations/limit-record.ts";
-import { RateLimiter } from "../../../lib/organizations/rate-limit.ts";
+import { createRateLimiter } from "../../../lib/organizations/rate-limit.ts";
 import { randomFrom } from "../../support/random.ts";
 import { organizationWith } from "../../support/organization.ts";
 import { createVirtualTime, type VirtualTime } from "../../support/virtual-time.ts";
@@ -81,12 +81,12 @@ const simulate = async ({ rate, burst, instances, overload }: Load) => {
   let [offered, admitted, failedOpen] = [0, 0, 0];
 
   for (let instance = 0; instance < instances; instance++) {
-    const limiter = new RateLimiter(runtime as unknown as LimitsRuntime, () => (failedOpen += 1), Infinity);
+    const admit = createRateLimiter(runtime as unknown as LimitsRuntime, () => (failedOpen += 1), Infinity);
     const gap = (1000 * instances) / (rate * overload);
     const request = (): void => {
       const isMeasured = time.now() >= start + WARM_UP_MS;
       if (isMeasured) offered += 1;
-      limiter.admit(organization).then(
+      admit(organization).then(
         () => (admitted += isMeasured ? 1 : 0),
         (error: unknown) => {
           if (!(error instanceof RateLimitExceededError)) throw error;
