@@ -1,6 +1,6 @@
 import { PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { PARTITION_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { TIME_TO_LIVE } from "../resources.ts";
 import { partitionPages } from "../store/all-items.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
@@ -50,7 +50,7 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
     put: async (organization: string, segment: Segment): Promise<boolean> => {
       const { first, next, time, ids, isHole } = segment;
       const Item = { ...segmentKey(organization, first), next, time, ...(!isHole && { ids: packIds(ids) }) };
-      const ConditionExpression = `attribute_not_exists(${PARTITION_KEY})`;
+      const ConditionExpression = "attribute_not_exists(pk)";
       return (await tryWrite(dynamodb, new PutCommand({ TableName: table, Item, ConditionExpression }))) !== undefined;
     },
     /** Lets a segment expire that exists and does not expire yet. @param expiresAt seconds since the epoch */

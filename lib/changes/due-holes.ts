@@ -1,7 +1,7 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
-import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { partitionKeyOf } from "../resources.ts";
 import { partitionPages } from "../store/all-items.ts";
 import { getItem } from "../store/batch-get.ts";
 import { toUpdate } from "../store/conditional-update.ts";
@@ -23,7 +23,7 @@ export interface DueHole {
   readonly id: string;
 }
 
-const allKey = { [PARTITION_KEY]: partitionKeyOf("HOLES", "all"), [SORT_KEY]: "#DUE" };
+const allKey = { pk: partitionKeyOf("HOLES", "all"), sk: "#DUE" };
 const OF_ONE = partitionKeyOf("HOLES", "one");
 
 /** Notes which logs may lack changes. The sweep of changes reads it. */
@@ -35,7 +35,7 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     await dynamodb.send(new PutCommand({ TableName, Item: { ...key, id, since: isoTime(clock()) } }));
     return id;
   };
-  const keyOfOne = (organization: string) => ({ [PARTITION_KEY]: OF_ONE, [SORT_KEY]: organization });
+  const keyOfOne = (organization: string) => ({ pk: OF_ONE, sk: organization });
   /** A damaged record is still due: it is replaced. */
   const idOf = async (key: object, { id }: Record<string, unknown>): Promise<string> =>
     typeof id === "string" ? id : put(key);
@@ -69,7 +69,7 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
       for await (const items of partitionPages(dynamodb, TableName, OF_ONE)) {
         yield Promise.all(
           items.map(async (item) => {
-            const organization = String(item[SORT_KEY]);
+            const organization = String(item["sk"]);
             return { organization, id: await idOf(keyOfOne(organization), item) };
           }),
         );

@@ -1,7 +1,7 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
-import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { partitionKeyOf } from "../resources.ts";
 import { mapConcurrently } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";
 
@@ -13,23 +13,14 @@ export const STREAM_KEEPS_MS = 23 * 60 * 60 * 1000;
 
 const heartbeatNumbers = Array.from({ length: HEARTBEAT_KEYS }, (_, number) => number);
 
-function heartbeatKey(number: number) {
-  return {
-    [PARTITION_KEY]: partitionKeyOf("HEARTBEAT", number),
-    [SORT_KEY]: "#HEARTBEAT",
-  };
-}
-function notedKey(number: string) {
-  return {
-    [PARTITION_KEY]: partitionKeyOf("NOTED_HEARTBEAT", number),
-    [SORT_KEY]: "#HEARTBEAT",
-  };
+function keyOf(kind: "HEARTBEAT" | "NOTED_HEARTBEAT", number: number | string) {
+  return { pk: partitionKeyOf(kind, number), sk: "#HEARTBEAT" };
 }
 
 /** Writes a heartbeat under every key. Each must differ from the last one: a write that changes nothing is in no stream. */
 export async function writeHeartbeats({ dynamodb, environment, clock }: RuntimeWith<"workItems">): Promise<void> {
   await mapConcurrently(heartbeatNumbers, CONCURRENT_WRITES, async (number) => {
-    const Item = { ...heartbeatKey(number), at: isoTime(clock()) };
+    const Item = { ...keyOf("HEARTBEAT", number), at: isoTime(clock()) };
     await dynamodb.send(new PutCommand({ TableName: environment.WORK_ITEMS_TABLE, Item }));
   });
 }
@@ -39,7 +30,8 @@ export function createHeartbeatNotes({ dynamodb, environment }: RuntimeWith<"cha
   const table = environment.CHANGES_TABLE;
 
   const read = async (numbers: readonly string[]): Promise<ReadonlyMap<string, number>> => {
-    const records = await batchGet(dynamodb, table, numbers.map(notedKey));
+    const keys = numbers.map((number) => keyOf("NOTED_HEARTBEAT", number));
+    const records = await batchGet(dynamodb, table, keys);
     return new Map(
       records.flatMap(({ pk, created }) =>
         // A damaged note is as good as none: the next heartbeat replaces it.
@@ -64,7 +56,7 @@ export function createHeartbeatNotes({ dynamodb, environment }: RuntimeWith<"cha
     },
     /** Notes when a key's heartbeat was created. @param created milliseconds since the epoch */
     note: async (number: string, created: number): Promise<void> => {
-      await dynamodb.send(new PutCommand({ TableName: table, Item: { ...notedKey(number), created } }));
+      await dynamodb.send(new PutCommand({ TableName: table, Item: { ...keyOf("NOTED_HEARTBEAT", number), created } }));
     },
   };
 }

@@ -2,7 +2,7 @@ import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { TIME_TO_LIVE } from "../resources.ts";
 import { getItem } from "../store/batch-get.ts";
 import { logPartition } from "./segment.ts";
 
@@ -11,7 +11,7 @@ const NOTED_MS = 15 * 60_000;
 
 /** In the partition of the log, so that it is erased with it. Its sort key is below those of all segments. */
 function heldKey(organization: string) {
-  return { [PARTITION_KEY]: logPartition(organization), [SORT_KEY]: "#HELD" };
+  return { pk: logPartition(organization), sk: "#HELD" };
 }
 const recordSchema = z.object({ written_at: z.number(), [TIME_TO_LIVE]: z.number() });
 

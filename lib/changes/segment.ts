@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PARTITION_KEY, partitionKeyOf, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
 import { decoderOf } from "../store/decode-record.ts";
 
 /** The most entries of one segment. With 16 bytes for each, in base64, writing one costs 11 units. */
@@ -58,10 +58,7 @@ export function logPartition(organization: string): string {
 
 /** Primary key of the segment that begins with a number. */
 export function segmentKey(organization: string, first: number) {
-  return {
-    [PARTITION_KEY]: logPartition(organization),
-    [SORT_KEY]: numberKey(first),
-  };
+  return { pk: logPartition(organization), sk: numberKey(first) };
 }
 
 const decode = decoderOf(

@@ -10,7 +10,7 @@ import { conversationUploadId } from "../identity.ts";
 import { ALL_PLACES, readPage } from "../store/lists/page.ts";
 import { idAt, listingEntry, listingSource } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { PARTITION_KEY, partitionKeyOf } from "../resources.ts";
+import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { externalId, storedTimestamp, text } from "../schema.ts";
 import { conversationUploadStatusSchema } from "./conversation-upload.ts";
@@ -41,10 +41,7 @@ const RECORD_WITHIN_MS = 10_000;
 
 /** Primary key of a conversation upload's record. */
 export function conversationUploadKey(organization: string, id: string): RecordKey {
-  return {
-    pk: partitionKeyOf("CONVERSATION", organization, id),
-    sk: "#CONVERSATION",
-  };
+  return { pk: partitionKeyOf("CONVERSATION", organization, id), sk: "#CONVERSATION" };
 }
 
 /** The attributes of a conversation upload's record: its fields and its place in the list. */
@@ -61,7 +58,7 @@ export function conversationUploadAttributes(
 
 function toListItem(record: Attributes) {
   const { status, source, external_id, created_at, updated_at } = decodeUpload(record);
-  return { id: idAt(String(record[PARTITION_KEY])), status, source, external_id, created_at, updated_at };
+  return { id: idAt(String(record["pk"])), status, source, external_id, created_at, updated_at };
 }
 
 /** Reads conversation uploads for API callers, and records them for the system that processes conversations. */

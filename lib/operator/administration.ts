@@ -1,6 +1,5 @@
 import { paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Attributes } from "../aws/attribute-values.ts";
-import { PARTITION_KEY } from "../resources.ts";
 import type { Clock } from "../clock.ts";
 import { allItems } from "../store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
@@ -36,7 +35,7 @@ export interface Administration extends AccessRuntime {
 const MICROSECONDS = 1000;
 const CREATING = { attempts: 5, message: "other commands keep changing the organization; run the command again" };
 
-const absent = `attribute_not_exists(${PARTITION_KEY})`;
+const absent = "attribute_not_exists(pk)";
 
 /**
  * Creates the organization if it does not exist, and sets its limits. One that is left out keeps its value, or gets its

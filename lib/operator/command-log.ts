@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../clock.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { PARTITION_KEY, partitionKeyOf } from "../resources.ts";
+import { partitionKeyOf } from "../resources.ts";
 
 /** What is kept of a command. It holds neither keys nor what customers have sent, as external ids and addresses. */
 export interface OperatorCommand {
@@ -30,7 +30,7 @@ export async function keptInLog<T>(
       new PutCommand({
         TableName: environment.AUDIT_TABLE,
         Item: { pk, sk, ...command, at: isoTime(clock()), ...record },
-        ConditionExpression: `attribute_not_exists(${PARTITION_KEY})`,
+        ConditionExpression: "attribute_not_exists(pk)",
       }),
     );
   const end = (outcome: "done" | "failed"): Promise<unknown> =>

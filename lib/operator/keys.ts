@@ -3,7 +3,6 @@ import { retry } from "../retry.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { keyUseKey } from "../organizations/key-use.ts";
-import { PARTITION_KEY } from "../resources.ts";
 import { isoTime } from "../clock.ts";
 import { readPartition } from "../store/all-items.ts";
 import { batchGet } from "../store/batch-get.ts";
@@ -26,8 +25,8 @@ import { type Administration, assertKept, getOrganization, putOrganization, scan
 
 /** A transaction conflicts with those of other commands. */
 const CREATING = { attempts: 8, message: "other commands keep changing the organization; run the command again" };
-const absent = `attribute_not_exists(${PARTITION_KEY})`;
-const present = `attribute_exists(${PARTITION_KEY})`;
+const absent = "attribute_not_exists(pk)";
+const present = "attribute_exists(pk)";
 
 /** A new API key, which is shown only once, and its record. */
 export interface CreatedKey {

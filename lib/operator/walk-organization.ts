@@ -2,7 +2,7 @@ import { QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { PARTITION_KEY, resources, SORT_KEY } from "../resources.ts";
+import { resources } from "../resources.ts";
 import { chunksOf } from "../retry.ts";
 import { listingSource } from "../store/lists/partition.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
@@ -17,7 +17,7 @@ export const INDEX_SHOWS_WITHIN_MS = 15 * 60_000;
 const PARTITIONS_AT_ONCE = 25;
 
 const { partitionKey, sortKey } = resources.workItems.indexes.listing;
-const ENTRY_KEYS = [PARTITION_KEY, SORT_KEY, partitionKey, sortKey];
+const ENTRY_KEYS = ["pk", "sk", partitionKey, sortKey];
 
 /** Where a walk continues. */
 export interface WalkPlace {

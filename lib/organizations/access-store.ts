@@ -2,8 +2,9 @@ import { GetCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../store/batch-get.ts";
 import { decoderOf } from "../store/decode-record.ts";
-import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
+import type { RecordKey } from "../store/versioned-record.ts";
 import { keyScopeSchema } from "./key-scope.ts";
 import {
   FIRST_NUMBER_DEFAULT,
@@ -42,7 +43,7 @@ export const decodeOrganization = decoderOf("organization", organizationRecordSc
 
 /** Primary key of an API key's record, by the key's hash. */
 export function keyRecordKey(hash: string) {
-  return { [PARTITION_KEY]: `KEY#${hash}`, [SORT_KEY]: "#KEY" };
+  return { pk: `KEY#${hash}`, sk: "#KEY" };
 }
 /** Partition of an organization's record and of its list of API keys. */
 export function organizationPartition(organization: string): string {
@@ -50,25 +51,16 @@ export function organizationPartition(organization: string): string {
 }
 /** Primary key of an API key's record in its organization's partition. */
 export function listedKeyKey({ organization, key_id: id }: Pick<ApiKeyRecord, "organization" | "key_id">) {
-  return {
-    [PARTITION_KEY]: organizationPartition(organization),
-    [SORT_KEY]: `KEY#${id}`,
-  };
+  return { pk: organizationPartition(organization), sk: `KEY#${id}` };
 }
 /** Primary key of an organization's record. */
 export function organizationRecordKey(organization: string) {
-  return {
-    [PARTITION_KEY]: organizationPartition(organization),
-    [SORT_KEY]: "#ORGANIZATION",
-  };
+  return { pk: organizationPartition(organization), sk: "#ORGANIZATION" };
 }
 
 /** Primary key of an organization's entry in the list of all organizations. */
 export function listedOrganizationKey(organization: string) {
-  return {
-    [PARTITION_KEY]: partitionKeyOf("ORGANIZATIONS", "all"),
-    [SORT_KEY]: organization,
-  };
+  return { pk: partitionKeyOf("ORGANIZATIONS", "all"), sk: organization };
 }
 
 /** What reading the Access table requires of a runtime. */
@@ -76,7 +68,7 @@ export type AccessRuntime = Pick<RuntimeWith<"access">, "dynamodb" | "environmen
 
 /** Reads the Access table, with one GetItem for each call. */
 export function createAccessStore({ dynamodb, environment }: AccessRuntime) {
-  const get = async (key: Record<string, string>, consistent = false) =>
+  const get = async (key: RecordKey, consistent = false) =>
     (await dynamodb.send(new GetCommand({ TableName: environment.ACCESS_TABLE, Key: key, ConsistentRead: consistent })))
       .Item;
   return {

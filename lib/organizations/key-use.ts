@@ -2,7 +2,6 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../clock.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
-import { PARTITION_KEY, SORT_KEY } from "../resources.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
 
@@ -13,7 +12,7 @@ const TRY_AGAIN_MS = 60_000;
 
 /** Primary key of the record of a key's last use, in the Limits table. */
 export function keyUseKey(keyId: string) {
-  return { [PARTITION_KEY]: `KEY#${keyId}`, [SORT_KEY]: "#USE" };
+  return { pk: `KEY#${keyId}`, sk: "#USE" };
 }
 
 /** Notes that a key is used now. It waits 100 ms at most, and never throws. */

@@ -2,7 +2,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite, writeConditionally } from "../store/conditional-write.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
-import { PARTITION_KEY, SORT_KEY, TIME_TO_LIVE } from "../resources.ts";
+import { TIME_TO_LIVE } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 
 /** The longest wait for the table. */
@@ -19,10 +19,7 @@ export type LimitsRuntime = Pick<RuntimeWith<"limits">, "dynamodb" | "clock" | "
 
 /** Primary key of an organization's record in the Limits table. */
 export function rateLimitKey(organization: string) {
-  return {
-    [PARTITION_KEY]: `ORGANIZATION#${organization}`,
-    [SORT_KEY]: "#LIMIT",
-  };
+  return { pk: `ORGANIZATION#${organization}`, sk: "#LIMIT" };
 }
 
 /**

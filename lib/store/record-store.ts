@@ -2,7 +2,6 @@ import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { BatchExecuteStatementCommand } from "@aws-sdk/client-dynamodb";
 import { PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { chunksOf } from "../retry.ts";
-import { PARTITION_KEY } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { toAttributeValue, type Attributes } from "../aws/attribute-values.ts";
 import { batchGet, getItem, keyText } from "./batch-get.ts";
@@ -58,7 +57,7 @@ function statementOf(table: string, { key, before, set }: ConditionalWrite) {
 }
 
 function putOf(table: string, { key, set }: ConditionalWrite) {
-  return { TableName: table, Item: { ...key, ...set }, ConditionExpression: `attribute_not_exists(${PARTITION_KEY})` };
+  return { TableName: table, Item: { ...key, ...set }, ConditionExpression: "attribute_not_exists(pk)" };
 }
 
 function nativeUpdateOf(table: string, before: StoredRecord, { key, set, remove }: ConditionalWrite) {

@@ -1,6 +1,6 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { StoreBusyError } from "../errors.ts";
-import { PARTITION_KEY, partitionKeyOf, SORT_KEY } from "../resources.ts";
+import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 
 /** An outcome, good or bad, is not older than this. */
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 1000;
 export function createTableCheck({ dynamodb, environment, clock, log }: RuntimeWith<"workItems">) {
   let last: { readonly at: number; readonly outcome: Promise<void> } | undefined;
   const read = async (): Promise<void> => {
-    const Key = { [PARTITION_KEY]: partitionKeyOf("HEALTH", "none"), [SORT_KEY]: "#HEALTH" };
+    const Key = { pk: partitionKeyOf("HEALTH", "none"), sk: "#HEALTH" };
     const command = new GetCommand({ TableName: environment.WORK_ITEMS_TABLE, Key });
     try {
       await dynamodb.send(command, { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -5,7 +5,7 @@ import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { NotFoundError } from "../errors.ts";
-import { PARTITION_KEY, type PartitionKind, partitionKeyOf, resources, SORT_KEY } from "../resources.ts";
+import { type PartitionKind, partitionKeyOf, resources } from "../resources.ts";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { allItems, readPartition } from "../store/all-items.ts";
 import { batchGet, getItem } from "../store/batch-get.ts";
@@ -41,7 +41,7 @@ const DUE_PARTITIONS = 8;
 const CHANGING = { attempts: 20, cap: CONFLICT_CAP_MS, message: "others keep changing the webhook; retry later" };
 /** What is said of one that doesn't exist. */
 export const NO_WEBHOOK = "webhook not found";
-const EXISTS = `attribute_exists(${PARTITION_KEY})`;
+const EXISTS = "attribute_exists(pk)";
 
 const webhookFrom = decoderOf("webhook", webhookRecordSchema);
 const secretsFrom = decoderOf("secrets of a webhook", secretsSchema);
@@ -106,7 +106,7 @@ export async function listWithStates(runtime: WebhookRuntime, organization: stri
     listWebhooks(runtime, organization, onDamaged),
     partition(runtime, "WEBHOOK_STATE", organization),
   ]);
-  const states = new Map(records.map((record) => [record[SORT_KEY], record]));
+  const states = new Map(records.map((record) => [record["sk"], record]));
   return webhooks.flatMap((webhook) => {
     const record = states.get(webhook.id);
     const state = record && unlessDamaged(() => stateFrom(record), onDamaged);
@@ -137,7 +137,7 @@ export async function createWebhook(
     { ...keyOf("WEBHOOK_SECRET", webhook), ...secrets },
     stateRecord(webhook, state, 1),
   ];
-  const ConditionExpression = `attribute_not_exists(${PARTITION_KEY})`;
+  const ConditionExpression = "attribute_not_exists(pk)";
   const TransactItems = items.map((Item) => ({
     Put: { TableName: environment.WEBHOOKS_TABLE, Item, ConditionExpression },
   }));
