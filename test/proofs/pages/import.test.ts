@@ -305,6 +305,9 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await alert.getByText("This file has changed or is gone. Choose it again.").waitFor();
     await reopen("id,kind\na,b\nc,d\ne,f\ng,h\n");
     expect(await page.getByText("Choose it again").count()).toBe(0);
+    await open(page, "2. Match");
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await alert.getByText("This file has changed or is gone. Choose it again.").waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });

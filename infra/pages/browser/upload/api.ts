@@ -1,3 +1,5 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { ApiError } from "work-items-client/api-error.ts";
 import { createClient, type UploadJob } from "work-items-client/client.ts";
 import type { Page } from "work-items-client/pages.ts";
@@ -46,6 +48,11 @@ export function sentenceOf(error: unknown): string {
 /** Whether an error is a response with one of some statuses. */
 export function hasStatus(error: unknown, ...statuses: readonly number[]): boolean {
   return error instanceof ApiError && statuses.includes(error.status);
+}
+
+/** A random idempotency key. Pages without HTTPS have no crypto.randomUUID. */
+export function newKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join("-");
 }
 
 /** A fetch that says what to do where no response comes. It throws the same type, by which the client knows to retry. */
@@ -105,12 +112,10 @@ export function createApi(root: URL, key: string) {
     listUrl,
     /**
      * A name for what this browser keeps for the key: 32 bits of a digest tell a few keys apart, and find none of them. Files
-     * can be opened without a connection, so the service isn't asked for its organization.
+     * can be opened without a connection, so the service isn't asked for its organization. Pages without HTTPS have no
+     * crypto.subtle.
      */
-    name: async (): Promise<string> => {
-      const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
-      return new DataView(digest).getUint32(0).toString(16).padStart(8, "0");
-    },
+    name: bytesToHex(sha256(utf8ToBytes(key))).slice(0, 8),
     /** A page of a list, which begins at a cursor. */
     list: <T>(path: string, query: Query) => get<Page<T>>(path, query),
     readList,

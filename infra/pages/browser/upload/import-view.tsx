@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect } from "preact/hooks";
 import { FileStep } from "./file-step.tsx";
 import { MatchStep } from "./match-step.tsx";
 import { summaryOf } from "./match-summary.ts";
@@ -6,6 +7,7 @@ import { countOf, shownBytes } from "./shown.ts";
 import { type ImportProps, useImport } from "./use-import.ts";
 
 const STEPS = ["File", "Match", "Check", "Import"] as const;
+const HEADINGS = { File: "#file", Match: "#columns" } as const;
 /** A step from a file to its import. */
 type StepName = (typeof STEPS)[number];
 
@@ -42,9 +44,13 @@ export function ImportView({
   readonly onForget: () => void;
 }) {
   const flow = useImport(props, job?.isTrial === false);
-  const { table, match, trial, open } = flow;
+  const { table, match, trial, step, open } = flow;
   const jobStep = job?.isTrial === true ? "Check" : "Import";
-  const current = job ? jobStep : flow.step;
+  const current = job ? jobStep : step.name;
+  // As soon as the step is shown, before anyone can type elsewhere.
+  useLayoutEffect(() => {
+    if (!job && step.takesFocus) document.querySelector<HTMLElement>(HEADINGS[step.name])?.focus();
+  }, [step, job === undefined]);
   const lines: Readonly<Partial<Record<StepName, string>>> = {
     ...(table && { File: `${table.name}, ${shownBytes(table.size)}, ${countOf(table.names.length, "column")}` }),
     ...(match && {

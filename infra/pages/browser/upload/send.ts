@@ -1,8 +1,8 @@
 import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type Api, NO_CONNECTION } from "./api.ts";
+import { type Api, newKey, NO_CONNECTION } from "./api.ts";
 import { type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
-import type { TableFile } from "./table-file.ts";
+import { assertUnchanged, type TableFile } from "./table-file.ts";
 
 /** A file that was sent, so that it can be imported after it was tried. */
 export interface Sent {
@@ -41,7 +41,7 @@ function keyOf({ table, dryRun, ...content }: Sending) {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
   const what = triedBy(content) + String(dryRun);
-  const key = keys.get(what) ?? [...crypto.getRandomValues(new Uint32Array(4))].join("-");
+  const key = keys.get(what) ?? newKey();
   keys.set(what, key);
   return { key, forget: () => void keys.delete(what) };
 }
@@ -71,6 +71,7 @@ export async function send(
   const { table, mapping, dryRun, repairs, trial } = sending;
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
   const { key, forget } = keyOf(sending);
+  await assertUnchanged(table.content);
   const content = await withRepairs(table.content, repairs, table.delimiter);
   const sent = isEarlier ? { from: earlier.jobId } : mapping;
   const { id: jobId } = await api.uploads.upload(new Blob([content], { type: "text/csv" }), {

@@ -19,10 +19,21 @@ import {
 } from "@work-items/importer/files/text-file.ts";
 import type { Sheet } from "@work-items/importer/files/workbook.ts";
 import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
+import { NO_CONNECTION } from "./api.ts";
 
 /** What the service says of a file, as a sentence. */
 export function asSentence(problem: string): string {
   return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+}
+
+/** @throws Error with a sentence for people if a file isn't on the disk any more as it was chosen */
+export async function assertUnchanged(file: Blob): Promise<void> {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch((cause: unknown) => {
+      throw new Error("This file has changed or is gone. Choose it again.", { cause });
+    });
 }
 
 /** Whether a row is a blank line. The service counts it and leaves it out. */
@@ -141,7 +152,9 @@ export async function readFile(file: File): Promise<TableFile> {
   if (file.size === 0) throw new Error("This file is empty.");
   const start = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   if (isWorkbook(start)) {
-    const { readSheets } = await import("@work-items/importer/files/workbook.ts");
+    const { readSheets } = await import("@work-items/importer/files/workbook.ts").catch((cause: unknown) => {
+      throw new Error(NO_CONNECTION, { cause });
+    });
     const sheets = await readSheets(file);
     const shown = sheets.filter(({ isHidden }) => !isHidden);
     const tables = await Promise.all(shown.map(({ name }) => withSheet(file, sheets, name)));

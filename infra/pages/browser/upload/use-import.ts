@@ -12,10 +12,18 @@ import { zoneOf } from "./compare-mappings.ts";
 import { confirmedColumns, useFileIds } from "./file-ids.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE, totalsOf } from "./sources.ts";
-import { readFile, surveyFile, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
+import {
+  assertUnchanged,
+  readFile,
+  surveyFile,
+  type SurveyedTable,
+  type TableFile,
+  withoutRows,
+} from "./table-file.ts";
 
 const NOTHING_SAID: Answered = { mapping: {}, checked: new Set() };
 const NO_ROWS: ReadonlySet<number> = new Set();
+const FIRST_STEP = { name: "File", takesFocus: false } as const;
 /** Why a scan of the file ends early: it is read in another way. */
 const REPLACED = "replaced";
 
@@ -46,17 +54,17 @@ function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile
 }
 
 /** Where the time zone is kept that was chosen in this browser for the organization's last file. */
-async function zoneKey(api: Api): Promise<string> {
-  return `work-items-time-zone-${await api.name()}`;
+function zoneKey(api: Api): string {
+  return `work-items-time-zone-${api.name}`;
 }
 
 /** What is known of a file that was looked through: an earlier mapping, or a proposal. */
-async function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | undefined): Promise<Opened> {
+function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | undefined): Opened {
   if (earlier) {
     const proposal = fitted(earlier, table);
     return { table, proposal, initial: { mapping: proposal.mapping, checked: answersIn(table, proposal.mapping) } };
   }
-  const kept = readKept(() => localStorage, await zoneKey(api));
+  const kept = readKept(() => localStorage, zoneKey(api));
   const zone = kept !== null && isTimeZone(kept) ? kept : undefined;
   const proposal = proposeMapping({ ...table, timeZone: zone ?? TIME_ZONE, isZoneChosen: zone !== undefined });
   const checked = zone === undefined ? NOTHING_SAID.checked : ZONE_ANSWERED;
@@ -68,12 +76,14 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   const [opened, setOpened] = useState<Opened>();
   const [{ mapping, checked }, answer] = useState(NOTHING_SAID);
   const [error, setError] = useState<string>();
-  const [step, setStep] = useState<"File" | "Match">("File");
+  const [step, setStep] = useState<{ readonly name: "File" | "Match"; readonly takesFocus: boolean }>(FIRST_STEP);
   const [keptTotals, keepTotals] = useState(NO_ROWS);
   /** The part of the file that was looked through, while it is read; and that was sent, while it is sent. */
   const [scanned, setScanned] = useState<number>();
   const [sending, setSending] = useState<number>();
   const scan = useRef<AbortController>(undefined);
+  /** The file that was chosen last. */
+  const source = useRef<File>(undefined);
   const { table, proposal } = opened ?? {};
   const change = (next: Mapping): void => answer((before) => ({ ...before, mapping: next }));
 
@@ -92,11 +102,7 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   // The trial of what was sent last, if it was of the whole file as it would be imported now.
   const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;
 
-  const open = (next: "File" | "Match"): void => {
-    setStep(next);
-    // The step appears after this.
-    setTimeout(() => document.querySelector<HTMLElement>(next === "File" ? "#file" : "#columns")?.focus());
-  };
+  const open = (name: "File" | "Match"): void => setStep({ name, takesFocus: true });
   /** Takes the place of a file that is still read. */
   const begin = (): AbortSignal => {
     scan.current?.abort(REPLACED);
@@ -113,7 +119,7 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
     try {
       const next = await file;
       const survey = await surveyFile(next, { signal, onPart: setScanned });
-      const seen = await openedWith(api, { ...next, survey }, earlier);
+      const seen = openedWith(api, { ...next, survey }, earlier);
       if (signal.reason === REPLACED) return undefined;
       setScanned(undefined);
       setOpened(seen);
@@ -121,17 +127,20 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
       keepTotals(NO_ROWS);
       return next;
     } catch (caught) {
+      const reason = await assertUnchanged(source.current!).then(
+        () => caught,
+        (gone: unknown) => gone,
+      );
       if (signal.reason === REPLACED) return undefined;
       setOpened(undefined);
       setScanned(undefined);
       open("File");
-      // The second is what a stream of the file throws.
-      const isGone = (caught as Error).name === "NotReadableError" || caught instanceof TypeError;
-      setError(isGone ? "This file has changed or is gone. Choose it again." : sentenceOf(caught));
+      setError(sentenceOf(reason));
       return undefined;
     }
   };
   const take = async (file: File): Promise<void> => {
+    source.current = file;
     const next = await read(readFile(file));
     if (next) open(next.text?.format.doubt ? "File" : "Match");
   };
@@ -143,7 +152,7 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   };
   useEffect(() => {
     if (table === undefined) return;
-    setStep("File");
+    setStep(FIRST_STEP);
     void read(table);
   }, [earlier]);
   useEffect(() => {
@@ -151,7 +160,7 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   }, [sent]);
   useEffect(() => {
     // After an import, the next one begins with its file.
-    if (isImported) setStep("File");
+    if (isImported) setStep(FIRST_STEP);
   }, [isImported]);
 
   const unchecked = table ? uncheckedColumns(table, mapping, columns, checked) : [];
@@ -161,7 +170,7 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
     setSending(0);
     try {
       const zone = zoneOf(mapping);
-      if (zone !== undefined) keep(() => localStorage, await zoneKey(api), zone);
+      if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
       const isChecked = unchecked.length === 0;
       await send(api, { table, mapping, dryRun, isChecked, repairs, trial }, onSent, setSending, earlier);
     } catch (caught) {

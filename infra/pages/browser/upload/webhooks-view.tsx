@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Api, Webhook } from "./api.ts";
+import { type Api, newKey, type Webhook } from "./api.ts";
 import { Alert, Button, Check, Heading, Table, TextField } from "./parts.tsx";
 import { shownTime } from "./shown.ts";
 import { useWork } from "./use-calls.ts";
@@ -80,7 +80,7 @@ export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }
   };
   const add = (url: string, types: Webhook["types"]): Promise<boolean> =>
     act(async () => {
-      setSecret((await calls.create({ url, types })).secret);
+      setSecret((await calls.create({ url, types }, { idempotencyKey: newKey() })).secret);
       return "The webhook is added. Its first message comes within three minutes.";
     });
   const test = async ({ id }: Webhook): Promise<string> => {
