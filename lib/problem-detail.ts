@@ -9,7 +9,10 @@ export const problemDetailSchema = z
       .optional()
       .describe("JSON Pointer (RFC 6901) to the value in the body. A part of a form is named by its name."),
     parameter: z.string().optional().describe("Name of the query parameter or header."),
-    code: z.enum(PROBLEM_CODES).meta({ id: "ProblemCode" }).describe("Code of the problem, for programs."),
+    code: z
+      .enum(PROBLEM_CODES)
+      .meta({ id: "ProblemCode", description: "What is wrong with a value. New codes may be added." })
+      .describe("Code of the problem, for programs."),
     message: z.string().describe("Message for people."),
   })
   .meta({ id: "ProblemDetail", description: "One problem in a request. Has either `pointer` or `parameter`." });

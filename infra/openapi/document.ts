@@ -221,9 +221,10 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
     const [, { path, method }] = entry;
     paths[path] = { ...paths[path], [method.toLowerCase()]: schemasOf(entry) };
   }
+  const components = { schemas: errorSchemas };
   const made = readable(
     createDocument(
-      { openapi: "3.1.1", info: { title: "", version: "" }, paths, webhooks: webhookItems },
+      { openapi: "3.1.1", info: { title: "", version: "" }, paths, webhooks: webhookItems, components },
       { allowEmptySchema: { custom: true } },
     ),
   ) as OpenApiDocument;
@@ -234,7 +235,7 @@ export function createOpenApiDocument({ closed = false }: { readonly closed?: bo
     completed[route.path] ??= {};
     completed[route.path]![method] = complete(name, route, made.paths[route.path]?.[method] ?? {});
   }
-  const schemas = withAlternatives(describe({ ...made.components.schemas, ...errorSchemas() }));
+  const schemas = withAlternatives(describe(made.components.schemas));
   const inResponses = responseSchemasOf(completed, schemas);
   const ofRequests = Object.fromEntries(
     Object.entries(schemas as Record<string, Json>).filter(

@@ -1,6 +1,6 @@
-import { errorKinds, problemType } from "../../lib/http/error-table.ts";
-import { PROBLEM_JSON } from "../../lib/http/error-table.ts";
-import { PROBLEM_CODES } from "../../lib/errors.ts";
+import * as z from "zod";
+import { errorKinds, PROBLEM_JSON, problemType } from "../../lib/http/error-table.ts";
+import { problemDetailSchema } from "../../lib/problem-detail.ts";
 import { examples } from "../../functions/routes/examples.ts";
 import { headersOf, LIMIT_HEADERS, type ResponseHeader } from "./headers.ts";
 import type { Json } from "./schema-form.ts";
@@ -122,42 +122,24 @@ function responseOf(status: ErrorStatus, error: ErrorResponse): Json {
 }
 
 /** The schemas of error bodies. */
-export function errorSchemas(): Json {
-  const text = { type: "string" };
-  return {
-    ProblemCode: {
-      ...text,
-      enum: PROBLEM_CODES,
-      description: "What is wrong with a value. New codes may be added.",
-    },
-    Error: {
-      type: "object",
-      properties: { error: { ...text, description: "Message for people. Names each problem and where it is." } },
-      required: ["error"],
-      additionalProperties: false,
-      description: "An error.",
-    },
-    Problem: {
-      type: "object",
-      properties: {
-        type: { ...text, format: "uri", description: "Type of the error." },
-        title: { ...text, description: "Type of the error, for people." },
-        status: { type: "integer", minimum: 400, maximum: 599, description: "HTTP status of the response." },
-        detail: { ...text, description: "Same as `error`." },
-        instance: { ...text, description: "ID of the request, as in `x-request-id`." },
-        errors: {
-          type: "array",
-          items: { $ref: "#/components/schemas/ProblemDetail" },
-          description: "The first hundred problems. Empty for errors that aren't about a value.",
-        },
-        error: { ...text, description: "The message that callers get without `application/problem+json`." },
-      },
-      required: ["type", "title", "status", "detail", "instance", "errors", "error"],
-      additionalProperties: false,
-      description: "An error, for callers that accept `application/problem+json` (RFC 9457). Extension.",
-    },
-  };
-}
+export const errorSchemas = {
+  Error: z
+    .strictObject({ error: z.string().describe("Message for people. Names each problem and where it is.") })
+    .describe("An error."),
+  Problem: z
+    .strictObject({
+      type: z.string().meta({ format: "uri" }).describe("Type of the error."),
+      title: z.string().describe("Type of the error, for people."),
+      status: z.int().min(400).max(599).describe("HTTP status of the response."),
+      detail: z.string().describe("Same as `error`."),
+      instance: z.string().describe("ID of the request, as in `x-request-id`."),
+      errors: z
+        .array(problemDetailSchema)
+        .describe("The first hundred problems. Empty for errors that aren't about a value."),
+      error: z.string().describe("The message that callers get without `application/problem+json`."),
+    })
+    .describe("An error, for callers that accept `application/problem+json` (RFC 9457). Extension."),
+};
 
 const statuses = Object.keys(ERRORS).map(Number) as ErrorStatus[];
 
