@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { workItemId } from "../../../lib/identity.ts";
 import { emptyPerson } from "../../../lib/operator/empty-person.ts";
@@ -33,13 +32,12 @@ const layersOf = async (key: ReturnType<typeof itemKeyOf>): Promise<Layers | und
   return typeof undo === "string" ? (JSON.parse(undo) as Layers) : undefined;
 };
 const ofItem = (name: string) => layersOf(itemKeyOf(service.organization.id, name));
-const ofEvent = (name: string, event: string) => layersOf(eventKeyOf(service.organization.id, idOf(name), event));
 /** What each layer of an item says, by job. */
 const fieldsOf = async (name: string) => (await ofItem(name))?.layers?.map(([job, , fields]) => [job, fields]);
 
-const apply = async (name: string, input: Input, job?: string, dryRun = false) => {
+const apply = async (name: string, input: Input, job?: string) => {
   const source = job !== undefined && {
-    source: { job, createdAt: atOf(job), firstRow: 2, dryRun, findEnded: async () => new Set<string>() },
+    source: { job, createdAt: atOf(job), firstRow: 2, dryRun: false, findEnded: async () => new Set<string>() },
   };
   const inputs = [{ input: { external_id: name, ...input }, ...(source && { row: 2 }) }];
   const deadline = Date.now() + 20_000;
@@ -49,56 +47,15 @@ const apply = async (name: string, input: Input, job?: string, dryRun = false) =
 const send = (name: string, event: object) =>
   service.call("upsertWorkItemEvent", { params: { id: idOf(name) }, body: { event } });
 
-describe("what undos will need", () => {
-  it("is the import alone, in an item that it makes", async () => {
-    await apply("made", { type: "call", custom_attributes: { a: 1 } }, "j1");
-    expect(await ofItem("made")).toEqual({ layers: [["j1", atOf("j1"), { deleted_at: [] }]] });
-    const plan = planApply(null, "made", { type: "call", custom_attributes: { a: 1 } }, new Date().toISOString());
-    if (plan.outcome === "error") throw new Error();
-    const job = { id: "j1", createdAt: Date.now() };
-    const layers = afterImport(NO_LAYERS, null, plan.next, job);
-    expect(storedLayersOfMade(job)).toBe(toStoredLayers(layers, plan.next, Date.now()));
-  });
-
-  it("is what an import changed, and nothing where no import has written", async () => {
-    await apply("changed", { type: "call", custom_attributes: { a: 1 } });
-    expect(await ofItem("changed")).toBeUndefined();
-    await apply("changed", { status: "completed", custom_attributes: { a: 2, b: 3 } }, "j1");
-    const fields = { status: ["pending"], "custom_attributes.a": [1], "custom_attributes.b": [] };
-    expect(await fieldsOf("changed")).toEqual([["j1", fields]]);
-  });
-
-  it("is nothing after a dry run", async () => {
-    await apply("tried", { type: "call" });
-    await apply("tried", { type: "chat" }, "j1", true);
-    expect(await ofItem("tried")).toBeUndefined();
-  });
-
-  it("loses what a batch or a PATCH changes", async () => {
-    await apply("patched", {});
-    await apply("patched", { type: "call", agent_name: "Ann", custom_attributes: { a: 1 } }, "j1");
-    await apply("patched", { type: "chat" });
-    const body = { work_item: { custom_attributes: { a: 2 } } };
-    await service.call("updateWorkItem", { params: { id: idOf("patched") }, body });
-    expect(await fieldsOf("patched")).toEqual([
-      ["j1", { type: null, agent_name: [null], "custom_attributes.a": null }],
-    ]);
-  });
-
-  it("loses that the import made the item, once the item is deleted", async () => {
-    await apply("deleted", { type: "call" }, "j1");
-    await service.call("deleteWorkItem", { params: { id: idOf("deleted") } });
-    expect(await fieldsOf("deleted")).toEqual([["j1", { deleted_at: null, type: ["work_item"] }]]);
-  });
-
-  it("is kept in events too", async () => {
-    await apply("of events", { events: [{ external_id: "e" }] });
-    await apply("of events", { events: [{ external_id: "e", content: "b" }, { external_id: "f" }] }, "j1");
-    expect(await ofEvent("of events", "e")).toEqual({ layers: [["j1", atOf("j1"), { content: [null] }]] });
-    expect(await ofEvent("of events", "f")).toEqual({ layers: [["j1", atOf("j1"), { deleted_at: [] }]] });
-    await send("of events", { external_id: "e", content: "c" });
-    expect(await ofEvent("of events", "e")).toEqual({ layers: [["j1", atOf("j1"), { content: null }]] });
-  });
+it("an item that an import makes needs nothing but the import", async () => {
+  const input = { type: "call", custom_attributes: { a: 1 } };
+  await apply("made", input, "j1");
+  expect(await ofItem("made")).toEqual({ layers: [["j1", atOf("j1"), { deleted_at: [] }]] });
+  const plan = planApply(null, "made", input, new Date().toISOString());
+  if (plan.outcome === "error") throw new Error();
+  const job = { id: "j1", createdAt: Date.now() };
+  const layers = afterImport(NO_LAYERS, null, plan.next, job);
+  expect(storedLayersOfMade(job)).toBe(toStoredLayers(layers, plan.next, Date.now()));
 });
 
 describe("an event of an item that an import made", () => {
@@ -188,13 +145,4 @@ describe("operators", () => {
     await Array.fromAsync(importOrganization(runtime, organization.id, lines(), { replace: true }));
     expect(await ofItem("replaced")).toEqual({ dropped_until: atOf("j1") });
   });
-});
-
-it("is shown by no endpoint", async () => {
-  const name = randomUUID();
-  await apply(name, { type: "call", events: [{ external_id: "e" }] }, "j1");
-  const { text } = await service.call("getWorkItem", { params: { id: idOf(name) } });
-  const list = await service.call("listWorkItems", { query: { external_id: name } });
-  const feed = await service.call("listWorkItemChanges", { query: { include: "events" } });
-  for (const shown of [text, list.text, feed.text]) expect(shown).not.toContain('"undo');
 });
