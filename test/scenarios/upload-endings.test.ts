@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import { CHUNK_ATTEMPTS_MAX, isLarge, type UploadBucket } from "../../lib/uploads/job/upload-record.ts";
+import { isLarge, type UploadBucket } from "../../lib/uploads/job/upload-record.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -34,14 +34,6 @@ const claim = async (id: string, ...numbers: readonly number[]): Promise<UploadB
 };
 
 describe("the sweep", () => {
-  it("sends a message for a file whose event was lost", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-1\n");
-    uploads.clock.advance(3 * MINUTE_MS);
-    await uploads.sweep();
-    await uploads.harness.drain();
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
-  });
-
   it("fails a job whose file did not arrive with its request", async () => {
     const { job } = await uploads.harness.store.create(
       uploads.organization,
@@ -83,25 +75,6 @@ describe("the sweep", () => {
     uploads.clock.advance(1);
     await uploads.sweep();
     expect(await takeBuckets()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  });
-
-  it("finishes a job whose last worker was lost before it could", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nS-2\n");
-    await uploads.split(id);
-    const [message] = await uploads.harness.take("chunks");
-    let updates = 0;
-    // It claims its bucket and counts its row; it cannot end the job.
-    const stop = failRequests(uploads.runtime.dynamodb, (command) =>
-      command.startsWith("Update") && ++updates > 2 ? { name: "Killed", httpStatusCode: 400 } : undefined,
-    );
-    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
-    stop();
-    expect(await uploads.get(id)).toMatchObject({ status: "processing", succeeded_rows: 1 });
-    uploads.clock.advance(3 * MINUTE_MS);
-    await uploads.sweep();
-    await uploads.harness.drain();
-    const { error, ...job } = await uploads.get(id);
-    expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", succeeded_rows: 1 });
   });
 
   it("keeps no ended job among the open ones", async () => {
@@ -220,58 +193,6 @@ describe("a job ends", () => {
     uploads.clock.advance(CLAIM_MS + 1);
     await uploads.split(id);
     expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file was replaced while it was read" });
-  });
-
-  it("within ten minutes if all workers of a bucket die, and says which rows are to blame", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-2\n");
-    await uploads.split(id);
-    const began = uploads.clock();
-    for (const until = began + 10 * MINUTE_MS; uploads.clock() < until; uploads.clock.advance(MINUTE_MS)) {
-      await uploads.sweep();
-      for (const message of await uploads.harness.take("chunks")) {
-        const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
-        if (buckets[0]!.attempts < CHUNK_ATTEMPTS_MAX) await claim(id, 0);
-        else await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
-        expect(job.stopping).toBeUndefined();
-      }
-    }
-    expect(await uploads.get(id)).toMatchObject({
-      status: "failed",
-      error: "applying the rows after row 0 makes no progress",
-      total_rows: 1,
-      succeeded_rows: 0,
-      failed_rows: 0,
-    });
-  });
-
-  it("within ten minutes if all workers die that read its file", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-1\n");
-    let died = Promise.withResolvers<"died">();
-    uploads.runtime.s3.middlewareStack.add(
-      (next, { commandName }) =>
-        (request) => {
-          if (commandName !== "GetObjectCommand") return next(request);
-          died.resolve("died");
-          return Promise.withResolvers<never>().promise;
-        },
-      { step: "initialize", name: "killReaders" },
-    );
-    const began = uploads.clock();
-    let deaths = 0;
-    for (const until = began + 10 * MINUTE_MS; uploads.clock() < until; uploads.clock.advance(MINUTE_MS)) {
-      await uploads.sweep();
-      for (const message of await uploads.harness.take("split")) {
-        died = Promise.withResolvers();
-        const ended = uploads.harness.split(sqsEvent(message), lambdaContext(120_000));
-        if ((await Promise.race([ended, died.promise])) === "died") deaths++;
-      }
-    }
-    expect(deaths).toBeGreaterThan(2);
-    expect(await uploads.get(id)).toMatchObject({
-      status: "failed",
-      error: "the file could not be read after repeated tries",
-    });
-    expect(await uploads.harness.store.openJobsOf(uploads.organization.id)).toEqual([]);
   });
 
   it("but not by messages that come again", async () => {

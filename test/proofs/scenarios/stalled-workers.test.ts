@@ -107,25 +107,3 @@ it("a file that takes longer to read than a sweep waits fails within ten minutes
   });
   expect(clock() - start).toBeLessThan(TEN_MINUTES_MS);
 });
-
-it.each([
-  ["completes when the refusals end within a day", 18, { status: "completed", succeeded_rows: 1 }],
-  ["fails with a reason after a day", 30, { status: "failed", error: "reading the file makes no progress" }],
-])("a file that S3 refuses to deliver waits, and %s", async (_title, hours, expected) => {
-  const uploads = await createUploadService();
-  const { clock, harness, runtime } = uploads;
-  const { id } = dataOf(await uploads.post("external_id\nA\n"));
-  const split = () => harness.split(sqsEvent(uploads.jobKey(id)), lambdaContext(RUN_MS));
-  const stop = failRequests(runtime.s3, (command) =>
-    command === "GetObjectCommand" ? { name: "SlowDown", httpStatusCode: 503 } : undefined,
-  );
-  for (let hour = 0; hour < hours; hour += 6) {
-    await split();
-    expect((await uploads.get(id)).status).toBe("processing");
-    clock.advance(6 * 60 * MINUTE_MS);
-  }
-  stop();
-  await split();
-  await harness.drain();
-  expect(await uploads.get(id)).toMatchObject(expected);
-});
