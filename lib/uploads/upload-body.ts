@@ -83,12 +83,12 @@ function othersIn(fields: ReadonlyMap<string, FormField>) {
   };
 }
 
-/**
- * Whether the delimiter occurs only at the start of the body and at the start of its last line, and can be quoted for
- * middy's parser, which doesn't know escapes.
- */
+/** The characters of RFC 2046 §5.1.1. With others, which some clients send, middy's parser throws. */
+const PLAIN_DELIMITER = /^[\w'()+,./:=? -]*$/;
+
+/** Whether the delimiter is plain, and occurs only at the start of the body and at the start of its last line. */
 function isPlainlyFramed(bytes: Buffer, delimiter: string): boolean {
-  if (/["\\]/.test(delimiter)) return false;
+  if (!PLAIN_DELIMITER.test(delimiter)) return false;
   const last = bytes.lastIndexOf(delimiter);
   return bytes.indexOf(delimiter) === 0 && bytes.indexOf(delimiter, 1) === last;
 }

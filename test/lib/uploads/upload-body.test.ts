@@ -33,9 +33,14 @@ describe("a multipart body", () => {
     expect(await read(Buffer.from(body), FORM)).toEqual({ kind: "file", file, fields: { upload: {} } });
   });
 
-  it("may have a boundary that needs escapes in its quotes", async () => {
-    const body = form({ name: "upload[file]", filename: "a.csv" }).replaceAll("--x_y", '--x"\\y');
-    expect(fileOf(await read(body, String.raw`multipart/form-data; boundary="x\"\\y"`))?.filename).toBe("a.csv");
+  it.each([
+    ['x"\\y', String.raw`"x\"\\y"`],
+    ["é", "é"],
+    ["a\tb", '"a\tb"'],
+    ["a b'()+_,-./:=?c", `"a b'()+_,-./:=?c"`],
+  ])("may have the boundary %j", async (boundary, quoted) => {
+    const body = form({ name: "upload[file]", filename: "a.csv" }).replaceAll("--x_y", `--${boundary}`);
+    expect(fileOf(await read(body, `multipart/form-data; boundary=${quoted}`))?.filename).toBe("a.csv");
   });
 
   it("may be an empty file", async () => {
