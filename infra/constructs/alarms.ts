@@ -142,6 +142,15 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       threshold: HOUR_SECONDS,
     },
     {
+      name: "WebhooksFailing",
+      isTicket: true,
+      metric: metrics.webhooksFailing,
+      impact:
+        "No message about webhooks has been handled for 15 minutes: receivers don't learn what there is to fetch.",
+      threshold: 1,
+      periods: [3, 3],
+    },
+    {
       name: "WebhooksSweepStopped",
       isTicket: true,
       metric: metrics.webhookSweeps,

@@ -86,7 +86,7 @@ export function addDashboard(
     ]),
   );
   dashboard.addWidgets(
-    graph("Lag of the change feed", "s", [metrics.changeAgeSeconds, metrics.messageAgeSeconds.heldChangesQueue]),
+    graph("Lag of the change feed", "s", [metrics.changeAgeSeconds]),
     graph("Calls of webhooks", "in 5 minutes", [metrics.webhookCalls, metrics.webhookFailures]),
     new TextWidget({
       width: WIDTH,

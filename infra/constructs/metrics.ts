@@ -202,6 +202,19 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     /** Calls of webhooks' endpoints. Those that fail are their receivers' matter, and raise no alarm. */
     webhookCalls: ownMetric(stack, "WebhookCalls", Stats.SUM, "Successful calls"),
     webhookFailures: ownMetric(stack, "WebhookFailures", Stats.SUM, "Failed calls"),
+    /**
+     * Receives of messages about webhooks while none is handled. The age of a queue leaves out messages that were
+     * received three times (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html).
+     */
+    webhooksFailing: new MathExpression({
+      expression: "IF(FILL(handled, 0) > 0, 0, FILL(received, 0))",
+      usingMetrics: {
+        handled: resources.queues.webhooksQueue.queue.metricNumberOfMessagesDeleted(sum),
+        received: resources.queues.webhooksQueue.queue.metricNumberOfMessagesReceived(sum),
+      },
+      period: PERIOD,
+      label: "Receives of messages about webhooks while none is handled",
+    }),
     /** Successful sweeps of the webhooks. */
     webhookSweeps: successesOf(functionOf(workers.sweepWebhooks), PERIOD, "Sweeps of webhooks"),
     limiterFailedOpen: ownMetric(stack, "LimiterFailedOpen", Stats.SUM, "Requests let through unlimited"),

@@ -176,6 +176,19 @@ describe("webhooks", () => {
     expect(minutesOf(rung)).toEqual([["WebhooksQueueAge", 65]]);
   });
 
+  test("trigger WebhooksFailing when none of their messages is handled for 15 minutes", async () => {
+    const service = await createWatchedService();
+    const event = sqsEvent({ kind: "news", organization: service.organization.id, mark: 1 });
+    const deliver = () => service.invoke("deliverWebhooks", event);
+    service.breakDynamoDb(() => "ValidationException");
+    expect(await periodsOf(service, 4, deliver)).toEqual([[], [], ["WebhooksFailing"], []]);
+    const handling = await createWatchedService();
+    for (const fault of ["ValidationException", undefined] as const) {
+      handling.breakDynamoDb(() => fault);
+      expect(await periodsOf(handling, 2, () => handling.invoke("deliverWebhooks", event))).toEqual([[], []]);
+    }
+  });
+
   test("trigger WebhooksSweepStopped when their sweep stops, and when it fails", async () => {
     const service = await createWatchedService();
     await periodsOf(service, 1, () => service.invoke("sweepWebhooks", {}));

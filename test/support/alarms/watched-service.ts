@@ -1,10 +1,10 @@
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import type { Context } from "aws-lambda";
+import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { onTestFinished, vi } from "vitest";
 import { routes } from "../../../functions/routes.ts";
 import { workers } from "../../../functions/workers.ts";
 import { deadLettersOf } from "../../../infra/local/engines/provision.ts";
-import { resourcesOfKind } from "../../../lib/resources.ts";
+import { resources, resourcesOfKind } from "../../../lib/resources.ts";
 import { idOf, resourcesOf, synthesize } from "../../infra/synthesized.ts";
 import { createTestClock } from "../clock.ts";
 import { createHandlers, type RouteName } from "../handlers.ts";
@@ -20,10 +20,15 @@ const functionIdOf = (name: string): string => {
   const found = resourcesOf(us, "AWS::Lambda::Function").find(([, one]) => one["FunctionName"] === `${STACK}-${name}`);
   return found?.[0] ?? "";
 };
+const queueNameOf = (path: string): string => `${idOf(us, path, "AWS::SQS::Queue")}.QueueName`;
 const PERIOD_MS = 5 * 60_000;
 
 /** How a request to DynamoDB fails. */
-type Fault = "ProvisionedThroughputExceededException" | "AccessDeniedException" | "TimeoutError";
+type Fault =
+  | "ProvisionedThroughputExceededException"
+  | "AccessDeniedException"
+  | "TimeoutError"
+  | "ValidationException";
 interface Sent {
   readonly command: string;
   readonly table: string;
@@ -63,7 +68,7 @@ export const createWatchedService = async () => {
     const dead = { path: `${id}DeadLetters`, url: deadLettersOf(url), isDeadLetters: true };
     return (keepsAll === true ? [own] : [own, dead]).map(({ path, ...queue }) => ({
       ...queue,
-      name: `${idOf(us, path, "AWS::SQS::Queue")}.QueueName`,
+      name: queueNameOf(path),
       filledSince: undefined as number | undefined,
     }));
   });
@@ -118,8 +123,7 @@ export const createWatchedService = async () => {
   };
 
   let throttled: readonly (keyof typeof workers)[] = [];
-  /** Invokes a worker. @returns its result; undefined if it failed or was throttled */
-  const invoke = async (worker: keyof typeof workers, event: unknown): Promise<unknown> => {
+  const start = async (worker: keyof typeof workers, event: unknown): Promise<unknown> => {
     const { name } = workers[worker];
     const dimensions = { FunctionName: functionIdOf(name) };
     if (throttled.includes(worker)) {
@@ -139,6 +143,19 @@ export const createWatchedService = async () => {
       cloudwatch.record("AWS/Lambda", "Errors", dimensions, 1);
       return undefined;
     }
+  };
+  /** Invokes a worker. @returns its result; undefined if it failed or was throttled */
+  const invoke = async (worker: keyof typeof workers, event: unknown): Promise<unknown> => {
+    const result = await start(worker, event);
+    const { trigger } = workers[worker];
+    if (trigger.kind === "queue") {
+      const { Records } = event as SQSEvent;
+      const failed = result === undefined ? Records : (result as SQSBatchResponse).batchItemFailures;
+      const dimensions = { QueueName: queueNameOf(resources[trigger.queue].id) };
+      cloudwatch.record("AWS/SQS", "NumberOfMessagesReceived", dimensions, Records.length);
+      cloudwatch.record("AWS/SQS", "NumberOfMessagesDeleted", dimensions, Records.length - failed.length);
+    }
+    return result;
   };
 
   return {
