@@ -46,10 +46,7 @@ const OTHER_FIELDS: Readonly<Record<string, { readonly key: string; readonly rea
 const FIELD_NAMES = [FILE_FIELD, ...Object.keys(OTHER_FIELDS)];
 
 /** Skips middy's check of the content type, which rejects quoted boundaries; `acceptedType` checks it. */
-const multipartParser = httpMultipartBodyParser({
-  disableContentTypeCheck: true,
-  busboy: { isPartAFile: (_name, _type, filename): boolean => filename !== undefined },
-});
+const multipartParser = httpMultipartBodyParser({ disableContentTypeCheck: true });
 
 /** The form fields by their names. @throws InvalidInputError if one is unknown or given twice */
 function byName(fields: readonly FormField[]): ReadonlyMap<string, FormField> {
@@ -83,14 +80,20 @@ function othersIn(fields: ReadonlyMap<string, FormField>) {
   };
 }
 
-/** The characters of RFC 2046 §5.1.1. With others, which some clients send, middy's parser throws. */
-const PLAIN_DELIMITER = /^[\w'()+,./:=? -]*$/;
+/** How common clients begin a form. On other boundaries middy's parser throws; long headers make it end the process. */
+const PLAIN_START = new RegExp(
+  String.raw`^--[\w'()+,./:=? -]{1,70}\r\nContent-Disposition: form-data; name="upload\[file\]"; filename="[\w ().-]{0,255}"\r\n(?:Content-Type: [\w./+-]{1,127}\r\n)?\r\n`,
+);
+const PLAIN_START_MAX_BYTES = 1024;
 
-/** Whether the delimiter is plain, and occurs only at the start of the body and at the start of its last line. */
-function isPlainlyFramed(bytes: Buffer, delimiter: string): boolean {
-  if (!PLAIN_DELIMITER.test(delimiter)) return false;
+/** Whether the form has one file and begins plainly, and the delimiter occurs only at its start and at its last line's. */
+function isPlain(bytes: Buffer, delimiter: string): boolean {
   const last = bytes.lastIndexOf(delimiter);
-  return bytes.indexOf(delimiter) === 0 && bytes.indexOf(delimiter, 1) === last;
+  return (
+    bytes.indexOf(delimiter) === 0 &&
+    bytes.indexOf(delimiter, 1) === last &&
+    PLAIN_START.test(bytes.toString("latin1", 0, PLAIN_START_MAX_BYTES))
+  );
 }
 
 /** Scans the body first: for an incomplete body, middy's parser throws an error that cannot be caught. */
@@ -101,7 +104,7 @@ async function readForm(raw: RawBody, mediaType: MediaType): Promise<RequestBody
     const scanned = byName(scanMultipart(bytes, boundary));
     const file = fileIn(scanned);
     const fields = othersIn(scanned);
-    if (!isPlainlyFramed(bytes, `--${boundary}`)) return { kind: "file", file, fields };
+    if (!isPlain(bytes, `--${boundary}`)) return { kind: "file", file, fields };
     const parsed = await parseWith(multipartParser, `multipart/form-data; boundary="${boundary}"`, raw);
     const { content = file.content } = (parsed as Record<string, Partial<UploadedFile>>)[FILE_FIELD] ?? {};
     return { kind: "file", file: { filename: file.filename, content }, fields };
