@@ -157,7 +157,7 @@ export const importCommand: Command = {
     "--propose <file>": "write a proposed mapping to this file and upload nothing",
     "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
     "--dates <order>": "for --propose: day-first, month-first or year-first, where dates don't show it",
-    "--without-totals": "leave out rows of totals",
+    "--without-totals": "leave out rows of totals and repeated headers",
     "--dry-run": "trial run: show what would happen, save nothing",
     "--yes": "import without a question, also if IDs repeat or existing items would change (for scripts)",
     "--no-trial": "import without a trial run before it, and without a question",

@@ -7,7 +7,7 @@ import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/pr
 const SHOWN = 10;
 
 function shown({ column, target = "", reason }: ProposedColumn): string {
-  return `"${column}" as ${target} (${reason})`;
+  return `"${column}"${target === "" ? "" : ` as ${target}`} (${reason})`;
 }
 
 /** The columns whose field is only likely, for a person to check. */
@@ -62,7 +62,9 @@ function choices({ totals = [], keptMarks = [] }: Proposal): string[] {
   return [
     ...(totals.length === 0
       ? []
-      : [`looks like totals, not items: ${shownRows.join(", ")}${more}; leave such rows out with --without-totals`]),
+      : [
+          `looks like totals or headers, not items: ${shownRows.join(", ")}${more}; leave such rows out with --without-totals`,
+        ]),
     ...keptMarks.map(
       ({ word, columns }) =>
         `kept as it is: "${word}" in ${columns.map((column) => `"${column}"`).join(", ")}; if it means nothing, add it to "empty"`,

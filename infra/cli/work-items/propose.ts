@@ -38,7 +38,7 @@ function timeZoneOf(options: Options): string | undefined {
 async function proposed(terminal: Terminal, file: CsvFile, options: Options): Promise<Proposal> {
   const [dateOrder, chosenZone] = [dateOrderOf(options), timeZoneOf(options)];
   const sample = await readSample(file, SAMPLE_ROWS);
-  const survey = new RowSurvey(sample.names.length);
+  const survey = new RowSurvey(sample.names);
   await observeRows(file.blob.stream(), sample, () => [survey]);
   const proposal = proposeMapping({
     ...sample,
@@ -88,13 +88,14 @@ function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | 
 export async function withoutTotals(terminal: Terminal, { blob }: CsvFile, mapping: Mapping): Promise<Blob> {
   const layout = layoutOf(mapping);
   let id: number | undefined;
-  let survey = new RowSurvey(0);
+  let header: readonly string[] = [];
+  let survey = new RowSurvey(header);
   await observeRows(blob.stream(), layout, (names) => {
+    header = names;
     id = idColumn(mapping, names);
-    return [(survey = new RowSurvey(names.length))];
+    return [(survey = new RowSurvey(names))];
   });
-  const totals = totalsIn(survey.result(), id);
-  for (const { row, cells } of totals)
-    terminal.note(`left out: row ${row}, a total (${cells.filter(Boolean).join(", ")})`);
+  const totals = totalsIn(survey.result(), header, id);
+  for (const { row, cells } of totals) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);
   return withRepairs(blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), layout.delimiter);
 }

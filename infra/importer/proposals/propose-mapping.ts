@@ -1,7 +1,8 @@
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { isTotalsRow } from "./find-totals.ts";
+import { isNoItem } from "./find-totals.ts";
+import { doubtOfIds, isDistinct, isIdentifier, isMeasure } from "./id-columns.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { agentFields, areEmails, nobodyIn } from "./agent-columns.ts";
 import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known-headers.ts";
@@ -9,7 +10,7 @@ import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./kn
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";
 import { proposeTime, type TimeAnswers, type TimeQuestion, withoutZone } from "./propose-time.ts";
-import { timeReadingsOf } from "./time-formats.ts";
+import { looksLikeDate, timeReadingsOf } from "./time-formats.ts";
 import { isMark, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
 
 /** The header of a file and its first rows. */
@@ -68,12 +69,6 @@ const COMPARED_COLUMNS_MAX = 1000;
 
 /** More different texts are no choices, unless some of them are known. */
 const CHOICES_MAX = 12;
-/** Columns of numbers whose digits are a name, so that they stay texts. */
-const NUMBERED = /\b(?:id|key|code|ref|reference|number|no|nr|nummer|numero|phone|mobile|tel|fax|zip|postal|plz|cp)\b/;
-/** Columns that identify no item, although no two of their values are the same. */
-const NO_ID =
-  /\b(?:(?:first|last|full|user)? ?name|vorname|nachname|prenom|nom|nombre|apellidos?|email|mail|date|datum|fecha|time|at|on|am|le|subject|title|summary|description|betreff|titel|sujet|objet|asunto|note|notes|comment|amount|price|cost|score|duration|total|count|average|avg|minutes|hours|percent|url|link|phone|address)\b/;
-
 /** A column that is looked at. */
 interface Column {
   readonly index: number;
@@ -97,11 +92,6 @@ function isMost(count: number, values: readonly string[]): boolean {
   return count > 0 && count >= values.length / 2;
 }
 
-/** Whether a column could identify items: no two cells are the same. */
-function isDistinct({ values }: Column): boolean {
-  return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
-}
-
 /** The texts of a column that may be choices, in all rows as far as they are few. */
 function wordsOf({ survey, values }: Column): readonly string[] {
   return survey.words === undefined
@@ -116,11 +106,10 @@ function checkValues(target: string, column: Column, rows: number, isCertain: bo
   const source = { column: name, ...withoutMarks(target, column) };
   const named = (each: Source): Found => found(each, isCertain ? "certain" : "likely", "by name");
   if (target === "external_id") {
-    if (rows > 0 && values.length === rows && isDistinct(column)) {
-      return found(source, "certain", isCertain ? "by name" : "by name and values");
-    }
-    const isRepeated = values.length > 0 && !isDistinct(column);
-    return isRepeated ? found(source, "likely", "by name, but values repeat") : named(source);
+    const doubt = doubtOfIds(column, isCertain);
+    if (doubt !== undefined) return found(source, "likely", `by name, but ${doubt}`);
+    const isFilled = rows > 0 && values.length === rows;
+    return isFilled ? found(source, "certain", isCertain ? "by name" : "by name and values") : named(source);
   }
   if (target === "agent_email") {
     return values.length > 0 && !areEmails(values) ? undefined : named(source);
@@ -221,6 +210,7 @@ class Choices {
       const time = proposeTime(column.name, column.survey, this.#answers);
       return time ? [{ column, isCertain, time }] : [];
     });
+    for (const { column } of free.filter(({ isCertain }) => isCertain)) this.#doubtTexts(column);
     const sources = found.map(({ column, time }) => ({ ...time.source, ...withoutMarks("completed_at", column) }));
     const [first, ...others] = sources;
     if (first === undefined) {
@@ -243,6 +233,14 @@ class Choices {
       });
       this.questions.push(...time.questions);
     }
+  }
+
+  /** Says of a column that is named after a completion date, and isn't taken for one, that its values look like dates. */
+  #doubtTexts({ index, survey, values }: Column): void {
+    const dates = timeReadingsOf(survey.shapes) ? [] : values.filter(looksLikeDate);
+    if (!isMost(dates.length, values)) return;
+    const reason = `by its name it has completion dates, but values such as "${dates[0]}" can't be read as dates`;
+    this.columns.set(index, { target: undefined, certainty: "likely", reason });
   }
 
   #takeEmptyTime(column: Column | undefined): void {
@@ -304,15 +302,6 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
   return choices;
 }
 
-/** Whether the values of a column look like identifiers: no names of people, no texts, dates, sums or measures. */
-function isIdentifier({ words, values, survey }: Column): boolean {
-  if (NO_ID.test(words) || isCustomer(words) || areEmails(values)) return false;
-  const isText = values.some((value) => /\s/.test(value.trim()) || value.length > 64 || /^-?\d+[.,]\d+$/.test(value));
-  // Numbers that aren't called so count or measure something.
-  const isCount = survey.isNumeric && !NUMBERED.test(words);
-  return !isText && !isCount && timeReadingsOf(survey.shapes) === undefined;
-}
-
 /** Why the header may be a row of data: names of columns are also among their values. */
 function headerDoubtOf(columns: readonly Column[]): string | undefined {
   const found = columns.find(({ name, values }) => values.some((value) => value.trim() === name.trim()));
@@ -343,8 +332,8 @@ function keptMarksOf(columns: readonly Column[], choices: Choices): KeptMark[] {
 /** Proposes a mapping for a file, by what its columns are called and what the cells hold. */
 export function proposeMapping(sample: Sample): Proposal {
   const { names, rows, delimiter, headerRow = 1 } = sample;
-  const survey = sample.survey ?? surveyOf(names.length, rows, headerRow + 1);
-  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== "") && !isTotalsRow(cells));
+  const survey = sample.survey ?? surveyOf(names, rows, headerRow + 1);
+  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== "") && !isNoItem(cells, names));
   const all = numberedNames(names).map((name, index) => ({ name, index }));
   const named = all.filter(({ name }) => name !== "" && !isReportColumn(name));
   const repeated = repeatedNames(named);
@@ -365,9 +354,9 @@ export function proposeMapping(sample: Sample): Proposal {
   const fields = { ...(id && { external_id: id }), ...others };
   const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.hasValues);
   const free = named
-    .filter(({ index }) => !choices.columns.has(index))
+    .filter(({ index }) => choices.columns.get(index)?.target === undefined)
     .map((column) => {
-      const isNumber = survey.columns[column.index]!.isNumeric && !NUMBERED.test(plainWords(column.name));
+      const isNumber = survey.columns[column.index]!.isNumeric && isMeasure(plainWords(column.name));
       return { ...column, isNumber };
     });
   const kept = keptColumns(free, fields, hasNameless);
@@ -392,7 +381,7 @@ export function proposeMapping(sample: Sample): Proposal {
       return words.length > 0 ? [{ target, words }] : [];
     }),
     questions: choices.questions,
-    totals: totalsIn(survey, columnOf("external_id")?.index),
+    totals: totalsIn(survey, names, columnOf("external_id")?.index),
     keptMarks: keptMarksOf(columns, choices),
   };
 }

@@ -1,5 +1,5 @@
 import { comparable } from "../../../lib/uploads/csv/header-names.ts";
-import { isTotalsRow } from "./find-totals.ts";
+import { isHeaderAgain, isNoItem, isTotalsRow } from "./find-totals.ts";
 
 /** Cells that are alike but for their digits. */
 export interface Shape {
@@ -18,7 +18,10 @@ export interface SurveyedColumn {
   /** Words that may mean that there is no value, as they are first spelled, with their numbers of rows. */
   readonly marks: ReadonlyMap<string, number>;
   readonly hasValues: boolean;
-  /** Whether all its texts are numbers whose digits say all: none begins with a zero that would be lost. */
+  /**
+   * Whether all its texts are numbers whose digits say all: none begins with a zero that would be lost, and "1.234" isn't
+   * perhaps a thousand.
+   */
   readonly isNumeric: boolean;
 }
 
@@ -32,7 +35,7 @@ export interface NumberedRow {
 export interface Survey {
   /** By their places in the file. */
   readonly columns: readonly SurveyedColumn[];
-  /** Rows that look like sums; they are in no column. */
+  /** Rows that look like no items; they are in no column. */
   readonly totals: readonly NumberedRow[];
 }
 
@@ -54,7 +57,7 @@ const SHAPES_MAX = 250;
 const EXAMPLES_MAX = 3;
 /** Longer texts are neither words nor dates. */
 const TEXT_MAX_CHARACTERS = 60;
-/** More rows that begin like sums are rows like any other. */
+/** More such rows are rows like any other. */
 const TOTALS_MAX = 100;
 
 /** Digits as far as they say what part of a date they can be. */
@@ -75,6 +78,8 @@ function shapeOf(text: string): string {
   return (isEither ? "=" : "") + text.replaceAll(/\d+|\p{L}+/gu, (run) => (/\d/.test(run) ? shapeOfDigits(run) : "a"));
 }
 
+/** A point between thousands, as in German, French and Spanish, or before three digits of a fraction. */
+const GROUPED = /^-?[1-9]\d{0,2}\.\d{3}$/;
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/;
 
 class ColumnSurvey {
@@ -83,11 +88,17 @@ class ColumnSurvey {
   readonly #marks = new Map<string, number>();
   #hasValues = false;
   #isNumeric = true;
+  #hasGroups = false;
+  #hasFractions = false;
 
   observe(text: string): void {
     if (text === "") return;
     this.#hasValues = true;
     this.#isNumeric &&= NUMBER.test(text);
+    if (this.#isNumeric && text.includes(".")) {
+      if (GROUPED.test(text)) this.#hasGroups = true;
+      else this.#hasFractions = true;
+    }
     if (isMark(text)) this.#marks.set(text, (this.#marks.get(text) ?? 0) + 1);
     else this.#addShape(text);
     if (this.#words === undefined) return;
@@ -111,24 +122,26 @@ class ColumnSurvey {
       shapes: [...(this.#shapes?.values() ?? [])],
       marks: this.#marks,
       hasValues: this.#hasValues,
-      isNumeric: this.#hasValues && this.#isNumeric,
+      isNumeric: this.#hasValues && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
     };
   }
 }
 
 /** Collects what the rows of a file say of its columns. It keeps some hundred texts of a column, however long the file is. */
 export class RowSurvey {
+  readonly #names: readonly string[];
   readonly #columns: readonly ColumnSurvey[];
   readonly #totals: NumberedRow[] = [];
 
-  /** @param width number of the header's cells */
-  constructor(width: number) {
-    this.#columns = Array.from({ length: width }, () => new ColumnSurvey());
+  /** @param names the header's cells */
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    this.#columns = names.map(() => new ColumnSurvey());
   }
 
   /** @param numbered a row with its number in the file */
   observe({ row, cells }: NumberedRow): void {
-    if (this.#totals.length < TOTALS_MAX && isTotalsRow(cells)) {
+    if (this.#totals.length < TOTALS_MAX && isNoItem(cells, this.#names)) {
       this.#totals.push({ row, cells });
       return;
     }
@@ -141,22 +154,31 @@ export class RowSurvey {
 }
 
 /** What some rows say. @param first number of the first of them in the file */
-export function surveyOf(width: number, rows: readonly (readonly string[])[], first: number): Survey {
-  const survey = new RowSurvey(width);
+export function surveyOf(names: readonly string[], rows: readonly (readonly string[])[], first: number): Survey {
+  const survey = new RowSurvey(names);
   for (const [index, cells] of rows.entries()) survey.observe({ row: first + index, cells });
   return survey.result();
 }
 
+/** Of so many IDs with digits, one may have none: there may be more rows that are no items. */
+const NUMBERED_TO_OTHERS = 10;
+
 /**
- * The rows of sums among those that begin like some: if the ids of all other rows have digits, "Total" is none.
+ * The rows that are no items among those that look so: if nearly all IDs have digits, "Total" is none.
  * @param id place of the column with the ids; undefined if there is none
  */
 export function totalsIn(
   { columns, totals }: Pick<Survey, "columns" | "totals">,
+  names: readonly string[],
   id: number | undefined,
 ): readonly NumberedRow[] {
-  if (id === undefined) return [];
-  const { shapes = [] } = columns[id] ?? {};
-  const isNumbered = shapes.length > 0 && shapes.every(({ examples }) => examples.every((text) => /\d/.test(text)));
-  return isNumbered ? totals.filter(({ cells }) => !/\d/.test(cells[id] ?? "") || isTotalsRow([cells[id] ?? ""])) : [];
+  const { shapes = [] } = columns[id ?? -1] ?? {};
+  const countRows = (hasDigits: boolean): number =>
+    shapes.reduce(
+      (sum, { examples, rows }) => sum + (examples.some((text) => /\d/.test(text)) === hasDigits ? rows : 0),
+      0,
+    );
+  const isNumbered = countRows(true) > countRows(false) * NUMBERED_TO_OTHERS;
+  const isTotal = (text: string): boolean => isNumbered && (!/\d/.test(text) || isTotalsRow([text]));
+  return totals.filter(({ cells }) => isHeaderAgain(cells, names) || isTotal(cells[id ?? -1] ?? ""));
 }

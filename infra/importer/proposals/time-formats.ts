@@ -48,6 +48,13 @@ export function readTime(text: string, format: string, timeZone: string | undefi
   return createReader(format, timeZone)(text);
 }
 
+/** Days since 1900, as spreadsheets keep dates; or numbers with letters or other signs between them than in a time of day. */
+const DATE_LIKE = /^[2-9]\d{4}(?:[.,]\d+)?$|^(?=(?:.*\d){4}).*\d(?:[^\d:.,]|\.\d+\.).*\d/;
+/** Whether a text looks like a date, whatever its format. */
+export function looksLikeDate(text: string): boolean {
+  return DATE_LIKE.test(text.trim());
+}
+
 /** How the date-times of a column can be read. */
 export interface TimeReadings {
   /** The formats that read the most rows. Those that read every cell alike are one; more than one are a question. */

@@ -13,7 +13,7 @@ export interface TimeFormat {
 
 const DATE = String.raw`(?<year>\d{4})(?<dash>-?)(?<month>\d\d)\k<dash>(?<day>\d\d)`;
 const TIME = String.raw`(?<hour>\d\d)(?<colon>:?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
-const OFFSET = String.raw`(?:(?<utc>Z)|(?<sign>[+-])(?<hours>\d\d)(?::?(?<minutes>\d\d))?)`;
+const OFFSET = String.raw`(?:(?<utc>Z|UTC)|(?<sign>[+-])(?<hours>\d\d)(?::?(?<minutes>\d\d))?)`;
 /** ISO 8601 with or without dashes and colons, seconds and offset, with a T or a space before the time; or a bare date. */
 const ISO = new RegExp(`^${DATE}(?:[T ]${TIME}(?: ?${OFFSET})?)?$`, "i");
 

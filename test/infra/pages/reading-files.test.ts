@@ -130,7 +130,7 @@ describe("the upload page", () => {
 
   test("offers the different values of a column, spellings that differ by case once", () => {
     const rows = [["Open"], ["?"], ["Open "], [""], ["Closed"], ["closed"], []];
-    expect(valuesAt({ survey: surveyOf(1, rows, 2), rows }, 0, ["?"])).toEqual(["Open", "Closed"]);
+    expect(valuesAt({ survey: surveyOf(["Status"], rows, 2), rows }, 0, ["?"])).toEqual(["Open", "Closed"]);
   });
 
   test.each([
@@ -145,7 +145,7 @@ describe("the upload page", () => {
     [[], []],
   ])("offers for %j the date patterns %j, one for each meaning", (values, formats) => {
     const [column] = surveyOf(
-      1,
+      ["Closed"],
       values.map((value) => [value]),
       2,
     ).columns;

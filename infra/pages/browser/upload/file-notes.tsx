@@ -63,7 +63,7 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
   if (totals.length === 0) return null;
   return (
     <fieldset class="question">
-      <legend>These rows look like totals. Rows that are checked aren’t imported:</legend>
+      <legend>These rows look like totals or headers. Rows that are checked aren’t imported:</legend>
       {totals.map(({ row, cells }) => (
         <Check
           key={row}

@@ -33,7 +33,7 @@ export function totalsOf(
   { fields = {} }: Mapping,
 ): readonly NumberedRow[] {
   const place = placeOf(names, fields["external_id"]?.column ?? "");
-  return totalsIn(survey, place === -1 ? undefined : place);
+  return totalsIn(survey, names, place === -1 ? undefined : place);
 }
 
 /** The different cells of the column in a place, in their order, without the empty ones. Spellings that differ by case are one. */

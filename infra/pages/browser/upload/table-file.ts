@@ -199,7 +199,7 @@ export async function surveyFile(
   table: TableFile,
   options: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
 ): Promise<Survey> {
-  const survey = new RowSurvey(table.names.length);
+  const survey = new RowSurvey(table.names);
   try {
     await observeTable(table, () => [survey], options);
   } catch (error) {

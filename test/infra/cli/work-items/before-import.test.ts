@@ -97,7 +97,7 @@ describe("before an import the command", () => {
     );
     writeFileSync("sums.csv", "nr,step,at\n1,1,\nTotal,1,\n");
     const sums = await run("import", "sums.csv", "--mapping", "from.json", "--without-totals", "--dry-run");
-    expect(sums.told).toContain("left out: row 3, a total (Total, 1)");
+    expect(sums.told).toContain("left out: row 3 (Total, 1)");
   });
 
   it("takes a column of IDs for certain only if they don't repeat in the whole file", async () => {

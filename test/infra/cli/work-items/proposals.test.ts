@@ -110,7 +110,9 @@ it("reads dates with a comma before the time", async () => {
 it("names rows of totals, and leaves them out as blank lines", async () => {
   writeFileSync("sums.csv", "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\nTotal,,5\n");
   const { told } = await run("import", "sums.csv", "--propose", "sums.json");
-  expect(told).toContain("looks like totals, not items: row 5 (Total, 5); leave such rows out with --without-totals");
+  expect(told).toContain(
+    "looks like totals or headers, not items: row 5 (Total, 5); leave such rows out with --without-totals",
+  );
   const file = await openCsv("sums.csv", { encoding: undefined, delimiter: undefined, sheet: undefined });
   const mapping = JSON.parse(readFileSync("sums.json", "utf8")) as Mapping;
   expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(

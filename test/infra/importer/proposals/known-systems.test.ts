@@ -343,6 +343,31 @@ describe("nothing is certain", () => {
     expect(few.unknownWords).toEqual([{ target: "status", words: ["gold", "silver"] }]);
   });
 
+  it.each([
+    ["#", (index: number) => `${index + 1}`, "its values only number the rows"],
+    ["Nr.", (index: number) => `${index}`, "its values only number the rows"],
+    ["Ticket ID", (index: number) => `4,9${index}E+11`, 'a spreadsheet has cut digits of values such as "4,90E+11"'],
+  ])("of the IDs in %s", (name, idOf, doubt) => {
+    const rows = Array.from({ length: 5 }, (_, index) => [idOf(index), "Ann"]);
+    expect(propose([name, "Agent"], ...rows).columns[0]).toMatchObject({
+      target: "external_id",
+      certainty: "likely",
+      reason: `by name, but ${doubt}`,
+    });
+  });
+
+  it.each(["05/mai/24 3:01 PM", "45355.5", "2024.03.04"])("of a completion date such as %s, which is kept", (date) => {
+    const { columns, mapping } = propose(["Ticket ID", "Closed at"], ["1", date], ["2", ""]);
+    expect(columns[1]).toMatchObject({ target: undefined, certainty: "likely" });
+    expect(columns[1]?.reason).toBe(
+      `by its name it has completion dates, but values such as "${date}" can't be read as dates`,
+    );
+    expect([mapping.fields?.["completed_at"], mapping.others]).toEqual([undefined, "custom_attributes"]);
+    expect(propose(["Ticket ID", "Resolution time"], ["1", "04:10:00"], ["2", "1234.5"]).columns[1]?.certainty).toBe(
+      "unknown",
+    );
+  });
+
   it.each(["first_name", "Email", "Subject", "Created at", "Duration", "Total"])("of %s as an ID", (name) => {
     const cells = ["Ann", "Bob", "Cy"];
     expect(propose([name, "Group"], ...cells.map((cell) => [cell, "a"])).columns[0]?.target).not.toBe("external_id");
@@ -362,10 +387,10 @@ it("takes no counts for IDs, although no two are the same, but numbers that are 
 });
 
 it("keeps numbers as numbers, but no numbers that are names or begin with zeros", () => {
-  const names = ["ID", "Replies", "Score", "Zip", "Requester id", "Code", "Mixed", "Marked"];
+  const names = "ID,Replies,Score,Zip,Requester id,Code,Mixed,Marked,Kundennummer,Telefon,Umsatz,Weight".split(",");
   const rows = [
-    ["1", "0", "1.5", "10115", "5001", "7", "1", "3"],
-    ["2", "12", "-2", "20095", "5002", "8", "x", "-"],
+    ["1", "0", "1.5", "10115", "5001", "7", "1", "3", "4930000", "491712345", "1.234", "1.234"],
+    ["2", "12", "-2", "20095", "5002", "8", "x", "-", "4930001", "491712346", "987", "0.5"],
   ];
   const { mapping } = propose(names, ...rows);
   expect(mapping).toEqual({
@@ -373,6 +398,8 @@ it("keeps numbers as numbers, but no numbers that are names or begin with zeros"
       external_id: { column: "ID" },
       "custom_attributes.Replies": { column: "Replies", as: "number" },
       "custom_attributes.Score": { column: "Score", as: "number" },
+      // In Umsatz, "1.234" may be a thousand.
+      "custom_attributes.Weight": { column: "Weight", as: "number" },
     },
     others: "custom_attributes",
   });

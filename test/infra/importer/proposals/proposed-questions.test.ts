@@ -32,7 +32,7 @@ it("asks nothing where each reading is the same, or an answer is given", () => {
 it("lets a value far below the first rows settle which number is the day", () => {
   const dates = Array.from({ length: 900 }, (_, index) => `0${(index % 9) + 1}/0${(index % 8) + 1}/2024`);
   const all = rowsOf(...dates, "02/13/2024");
-  const proposal = propose(NAMES, all.slice(0, 200), { survey: surveyOf(2, all, 2) });
+  const proposal = propose(NAMES, all.slice(0, 200), { survey: surveyOf(NAMES, all, 2) });
   expect(datesOf(proposal)).toEqual([]);
   expect(proposal.mapping.fields?.["completed_at"]?.format).toBe("MM/dd/yyyy");
 });
@@ -113,10 +113,26 @@ it.each([
   expect(propose(names, words).totals).toEqual([]);
 });
 
+it("leaves out averages, the header of a second file, and totals beside other rows without digits", () => {
+  const names = ["ID", "Agent"];
+  const rows = [
+    ...Array.from({ length: 40 }, (_, index) => [`${index}`, "Ann"]),
+    ["Average", "1"],
+    names,
+    ["x", "Bob"],
+    ["Total", ""],
+  ];
+  expect(propose(names, rows).totals?.map(({ row }) => row)).toEqual([42, 43, 45]);
+  // Also where no column has IDs with digits.
+  const words = [["alpha", "Ann"], names, ["beta", "Bob"]];
+  const { totals, headerDoubt } = propose(names, words);
+  expect([totals, headerDoubt]).toEqual([[{ row: 3, cells: names }], undefined]);
+});
+
 it("knows the statuses of the whole file, spellings that differ by case once", () => {
   const head = Array.from({ length: 200 }, (_, index) => [`${index}`, "Closed"]);
   const all = [...head, ["200", "closed"], ["201", "Open"], ["202", "Reopened"], ["203", "REOPENED"]];
-  const { mapping, unknownWords } = propose(["Ticket ID", "Status"], head, { survey: surveyOf(2, all, 2) });
+  const { mapping, unknownWords } = propose(["Ticket ID", "Status"], head, { survey: surveyOf(NAMES, all, 2) });
   expect(mapping.fields?.["status"]?.values).toEqual({ Closed: "completed", Open: "pending" });
   expect(unknownWords).toEqual([{ target: "status", words: ["Reopened"] }]);
 });
