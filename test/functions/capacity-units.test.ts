@@ -1,15 +1,10 @@
 import { expect, test } from "vitest";
-import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
-import { create as createCreateWorkItem } from "../../functions/create-work-item.ts";
-import { create as createDeleteWorkItem } from "../../functions/delete-work-item.ts";
-import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
-import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
-import type { ApiHandler } from "../../lib/http/chain.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { isForItems, meterDynamoDb } from "../bench/dynamodb-meter.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { type ApiRequest, call, createTestOrganization } from "../support/organization.ts";
-import { createTestRuntime } from "../support/runtime.ts";
+import type { RouteName } from "../support/handlers.ts";
+import type { ApiRequest } from "../support/organization.ts";
+import { createTestService } from "../support/service.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 
 /** DynamoDB Local doesn't report units of statements or of items that don't exist. */
@@ -22,18 +17,16 @@ const EVENTS = [{ external_id: "opened" }, { external_id: "closed" }];
  * it enters, leaves or changes in, two of an index in which it moves, and two in a transaction.
  */
 test.runIf(isTold)("operations take so many write and read units an item, by the responses of DynamoDB", async () => {
-  const runtime = await createTestRuntime();
-  const { organization, key } = await createTestOrganization(runtime);
+  const { runtime, organization, call } = await createTestService();
   const meter = meterDynamoDb(runtime, "WORK_ITEMS_TABLE", isForItems);
   const { upload, split, drain } = createUploadHarness(runtime);
-  const applyBatch = createApplyWorkItemBatch(runtime);
 
   const externalIds = (prefix: string): string[] => Array.from({ length: ITEMS }, (_, index) => `${prefix}-${index}`);
   const batch =
     (prefix: string, fields: object = {}) =>
     async () => {
       const work_items = externalIds(prefix).map((external_id) => ({ external_id, type: "call", ...fields }));
-      await call(applyBatch, { method: "POST", resource: "/v1/work_items/batch", body: { work_items }, key });
+      await call("applyWorkItemBatch", { body: { work_items } });
     };
   const csv = (prefix: string) => async () => {
     const rows = externalIds(prefix).map((id) => `${id},call,ann\n`);
@@ -41,16 +34,16 @@ test.runIf(isTold)("operations take so many write and read units an item, by the
     await split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     await drain();
   };
-  const oneByOne = (handler: ApiHandler, request: Partial<ApiRequest>) => async () => {
-    for (const id of externalIds("item").map((externalId) => workItemId(organization.id, externalId))) {
-      await call(handler, { resource: "/v1/work_items/{id}", params: { id }, key, ...request });
-    }
-  };
-  const create = createCreateWorkItem(runtime);
+  const oneByOne =
+    (name: RouteName, request: ApiRequest = {}) =>
+    async () => {
+      for (const id of externalIds("item").map((externalId) => workItemId(organization.id, externalId))) {
+        await call(name, { params: { id }, ...request });
+      }
+    };
   const createOneByOne = async () => {
-    for (const external_id of externalIds("single")) {
-      await call(create, { method: "POST", resource: "/v1/work_items", body: { work_item: { external_id } }, key });
-    }
+    for (const external_id of externalIds("single"))
+      await call("createWorkItem", { body: { work_item: { external_id } } });
   };
 
   const operations: readonly (readonly [name: string, run: () => Promise<void>, writes: number, reads: number])[] = [
@@ -66,14 +59,9 @@ test.runIf(isTold)("operations take so many write and read units an item, by the
     ["created by CSV with an agent's external_id", csv("row"), 3, 1],
     ["sent again by CSV, unchanged", csv("row"), 0, 1],
     ["created one by one", createOneByOne, 2, 0],
-    ["read one by one", oneByOne(createGetWorkItem(runtime), {}), 0, 1],
-    [
-      "updated one by one",
-      oneByOne(createUpdateWorkItem(runtime), { method: "PATCH", body: { work_item: { agent_name: "Bob" } } }),
-      1,
-      1,
-    ],
-    ["deleted one by one", oneByOne(createDeleteWorkItem(runtime), { method: "DELETE" }), 3, 1],
+    ["read one by one", oneByOne("getWorkItem"), 0, 1],
+    ["updated one by one", oneByOne("updateWorkItem", { body: { work_item: { agent_name: "Bob" } } }), 1, 1],
+    ["deleted one by one", oneByOne("deleteWorkItem"), 3, 1],
     ["restored by batch", batch("item"), 3, 1],
   ];
   for (const [name, run, writes, reads] of operations) {

@@ -1,11 +1,9 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { create as createDeleteWorkItem } from "../../functions/delete-work-item.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { TIME_TO_LIVE } from "../../lib/resources.ts";
 import { planKeyOf, planPartitions } from "../../lib/work-items/planned-records.ts";
 import { itemKeyOf } from "../../lib/work-items/work-item-record.ts";
-import { call } from "../support/organization.ts";
 import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
 
 let uploads: UploadService;
@@ -38,8 +36,7 @@ describe("a dry run of a file", () => {
   it("counts and reports what the run then does, and writes nothing", async () => {
     await send(`${HEADER}\nkept,pending,1,60\ngone,pending,1,60\nold,pending,1,60\n`, { mapping: LOG });
     const id = workItemId(uploads.organization.id, "gone");
-    const remove = createDeleteWorkItem(uploads.runtime);
-    await call(remove, { method: "DELETE", resource: "/v1/work_items/{id}", params: { id }, key: uploads.key });
+    await uploads.call("deleteWorkItem", { params: { id } });
 
     // Rows of the same items stand far apart, so that they are in different windows.
     const rows = Array.from({ length: 900 }, (_, row) => `I-${row % 450},${row < 450 ? "pending" : "completed"},1,60`);

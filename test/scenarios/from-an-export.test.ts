@@ -1,8 +1,5 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { create as createGetTemplate } from "../../functions/get-work-item-upload-template.ts";
-import { call } from "../support/organization.ts";
-import { createTestRuntime } from "../support/runtime.ts";
 import { createUploadService } from "../support/uploads/upload-service.ts";
 
 const guide = readFileSync(new URL("../../docs/from-an-export.md", import.meta.url), "utf8");
@@ -32,9 +29,7 @@ describe("the guide from an export to work items", () => {
 describe("GET /v1/work_items/upload/template.csv", () => {
   it("is a file that can be uploaded as it is", async () => {
     const uploads = await createUploadService();
-    const { status, headers, text } = await call(createGetTemplate(await createTestRuntime()), {
-      resource: "/v1/work_items/upload/template.csv",
-    });
+    const { status, headers, text } = await uploads.call("getWorkItemUploadTemplate");
     expect({ status, type: headers["content-type"] }).toEqual({ status: 200, type: "text/csv; charset=utf-8" });
     expect(await uploads.run(text)).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 2 });
     expect(await uploads.getItem("example-1")).toMatchObject({

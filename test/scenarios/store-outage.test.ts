@@ -1,12 +1,9 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { create as applyBatch } from "../../functions/apply-work-item-batch.ts";
-import { create as createItem } from "../../functions/create-work-item.ts";
-import { create as getItem } from "../../functions/get-work-item.ts";
-import { create as updateItem } from "../../functions/update-work-item.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
-import { call, createTestOrganization } from "../support/organization.ts";
+import { createCaller } from "../support/caller.ts";
+import { createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 
 const OUTAGES = [
@@ -24,8 +21,9 @@ describe("a table that cannot be used", () => {
     caller = await createTestOrganization(runtime);
     await apply(runtime, [{ external_id: "known" }]);
   });
+  const callOf = (from: TestRuntime) => createCaller(from, caller.key);
   const apply = (from: TestRuntime, work_items: readonly object[]) =>
-    call(applyBatch(from), { method: "POST", resource: "/v1/work_items/batch", body: { work_items }, key: caller.key });
+    callOf(from)("applyWorkItemBatch", { body: { work_items } });
 
   /** The runtime with a client whose requests to WorkItems fail. @param only the commands that do */
   const failing = (name: string, only: RegExp): TestRuntime => {
@@ -45,22 +43,10 @@ describe("a table that cannot be used", () => {
 
   it.each(OUTAGES)("is 503 with Retry-After to every call, reads and writes: %s", async (name) => {
     const params = { id: workItemId(caller.organization.id, "known") };
-    const resource = "/v1/work_items/{id}";
     const responses = [
-      await call(getItem(failing(name, /./)), { resource, params, key: caller.key }),
-      await call(updateItem(failing(name, writes)), {
-        method: "PATCH",
-        resource,
-        params,
-        body: { work_item: { type: "x" } },
-        key: caller.key,
-      }),
-      await call(createItem(failing(name, writes)), {
-        method: "POST",
-        resource: "/v1/work_items",
-        body: { work_item: { external_id: `new ${name}` } },
-        key: caller.key,
-      }),
+      await callOf(failing(name, /./))("getWorkItem", { params }),
+      await callOf(failing(name, writes))("updateWorkItem", { params, body: { work_item: { type: "x" } } }),
+      await callOf(failing(name, writes))("createWorkItem", { body: { work_item: { external_id: `new ${name}` } } }),
       await apply(failing(name, writes), [{ external_id: "known", type: "y" }]),
       await apply(
         failing(name, writes),

@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { SendMessageBatchCommandInput, ServiceOutputTypes, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { call, createTestOrganization } from "../support/organization.ts";
+import { createTestOrganization } from "../support/organization.ts";
 import { s3Event, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import {
   createUploadService,
@@ -15,6 +14,7 @@ import {
   MINUTE_MS,
   type UploadService,
 } from "../support/uploads/upload-service.ts";
+import { createCaller } from "../support/caller.ts";
 
 let uploads: UploadService;
 beforeEach(async () => {
@@ -211,12 +211,8 @@ describe("an organization", () => {
     await uploads.cancel(dataOf(first).id);
     expect((await upload()).status).toBe(202);
     const neighbour = await createTestOrganization(uploads.runtime);
-    const response = await call(createUploadWorkItems(uploads.runtime), {
-      method: "POST",
-      resource: "/v1/work_items/upload",
-      body: { upload: { filename: "a.csv", size: 1 } },
-      key: neighbour.key,
-    });
+    const send = createCaller(uploads.runtime, neighbour.key);
+    const response = await send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 1 } } });
     expect(response.status).toBe(202);
   });
 });
