@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
 import { workItemId } from "../../lib/identity.ts";
 import { createKey } from "../../lib/operator/keys.ts";
 import { itemKeyOf } from "../../lib/work-items/work-item-record.ts";
 import { administrationOf } from "../support/organization.ts";
 import { createTestService } from "../support/service.ts";
+import { overwrite } from "../support/customer-data.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
 let service: Service;
@@ -87,14 +87,8 @@ describe("batch_get", () => {
 
   it("reports a damaged item in its place", async () => {
     await apply({ external_id: "whole" }, { external_id: "damaged" });
-    await service.runtime.dynamodb.send(
-      new UpdateCommand({
-        TableName: service.runtime.environment.WORK_ITEMS_TABLE,
-        Key: itemKeyOf(service.organization.id, "damaged"),
-        UpdateExpression: "SET custom_attributes = :broken",
-        ExpressionAttributeValues: { ":broken": "{" },
-      }),
-    );
+    const key = itemKeyOf(service.organization.id, "damaged");
+    await overwrite(service.runtime, "WORK_ITEMS_TABLE", key, "custom_attributes", "{");
     expect(await find({ external_ids: ["damaged", "whole"] })).toMatchObject([
       { status: "error", data: null, error: "its record is damaged" },
       { status: "found" },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { APIGatewayProxyResult, DynamoDBRecord, SQSBatchResponse } from "aws-lambda";
 import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
@@ -25,6 +25,7 @@ import { createRestrictedFunctions, granted } from "../support/restricted-functi
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { streamEvent, streamRecord } from "../support/stream.ts";
 import { s3Event, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
+import { overwrite } from "../support/customer-data.ts";
 
 let deployed: Awaited<ReturnType<typeof createRestrictedFunctions>>;
 let runtime: TestRuntime;
@@ -177,16 +178,9 @@ test("changes are recorded, swept and read with no more than each function's pol
   await record(item("first"));
   await request(routes.listWorkItemChanges, { query: { after: meta.page.next } });
 
-  const { ACCESS_TABLE: TableName, CHANGES_QUEUE_URL: QueueUrl } = runtime.environment;
+  const { CHANGES_QUEUE_URL: QueueUrl } = runtime.environment;
   const damage = (value: unknown) =>
-    runtime.dynamodb.send(
-      new UpdateCommand({
-        TableName,
-        Key: organizationRecordKey(organization),
-        UpdateExpression: "SET changes_from = :value",
-        ExpressionAttributeValues: { ":value": value },
-      }),
-    );
+    overwrite(runtime, "ACCESS_TABLE", organizationRecordKey(organization), "changes_from", value);
   await damage("damaged");
   await record(item("held"));
   while ((await queue.waiting()).changes > 0) {

@@ -1,5 +1,4 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import { bodyOf } from "../../lib/changes/change-messages.ts";
 import { workItemId } from "../../lib/identity.ts";
@@ -10,6 +9,7 @@ import { lambdaContext } from "../support/lambda-context.ts";
 import { keepFilesOnClock } from "../support/uploads/files-on-clock.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
+import { overwrite } from "../support/customer-data.ts";
 
 /** The alarms that were triggered, each with the minutes after which. */
 const minutesOf = (rung: readonly (readonly string[])[]) =>
@@ -132,16 +132,8 @@ describe("the change feed", () => {
 
   test("triggers ChangesHeld when an organization can't be appended to, because a record is damaged", async () => {
     const service = await createWatchedService();
-    const { dynamodb, environment } = service.runtime;
     const { id } = service.organization;
-    await dynamodb.send(
-      new UpdateCommand({
-        TableName: environment.ACCESS_TABLE,
-        Key: organizationRecordKey(id),
-        UpdateExpression: "SET changes_from = :damaged",
-        ExpressionAttributeValues: { ":damaged": "damaged" },
-      }),
-    );
+    await overwrite(service.runtime, "ACCESS_TABLE", organizationRecordKey(id), "changes_from");
     const message = bodyOf({ organization: id, ids: [workItemId(id, "a")], jobs: [], writtenAt: service.clock() });
     const appendTimes = (count: number) => async () => {
       const event = sqsEvent(message);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
@@ -12,6 +12,7 @@ import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
 import { type Caller, createCaller } from "../support/caller.ts";
 import { withoutTimeouts } from "../support/faults.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
+import { overwrite } from "../support/customer-data.ts";
 
 let uploads: UploadService;
 let logged: string[];
@@ -27,18 +28,8 @@ beforeEach(async () => {
 const send: Caller = (name, request) => createCaller(uploads.runtime, uploads.key)(name, request);
 
 /** Gives a record's attribute a value, or else a type, that no version of the service has written. */
-const damage = async (Key: RecordKey, attribute = "created_at", value: unknown = 7): Promise<void> => {
-  await uploads.runtime.dynamodb.send(
-    new UpdateCommand({
-      TableName: uploads.runtime.environment.WORK_ITEMS_TABLE,
-      Key,
-      UpdateExpression: "SET #a = :a",
-      ExpressionAttributeNames: { "#a": attribute },
-      ExpressionAttributeValues: { ":a": value },
-      ConditionExpression: "attribute_exists(pk)",
-    }),
-  );
-};
+const damage = (key: RecordKey, attribute = "created_at", value: unknown = 7) =>
+  overwrite(uploads.runtime, "WORK_ITEMS_TABLE", key, attribute, value);
 const createItems = (...ids: readonly string[]) =>
   Promise.all(
     ids.map(async (external_id) => {

@@ -1,5 +1,5 @@
 import { paginateListObjectsV2, PutObjectCommand } from "@aws-sdk/client-s3";
-import { paginateScan } from "@aws-sdk/lib-dynamodb";
+import { paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { create as createRecordConversation } from "../../functions/record-conversation-upload.ts";
 import { allItems } from "../../lib/store/all-items.ts";
 import { resources, resourcesOfKind } from "../../lib/resources.ts";
@@ -89,4 +89,24 @@ export const tracesOf = async (runtime: TestRuntime, organization: string, ...id
 /** Writes an object as a form or a worker does. */
 export const putObject = async ({ s3, environment }: TestRuntime, key: string): Promise<void> => {
   await s3.send(new PutObjectCommand({ Bucket: environment.UPLOADS_BUCKET, Key: key, Body: "a" }));
+};
+
+/** Gives an attribute of a record a value that no version of the service has written. */
+export const overwrite = async (
+  { dynamodb, environment }: Pick<TestRuntime, "dynamodb" | "environment">,
+  table: keyof TestRuntime["environment"] & `${string}_TABLE`,
+  Key: object,
+  attribute: string,
+  value: unknown = "damaged",
+): Promise<void> => {
+  await dynamodb.send(
+    new UpdateCommand({
+      TableName: environment[table],
+      Key: { ...Key },
+      UpdateExpression: "SET #attribute = :value",
+      ExpressionAttributeNames: { "#attribute": attribute },
+      ExpressionAttributeValues: { ":value": value },
+      ConditionExpression: "attribute_exists(pk)",
+    }),
+  );
 };

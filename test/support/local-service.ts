@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Variables } from "../../infra/environment-file.ts";
 import { startApi } from "../../infra/local/api.ts";
 import { openBuckets } from "../../infra/local/engines/provision.ts";
@@ -12,6 +11,7 @@ import { resources } from "../../lib/resources.ts";
 import { jobKey } from "../../lib/uploads/job/upload-store.ts";
 import { createTestOrganization } from "./organization.ts";
 import { createTestRuntime, type TestRuntime } from "./runtime.ts";
+import { overwrite } from "./customer-data.ts";
 
 /** The service of `npm start` in this process, on the suite's engines, for the organization `demo`. */
 export interface TestService {
@@ -53,13 +53,6 @@ export const startTestService = async (): Promise<TestService> => {
 
 /** Moves the end of an import into the past, as if it had been then: an undo waits for the import's last workers. */
 export const endedDaysAgo = async ({ runtime }: TestService, id: string, days: number): Promise<void> => {
-  const { dynamodb, environment } = runtime;
-  await dynamodb.send(
-    new UpdateCommand({
-      TableName: environment.WORK_ITEMS_TABLE,
-      Key: jobKey({ organization: "demo", id }),
-      UpdateExpression: "SET updated_at = :at",
-      ExpressionAttributeValues: { ":at": new Date(Date.now() - days * 86_400_000).toISOString() },
-    }),
-  );
+  const at = new Date(Date.now() - days * 86_400_000).toISOString();
+  await overwrite(runtime, "WORK_ITEMS_TABLE", jobKey({ organization: "demo", id }), "updated_at", at);
 };

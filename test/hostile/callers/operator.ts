@@ -1,8 +1,7 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
-import { operatorOf } from "../../support/customer-data.ts";
+import { operatorOf, overwrite } from "../../support/customer-data.ts";
 import type { Changes } from "../world/changes.ts";
 import type { Customer, Service } from "../world/service.ts";
 import type { World } from "../world/world.ts";
@@ -52,16 +51,7 @@ export function createOperator(
   /** Damages the organization's record for a while: meanwhile nothing can be appended to its log. */
   const wreck = async (milliseconds: number): Promise<void> => {
     const set = (value: unknown) =>
-      world.outside(() =>
-        base.dynamodb.send(
-          new UpdateCommand({
-            TableName: base.environment.ACCESS_TABLE,
-            Key: organizationRecordKey(id),
-            UpdateExpression: "SET changes_from = :from",
-            ExpressionAttributeValues: { ":from": value },
-          }),
-        ),
-      );
+      world.outside(() => overwrite(base, "ACCESS_TABLE", organizationRecordKey(id), "changes_from", value));
     hostilities.count("standstills", "a damaged organization");
     customer.troubledUntil = Infinity;
     await set("damaged");

@@ -1,5 +1,5 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
 import { beforeEach, describe, expect, test } from "vitest";
 import { create as createRecordChanges } from "../../../functions/record-changes.ts";
@@ -18,6 +18,7 @@ import { lambdaContext } from "../../support/lambda-context.ts";
 import { createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { streamEvent, streamRecord } from "../../support/stream.ts";
+import { overwrite } from "../../support/customer-data.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -51,9 +52,7 @@ const damages = {
     const { ACCESS_TABLE: TableName } = runtime.environment;
     const Key = organizationRecordKey(sick);
     const { Item } = await runtime.dynamodb.send(new GetCommand({ TableName, Key }));
-    const ExpressionAttributeValues = { ":from": "damaged" };
-    const UpdateExpression = "SET changes_from = :from";
-    await runtime.dynamodb.send(new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues }));
+    await overwrite(runtime, "ACCESS_TABLE", Key, "changes_from");
     return () => runtime.dynamodb.send(new PutCommand({ TableName, Item }));
   },
   "the newest segment of its log is damaged": async () => {
@@ -62,10 +61,7 @@ const damages = {
     const { CHANGES_TABLE: TableName } = runtime.environment;
     const Key = segmentKey(sick, first);
     const { Item } = await runtime.dynamodb.send(new GetCommand({ TableName, Key }));
-    const UpdateExpression = "REMOVE #next";
-    await runtime.dynamodb.send(
-      new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeNames: { "#next": "next" } }),
-    );
+    await overwrite(runtime, "CHANGES_TABLE", Key, "next");
     return () => runtime.dynamodb.send(new PutCommand({ TableName, Item }));
   },
 };

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccessStore, keyRecordKey } from "../../../lib/organizations/access-store.ts";
 import { putOrganization } from "../../../lib/operator/administration.ts";
 import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
@@ -14,6 +13,7 @@ import { createTestClock } from "../../support/clock.ts";
 import { injectFaults } from "../../support/faults.ts";
 import { administrationOf, createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { overwrite } from "../../support/customer-data.ts";
 
 const clock = createTestClock();
 let runtime: TestRuntime;
@@ -103,14 +103,7 @@ describe("authenticate", () => {
   it.each(["soon", "", "2026-13-01T00:00:00Z"])("rejects a key with the invalid expiry %j", async (time) => {
     const { key } = await createTestOrganization(runtime);
     await createInstance()(`Bearer ${key}`);
-    await runtime.dynamodb.send(
-      new UpdateCommand({
-        TableName: runtime.environment.ACCESS_TABLE,
-        Key: keyRecordKey(hashApiKey(key)),
-        UpdateExpression: "SET valid_until = :time",
-        ExpressionAttributeValues: { ":time": time },
-      }),
-    );
+    await overwrite(runtime, "ACCESS_TABLE", keyRecordKey(hashApiKey(key)), "valid_until", time);
     await expect(createInstance()(`Bearer ${key}`)).rejects.toThrow(UnauthenticatedError);
   });
 

@@ -1,5 +1,5 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { isoTime } from "../../../lib/clock.ts";
 import { workItemId } from "../../../lib/identity.ts";
@@ -9,7 +9,7 @@ import { createEraseExpired } from "../../../lib/retention/erase-expired.ts";
 import { createEraseExpiredItem } from "../../../lib/retention/erase-expired-item.ts";
 import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
 import { createTestClock } from "../../support/clock.ts";
-import { type Customer, tracesOf } from "../../support/customer-data.ts";
+import { type Customer, overwrite, tracesOf } from "../../support/customer-data.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { createFeedCustomer, readFeed } from "../../support/feed.ts";
 import { chunksOf } from "../../../lib/retry.ts";
@@ -192,13 +192,9 @@ describe("work items that are older than their organization keeps them", () => {
     for (const each of [damaged, unreadable, acme]) await each.apply({ external_id: "a" }, { external_id: "b" });
     clock.advance(40 * DAY_MS);
     for (const each of [damaged, unreadable, acme]) await keep(each, 30);
-    const set = { UpdateExpression: "SET rate = :x", ExpressionAttributeValues: { ":x": "much" } };
-    const { ACCESS_TABLE, WORK_ITEMS_TABLE } = runtime.environment;
-    const key = organizationRecordKey(damaged.organization.id);
-    await runtime.dynamodb.send(new UpdateCommand({ TableName: ACCESS_TABLE, Key: key, ...set }));
+    await overwrite(runtime, "ACCESS_TABLE", organizationRecordKey(damaged.organization.id), "rate");
     const item = itemKeyOf(acme.organization.id, "a");
-    const broken = { UpdateExpression: "REMOVE created_at" };
-    await runtime.dynamodb.send(new UpdateCommand({ TableName: WORK_ITEMS_TABLE, Key: item, ...broken }));
+    await overwrite(runtime, "WORK_ITEMS_TABLE", item, "created_at", 7);
     const removeFaults = injectFaults(runtime.dynamodb, (_, input) =>
       JSON.stringify(input).includes(`#${unreadable.organization.id}#`) ? "throttled" : "none",
     );

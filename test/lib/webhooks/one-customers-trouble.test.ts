@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
-import { createCustomer, type Customer } from "../../support/customer-data.ts";
+import { createCustomer, type Customer, overwrite } from "../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createWebhookDelivery, startReceiver } from "../../support/webhooks.ts";
 
@@ -22,16 +21,6 @@ const webhookOf = async (customer: Customer, path: string): Promise<string> => {
   const webhook = { url: `${receiver.url}/${path}`, types: ["work_items.changed"] };
   return (await customer.send("createWebhook", { body: { webhook } })).body.data.id;
 };
-const damage = (table: string, key: object, attribute: string) =>
-  runtime.dynamodb.send(
-    new UpdateCommand({
-      TableName: table,
-      Key: key,
-      UpdateExpression: "SET #name = :damaged",
-      ExpressionAttributeNames: { "#name": attribute },
-      ExpressionAttributeValues: { ":damaged": "damaged" },
-    }),
-  );
 const called = (): string[] => receiver.paths().map((path) => path.split("/").at(-1)!);
 const passMinutes = async (minutes: number): Promise<void> => {
   clock.advance(minutes * 60_000);
@@ -46,8 +35,7 @@ test("a webhook whose state can't be read keeps none of its organization from be
   await passMinutes(2);
   expect(new Set(called())).toEqual(new Set(["a", "b", "c"]));
   const [first] = ids.toSorted();
-  const table = runtime.environment.WEBHOOKS_TABLE;
-  await damage(table, { pk: `WEBHOOK_STATE#${acme.organization.id}`, sk: first }, "attempts");
+  await overwrite(runtime, "WEBHOOKS_TABLE", { pk: `WEBHOOK_STATE#${acme.organization.id}`, sk: first }, "attempts");
   const before = receiver.received.length;
   await acme.apply({ external_id: "1" });
   clock.advance(5000);
@@ -60,7 +48,7 @@ test("a webhook whose state can't be read keeps none of its organization from be
 test("an organization whose record can't be read keeps no other from being swept, for a day", async () => {
   const [acme, other] = [await createCustomer(runtime), await createCustomer(runtime)];
   await webhookOf(acme, "damaged");
-  await damage(runtime.environment.ACCESS_TABLE, organizationRecordKey(acme.organization.id), "changes_from");
+  await overwrite(runtime, "ACCESS_TABLE", organizationRecordKey(acme.organization.id), "changes_from");
   for (let hour = 0; hour < 24; hour++) {
     if (hour % 8 === 0) await webhookOf(other, `${hour}`);
     await passMinutes(60);

@@ -6,14 +6,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DeleteCommand, paginateScan, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, paginateScan, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { organizationsCommand } from "../../../../infra/cli/operator/organizations.ts";
 import { workItemId } from "../../../../lib/identity.ts";
 import { allItems } from "../../../../lib/store/all-items.ts";
 import { listedOrganizationKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
-import type { RecordKey } from "../../../../lib/store/versioned-record.ts";
 import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
-import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
+import { createCustomer, type Customer, fill, overwrite } from "../../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 import { runCommand } from "../../../support/terminal.ts";
 
@@ -78,14 +77,7 @@ describe("npm run organizations", () => {
       uploads_due: 0,
     });
     expect(out).not.toMatch(/token-of-the-receiver|whsec_/);
-    await runtime.dynamodb.send(
-      new UpdateCommand({
-        TableName: runtime.environment.WEBHOOKS_TABLE,
-        Key: { pk: "WEBHOOK_STATE#acme", sk: id },
-        UpdateExpression: "SET attempts = :damaged",
-        ExpressionAttributeValues: { ":damaged": "damaged" },
-      }),
-    );
+    await overwrite(runtime, "WEBHOOKS_TABLE", { pk: "WEBHOOK_STATE#acme", sk: id }, "attempts");
     expect(await run("webhooks acme")).toMatchObject({ status: 1, error: expect.stringContaining(id) });
     await acme.send("deleteWebhook", { params: { id } });
   });
@@ -108,15 +100,10 @@ describe("npm run organizations", () => {
     const name = /^can't read a record: organization ORGANIZATION#broken #ORGANIZATION: .*rate/;
     await run("set broken --create");
     await run("set whole --create");
-    const set = async (Key: RecordKey, TableName: string, attribute: string, value: unknown): Promise<void> => {
-      const UpdateExpression = `SET ${attribute} = :value`;
-      const ExpressionAttributeValues = { ":value": value };
-      await runtime.dynamodb.send(new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues }));
-    };
-    const { ACCESS_TABLE, WORK_ITEMS_TABLE } = runtime.environment;
+    const { ACCESS_TABLE } = runtime.environment;
     const broken = organizationRecordKey("broken");
-    await set(broken, ACCESS_TABLE, "rate", "many");
-    await set(broken, ACCESS_TABLE, "changes_from", "damaged");
+    await overwrite(runtime, "ACCESS_TABLE", broken, "rate");
+    await overwrite(runtime, "ACCESS_TABLE", broken, "changes_from");
     const [list, changes] = await Promise.all([run("list"), run("changes --all --resync")]);
     expect(list).toMatchObject({ status: 1, error: expect.stringMatching(name) });
     expect(list.out).toMatch(/^acme in us.*\nwhole in us/s);
@@ -126,7 +113,7 @@ describe("npm run organizations", () => {
     await runtime.dynamodb.send(new DeleteCommand({ TableName: ACCESS_TABLE, Key: listedOrganizationKey("broken") }));
 
     const item = itemKeyOf("acme", "of another");
-    await set(item, WORK_ITEMS_TABLE, "updated_at", 7);
+    await overwrite(runtime, "WORK_ITEMS_TABLE", item, "updated_at", 7);
     const exported = await run("export acme");
     expect(exported).toMatchObject({ status: 1, error: expect.stringContaining(`work item ${item.pk} #ITEM: `) });
     expect(exported.error).toContain(
@@ -135,7 +122,7 @@ describe("npm run organizations", () => {
     const imported = await run("import whole", exported.out);
     expect(imported).toMatchObject({ status: 0, out: expect.stringMatching(/^wrote 4 records/) });
     expect(imported.error).toBe("the export had left out 1 records it couldn't read");
-    await set(item, WORK_ITEMS_TABLE, "updated_at", new Date().toISOString());
+    await overwrite(runtime, "WORK_ITEMS_TABLE", item, "updated_at", new Date().toISOString());
   });
 
   it("exports to the standard output what it imports from the standard input", async () => {
