@@ -73,7 +73,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/uploads/chain/chunk-turn.ts",
     text: "if (isRetry || clock() >= this.#bucket.busy_until - CLAIM_MARGIN_MS) await this.#renew();",
     instead: "",
-    foundBy: "test/proofs/scenarios/frozen-worker.test.ts",
+    foundBy: "test/scenarios/cancelled-uploads.test.ts",
   },
   resend: {
     defect: "a message that is lost isn't sent again",
