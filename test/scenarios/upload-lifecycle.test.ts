@@ -64,22 +64,6 @@ describe("the report of failed rows", () => {
     ]);
   });
 
-  it("is in the file's order although parts fail at once", async () => {
-    const rows = Array.from(
-      { length: 6000 },
-      (_, row) => `O-${row},${row % 3 === 0 ? "wrong" : ""},${"x".repeat(100)}`,
-    );
-    const { id, failed_rows } = await uploads.run(`external_id,status,custom_attributes.text\n${rows.join("\n")}\n`);
-    expect(failed_rows).toBe(2000);
-    const report = await (await fetch((await uploads.failedRows(id)).url!)).text();
-    const numbers = report
-      .trimEnd()
-      .split("\n")
-      .slice(1)
-      .map((line) => Number(line.split(",")[3]));
-    expect(numbers).toEqual(Array.from({ length: 2000 }, (_, index) => 2 + 3 * index));
-  });
-
   it("has no address while the job runs, and where no row failed", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nN-1\n");
     expect(await uploads.failedRows(id)).toEqual({ url: null, expires_at: null, rows: 0 });
@@ -189,15 +173,6 @@ describe("a form", () => {
 
   it.each([0, -1, 1.5, 5 * 1024 ** 3 + 1])("is rejected for a size of %s", async (size) => {
     expect((await uploads.requestForm(size)).status).toBe(422);
-  });
-
-  it("takes the same way as every upload once the file is there", async () => {
-    const file = "external_id\nF-1\nF-2\n";
-    const { id } = dataOf(await uploads.requestForm(file.length));
-    await uploads.harness.objects.write(objectKeys.source(uploads.jobKey(id)), Buffer.from(file));
-    await uploads.split(id);
-    await uploads.harness.drain();
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", total_rows: 2, succeeded_rows: 2 });
   });
 
   it("whose file never comes fails its job after it has expired and the slowest line has had its time", async () => {
