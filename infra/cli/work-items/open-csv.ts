@@ -155,6 +155,7 @@ export async function openCsv(path: string, options: OpenOptions, stdin: Readabl
 export async function readSample({ blob, delimiter }: Pick<CsvFile, "blob" | "delimiter">, rowsMax: number) {
   const { rows, problem } = await readFirstRows(blob.stream(), delimiter, HEADER_ROW_MAX + rowsMax);
   if (problem !== undefined) throw new CommandError(problem);
+  if (!rows.some((cells) => cells.some((cell) => cell.trim() !== ""))) throw new CommandError("the file is empty");
   const headerRow = findHeaderRow(rows);
   return { names: rows[headerRow - 1] ?? [], headerRow, rows: rows.slice(headerRow, headerRow + rowsMax), delimiter };
 }

@@ -124,6 +124,15 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     // The page shows a frame before its effects run.
     await expect.poll(() => page.getByLabel("Decimal mark of numbers").inputValue()).toBe(".");
 
+    // The zone of the last file is offered first, and asked: this one may be of another system.
+    await chooseFile(page, "zone.csv", Buffer.from("Ticket ID,Closed at\nzone-1,2026-03-01 09:00\n"));
+    const zones = page.getByRole("group", { name: /^Which time zone/ }).getByRole("radio");
+    await zones.first().waitFor();
+    expect(await page.getByRole("radio", { name: /^Europe\/Berlin/ }).isChecked()).toBe(false);
+    expect(await page.getByRole("button", { name: "Import without a trial" }).isDisabled()).toBe(true);
+    await page.getByRole("radio", { name: /^Europe\/Berlin/ }).check();
+    await expect.poll(() => page.getByRole("button", { name: "Import without a trial" }).isEnabled()).toBe(true);
+
     await page.getByRole("link", { name: "Imports" }).click();
     await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
     expect(await page.locator("tbody tr").filter({ hasText: "tickets.csv" }).count()).toBeGreaterThanOrEqual(2);

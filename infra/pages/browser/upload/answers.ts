@@ -56,9 +56,6 @@ export function answersIn(table: SurveyedTable, mapping: Mapping): Checked {
   return new Set(questionsOf(table, mapping).map(answerOf));
 }
 
-/** That the time zone is the one which a person chose for an earlier file. */
-export const ZONE_ANSWERED: Checked = new Set([ZONE]);
-
 /** A column becomes something else: what was said of its dates doesn't count any more. */
 export function withoutAnswers(checked: Checked, column: string): Checked {
   return new Set([...checked, column].filter((each) => each !== dateOf(column)));

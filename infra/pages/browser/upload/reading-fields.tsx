@@ -2,6 +2,7 @@ import { choicesOf, unknownIn } from "@work-items/importer/proposals/known-choic
 import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
+import { useState } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { choiceOptions } from "./field-names.ts";
@@ -13,8 +14,6 @@ import { aliasOf, TIME_ZONE, withAlias, withKey } from "./sources.ts";
 const SHOWN_VALUES = 30;
 /** A format that is not in the list. */
 const OTHER = "other";
-/** The zones of which one is likely. */
-const OFFERED_ZONES: readonly string[] = [...new Set([TIME_ZONE, "UTC"])];
 
 /** A source that a person changes. */
 interface ReadingProps {
@@ -107,6 +106,8 @@ export function TimeReading({
   onChange,
 }: ReadingProps & TimeAsking & { readonly survey: SurveyedColumn }) {
   const { column = "", format = "iso", time_zone: zone = "" } = source;
+  /** The zones of which one is likely: that of the last file, or of the mapping, and this computer's. */
+  const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
   const readings = timeReadingsOf(shapes);
   const formats: readonly string[] = readings?.formats ?? [];
   const { example = shapes[0]?.examples[0], needsZone = false } = readings ?? {};
@@ -116,7 +117,7 @@ export function TimeReading({
   const isListed = ordered.includes(format);
   // What a zone makes of a date isn't known before the date is.
   const isDateAsked = formats.length > 1 && asked.has("date");
-  const isZoneShown = !(needsZone && asked.has("zone")) && !OFFERED_ZONES.includes(zone);
+  const isZoneShown = !(needsZone && asked.has("zone")) && !offered.includes(zone);
   return (
     <>
       {formats.length > 1 && example !== undefined && (
@@ -130,7 +131,7 @@ export function TimeReading({
       {needsZone && example !== undefined && !isDateAsked && (
         <Question
           text={`Which time zone are these times in? “${example}” is then:`}
-          answers={OFFERED_ZONES.map((each) => [each, shownZone(each, example, format)])}
+          answers={offered.map((each) => [each, shownZone(each, example, format)])}
           chosen={asked.has("zone") ? undefined : zone}
           onChoose={onZone}
         />

@@ -5,7 +5,7 @@ import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../kept.ts";
-import { type Answered, answersIn, uncheckedColumns, ZONE_ANSWERED } from "./answers.ts";
+import { type Answered, answersIn, uncheckedColumns } from "./answers.ts";
 import { type Api, sentenceOf } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
@@ -65,10 +65,10 @@ function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | un
     return { table, proposal, initial: { mapping: proposal.mapping, checked: answersIn(table, proposal.mapping) } };
   }
   const kept = readKept(() => localStorage, zoneKey(api));
-  const zone = kept !== null && isTimeZone(kept) ? kept : undefined;
-  const proposal = proposeMapping({ ...table, timeZone: zone ?? TIME_ZONE, isZoneChosen: zone !== undefined });
-  const checked = zone === undefined ? NOTHING_SAID.checked : ZONE_ANSWERED;
-  return { table, proposal, initial: { mapping: proposal.mapping, checked } };
+  // It is offered first, and asked all the same: this file may be of another system.
+  const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
+  const proposal = proposeMapping({ ...table, timeZone });
+  return { table, proposal, initial: { mapping: proposal.mapping, checked: NOTHING_SAID.checked } };
 }
 
 /** The state of an import, from a file to what is sent. @param isImported whether the file's import is looked at */

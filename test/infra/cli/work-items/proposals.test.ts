@@ -37,6 +37,15 @@ it("imports nothing by a mapping that no one has reviewed, and names what a prop
   expect(proposed.told).not.toContain("values are empty");
 });
 
+it("proposes nothing for an empty file", async () => {
+  writeFileSync("empty.csv", "\n\n");
+  expect(await run("import", "empty.csv", "--propose", "empty.json")).toMatchObject({
+    exit: 1,
+    told: expect.stringContaining("the file is empty"),
+  });
+  expect(existsSync("empty.json")).toBe(false);
+});
+
 it("says where the header is if titles stand above it", async () => {
   writeFileSync("titled.csv", "Report June;;\n\nexternal_id;type;status\nTI-1;call;pending\nTI-2;call;pending\n");
   const { exit, out, told } = await run("import", "titled.csv", "--wait");
