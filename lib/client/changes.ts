@@ -1,5 +1,6 @@
 import type { ErasedWorkItemChange, WorkItemChange } from "./api.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError, bodyOf } from "./api-error.ts";
+import type { Http } from "./http.ts";
 import { waitByTimer } from "./retries.ts";
 
 /** A work item that changed, as it is now. Delete your copy of it if `deleted_at` is set. */
@@ -58,7 +59,7 @@ function isResyncRequired(error: unknown): boolean {
 }
 
 /** Loads all work items or resumes, follows their changes, and starts over where changes are not kept. */
-export async function copyChanges(readPage: ReadPage<Change>, options: CopyOptions): Promise<void> {
+async function copyChanges(readPage: ReadPage<Change>, options: CopyOptions): Promise<void> {
   const { startOver, apply, saveMark } = options;
   const readOrStartOver: ReadPage<Change> = async (after) => {
     try {
@@ -74,4 +75,45 @@ export async function copyChanges(readPage: ReadPage<Change>, options: CopyOptio
     await apply(data);
     await saveMark(meta.page.next);
   }
+}
+
+/** How the change feed is read. */
+export interface ChangesOptions extends FeedOptions {
+  /** Starts with what changed at this time or later (`2026-01-31T09:30:00Z`), instead of after a mark. */
+  readonly since?: string | undefined;
+  /** Records of one request, at most 1,000. @default 100 */
+  readonly limit?: number;
+  /** Whether changes include the events of their items. @default false */
+  readonly withEvents?: boolean;
+}
+
+/** Calls that follow the change feed. */
+export function changeCalls(http: Http) {
+  const changesReader =
+    ({
+      withEvents = false,
+      since,
+      limit,
+      signal,
+    }: Omit<ChangesOptions, keyof FeedOptions> & Pick<FeedOptions, "signal">) =>
+    (after: string | number | undefined) => {
+      const query = {
+        // A time only says where to begin.
+        ...(after === undefined ? since !== undefined && { since } : { after: String(after) }),
+        ...(limit !== undefined && { limit }),
+        ...(withEvents && { include: "events" as const }),
+      };
+      return bodyOf(http.GET("/v1/work_items/changes", { params: { query }, ...(signal && { signal }) }));
+    };
+
+  /** Yields all work items or what changed after a mark, each as it is now. @throws ApiError with 410: start over */
+  const changes = async function* (options: ChangesOptions = {}) {
+    for await (const { data } of changePages(changesReader(options), options)) yield* data;
+  };
+
+  /** Keeps a copy of all work items: loads it first, resumes after a saved mark, and starts over where it has to. */
+  const copy = (options: CopyOptions & Pick<ChangesOptions, "withEvents" | "limit">): Promise<void> =>
+    copyChanges(changesReader(options), options);
+
+  return { changes, copy };
 }

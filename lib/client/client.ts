@@ -1,17 +1,16 @@
 import createFetchClient from "openapi-fetch";
 import { dataOf, bodyOf } from "./api-error.ts";
 import type { paths } from "./api.ts";
-import { changeCalls } from "./change-calls.ts";
+import { changeCalls } from "./changes.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
 import { entriesOf } from "./pages.ts";
 import { fetchWithRetries, type RetryOptions } from "./retries.ts";
-import { uploadCalls } from "./upload-calls.ts";
+import { uploadCalls } from "./uploads.ts";
 import { webhookCalls } from "./webhook-calls.ts";
 import { workItemCalls } from "./work-items.ts";
 
 export { ApiError } from "./api-error.ts";
-export type { ChangesOptions } from "./change-calls.ts";
-export type { Change, CopyOptions, FeedOptions } from "./changes.ts";
+export type { Change, ChangesOptions, CopyOptions, FeedOptions } from "./changes.ts";
 export type { FailedRow } from "./csv.ts";
 export type { CallOptions } from "./http.ts";
 export type { Names } from "./named-items.ts";
