@@ -12,7 +12,7 @@ interface IdColumn {
 
 /** Columns of numbers whose digits are a name, so that they stay texts. German names end with the word. */
 const NUMBERED =
-  /\b(?:id|key|code|ref|reference|no|phone|mobile|tel|fax|zip|postal|plz|cp|telephone|portable|movil)\b|number\b|numero\b|nummer\b|nr\b|telefono?\b|postleitzahl\b/;
+  /\b(?:id|key|code|ref|reference|no|phone|mobile|tel|fax|zip|postal|plz|cp|telephone|portable|movil|version|release|iban)\b|number\b|numero\b|nummer\b|nr\b|telefono?\b|postleitzahl\b/;
 /** Columns that identify no item, although no two of their values are the same. */
 const NO_ID =
   /\b(?:(?:first|last|full|user)? ?name|vorname|nachname|prenom|nom|nombre|apellidos?|email|mail|date|datum|fecha|time|at|on|am|le|subject|title|summary|description|betreff|titel|sujet|objet|asunto|note|notes|comment|amount|price|cost|score|duration|total|count|average|avg|minutes|hours|percent|url|link|phone|address)\b/;
@@ -46,8 +46,8 @@ function isRowNumber(values: readonly string[]): boolean {
   );
 }
 
-/** What a spreadsheet makes of a long number: other digits are lost. */
-const SHORTENED = /^\d(?:[.,]\d+)?E\+\d+$/i;
+/** What spreadsheets make of long numbers, whose other digits are lost, and scripts of numbers: "4.9E+11", "1001.0". */
+const REWRITTEN = /^\d(?:[.,]\d+)?E\+\d+$|^\d+\.0$/i;
 
 /**
  * What speaks against the IDs of a column that is called so; undefined if nothing does.
@@ -55,8 +55,8 @@ const SHORTENED = /^\d(?:[.,]\d+)?E\+\d+$/i;
  */
 export function doubtOfIds({ values, survey }: IdColumn, isCertain: boolean): string | undefined {
   const all = [...values, ...survey.shapes.flatMap(({ examples }) => examples)];
-  const shortened = all.find((value) => SHORTENED.test(value.trim()));
-  if (shortened !== undefined) return `a spreadsheet has cut digits of values such as "${shortened}"`;
+  const rewritten = all.find((value) => REWRITTEN.test(value.trim()));
+  if (rewritten !== undefined) return `a spreadsheet or script has rewritten values such as "${rewritten}"`;
   if (values.length > 0 && !isDistinct({ values })) return "values repeat";
   return !isCertain && isRowNumber(values) ? "its values only number the rows" : undefined;
 }

@@ -51,7 +51,7 @@ describe("the upload page asks", () => {
 
     const dated = withFormat(table, chosen, checked, { column: "Stopped", format: "MM/dd/yyyy h:mm a" });
     expect(kindsOf(openQuestions(table, dated.mapping, dated.checked))).toEqual([["zone", "Stopped"]]);
-    const zoned = withZone(table, dated.mapping, dated.checked, "America/New_York");
+    const zoned = withZone(table, dated.mapping, dated.checked, { column: "Stopped", zone: "America/New_York" });
     expect(zoned.mapping.fields?.["completed_at"]).toEqual({
       column: "Stopped",
       format: "MM/dd/yyyy h:mm a",
@@ -72,10 +72,26 @@ describe("the upload page asks", () => {
       "MM/dd/yyyy",
     ]);
     expect(
-      openQuestions(table, ...(Object.values(withZone(table, dated.mapping, dated.checked, "UTC")) as [never, never])),
+      openQuestions(
+        table,
+        ...(Object.values(withZone(table, dated.mapping, dated.checked, { column: "Closed at", zone: "UTC" })) as [
+          never,
+          never,
+        ]),
+      ),
     ).toEqual([]);
     expect(openQuestions(table, mapping, answersIn(table, mapping))).toEqual([]);
   });
+});
+
+test("a time zone is that of all times of a file, but for those whose headers name another", async () => {
+  const { table, mapping } = await open("Ticket ID,Closed at (UTC),Solved at\n1,2024-03-02 10:00,2024-03-02 10:00\n");
+  const zonesOf = (from: typeof mapping) => from.fields?.["completed_at"]?.first_of?.map(({ time_zone: zone }) => zone);
+  expect(kindsOf(openQuestions(table, mapping, NOTHING))).toEqual([["zone", "Solved at"]]);
+  const chosen = withZone(table, mapping, NOTHING, { column: "Solved at", zone: "Europe/Berlin" });
+  expect(zonesOf(chosen.mapping)).toEqual(["UTC", "Europe/Berlin"]);
+  const other = withZone(table, chosen.mapping, chosen.checked, { column: "Closed at (UTC)", zone: "Asia/Tokyo" });
+  expect(zonesOf(other.mapping)).toEqual(["Asia/Tokyo", "Europe/Berlin"]);
 });
 
 test("each of the columns that complete an item is read, taken away and put behind another by itself", async () => {

@@ -1,7 +1,7 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
-import { proposeTime, type TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
+import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { surveyed, TIME_ZONE } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
@@ -88,13 +88,26 @@ export interface Answered {
   readonly checked: Checked;
 }
 
-/** A person chose the time zone: that of all local times of the file. */
-export function withZone(table: SurveyedTable, mapping: Mapping, checked: Checked, zone: string): Answered {
+/**
+ * A person chose the time zone of a column: that of all local times of the file, but for columns whose headers name their
+ * own.
+ */
+export function withZone(
+  table: SurveyedTable,
+  mapping: Mapping,
+  checked: Checked,
+  { column: own, zone }: { readonly column: string; readonly zone: string },
+): Answered {
+  const hasOwn = (name: string): boolean => withoutZone(name) !== name;
   const columns = questionsOf(table, mapping).flatMap(({ kind, column }) => (kind === "zone" ? [column] : []));
   const asked = new Set(columns.map(comparable));
-  const next = withTimes(mapping, ({ time_zone: before, ...source }) => {
-    const isLocal = before !== undefined || asked.has(comparable(source.column ?? ""));
-    return isLocal && zone !== "" ? { ...source, time_zone: zone } : source;
+  const next = withTimes(mapping, (source) => {
+    const { time_zone: before, ...others } = source;
+    const name = source.column ?? "";
+    const isLocal = before !== undefined || asked.has(comparable(name));
+    const isMeant = hasOwn(name) || hasOwn(own) ? comparable(name) === comparable(own) : isLocal;
+    if (!isMeant) return source;
+    return zone === "" ? others : { ...others, time_zone: zone };
   });
   return { mapping: next, checked: new Set([...checked, ZONE, ...columns]) };
 }

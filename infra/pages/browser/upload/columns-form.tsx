@@ -142,7 +142,7 @@ export function askingOf(
   return {
     asked: new Set(own.map(({ kind }) => kind)),
     onFormat: (name, format) => onAnswer(withFormat(table, mapping, checked, { column: name, format })),
-    onZone: (zone) => onAnswer(withZone(table, mapping, checked, zone)),
+    onZone: (zone) => onAnswer(withZone(table, mapping, checked, { column, zone })),
   };
 }
 

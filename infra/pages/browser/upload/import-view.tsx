@@ -51,8 +51,12 @@ export function ImportView({
   useLayoutEffect(() => {
     if (!job && step.takesFocus) document.querySelector<HTMLElement>(HEADINGS[step.name])?.focus();
   }, [step, job === undefined]);
+  const { sheets = [], sheet } = table?.workbook ?? {};
+  const sheetOf = sheets.length > 1 ? [`sheet “${sheet}” of ${sheets.length}`] : [];
   const lines: Readonly<Partial<Record<StepName, string>>> = {
-    ...(table && { File: `${table.name}, ${shownBytes(table.size)}, ${countOf(table.names.length, "column")}` }),
+    ...(table && {
+      File: [table.name, ...sheetOf, shownBytes(table.size), countOf(table.names.length, "column")].join(", "),
+    }),
     ...(match && {
       Match: summaryOf(match)
         .map(({ text }) => text)

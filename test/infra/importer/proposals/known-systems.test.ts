@@ -334,6 +334,7 @@ describe("nothing is certain", () => {
     expect(mapping.fields?.["type"]).toEqual({ column: "Type", values: { "-": "" } });
   });
 
+  const REWRITTEN = "a spreadsheet or script has rewritten values such as";
   const many = (count: number, cell: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => [`T-${index}`, cell(index)]);
   it("of statuses, none of which is known", () => {
@@ -346,7 +347,8 @@ describe("nothing is certain", () => {
   it.each([
     ["#", (index: number) => `${index + 1}`, "its values only number the rows"],
     ["Nr.", (index: number) => `${index}`, "its values only number the rows"],
-    ["Ticket ID", (index: number) => `4,9${index}E+11`, 'a spreadsheet has cut digits of values such as "4,90E+11"'],
+    ["Ticket ID", (index: number) => `4,9${index}E+11`, `${REWRITTEN} "4,90E+11"`],
+    ["Ticket ID", (index: number) => `100${index}.0`, `${REWRITTEN} "1000.0"`],
   ])("of the IDs in %s", (name, idOf, doubt) => {
     const rows = Array.from({ length: 5 }, (_, index) => [idOf(index), "Ann"]);
     expect(propose([name, "Agent"], ...rows).columns[0]).toMatchObject({
