@@ -49,9 +49,9 @@ describe("the upload page asks", () => {
     ]);
     expect(uncheckedColumns(table, chosen, columns, checked).map(({ column }) => column)).toEqual(["Stopped"]);
 
-    const dated = withFormat(table, chosen, checked, { column: "Stopped", format: "MM/dd/yyyy h:mm a" });
+    const dated = withFormat(table, { mapping: chosen, checked }, "Stopped", "MM/dd/yyyy h:mm a");
     expect(kindsOf(openQuestions(table, dated.mapping, dated.checked))).toEqual([["zone", "Stopped"]]);
-    const zoned = withZone(table, dated.mapping, dated.checked, { column: "Stopped", zone: "America/New_York" });
+    const zoned = withZone(table, dated, "Stopped", "America/New_York");
     expect(zoned.mapping.fields?.["completed_at"]).toEqual({
       column: "Stopped",
       format: "MM/dd/yyyy h:mm a",
@@ -66,20 +66,13 @@ describe("the upload page asks", () => {
     const text = "Ticket ID,Closed at,Solved at\n1,02/03/2024,\n2,,04/05/2024\n";
     const { table, mapping } = await open(text);
     expect(openQuestions(table, mapping, NOTHING)).toHaveLength(4);
-    const dated = withFormat(table, mapping, NOTHING, { column: "Solved at", format: "MM/dd/yyyy" });
+    const dated = withFormat(table, { mapping, checked: NOTHING }, "Solved at", "MM/dd/yyyy");
     expect(dated.mapping.fields?.["completed_at"]?.first_of?.map(({ format }) => format)).toEqual([
       "MM/dd/yyyy",
       "MM/dd/yyyy",
     ]);
-    expect(
-      openQuestions(
-        table,
-        ...(Object.values(withZone(table, dated.mapping, dated.checked, { column: "Closed at", zone: "UTC" })) as [
-          never,
-          never,
-        ]),
-      ),
-    ).toEqual([]);
+    const zoned = withZone(table, dated, "Closed at", "UTC");
+    expect(openQuestions(table, zoned.mapping, zoned.checked)).toEqual([]);
     expect(openQuestions(table, mapping, answersIn(table, mapping))).toEqual([]);
   });
 });
@@ -88,9 +81,9 @@ test("a time zone is that of all times of a file, but for those whose headers na
   const { table, mapping } = await open("Ticket ID,Closed at (UTC),Solved at\n1,2024-03-02 10:00,2024-03-02 10:00\n");
   const zonesOf = (from: typeof mapping) => from.fields?.["completed_at"]?.first_of?.map(({ time_zone: zone }) => zone);
   expect(kindsOf(openQuestions(table, mapping, NOTHING))).toEqual([["zone", "Solved at"]]);
-  const chosen = withZone(table, mapping, NOTHING, { column: "Solved at", zone: "Europe/Berlin" });
+  const chosen = withZone(table, { mapping, checked: NOTHING }, "Solved at", "Europe/Berlin");
   expect(zonesOf(chosen.mapping)).toEqual(["UTC", "Europe/Berlin"]);
-  const other = withZone(table, chosen.mapping, chosen.checked, { column: "Closed at (UTC)", zone: "Asia/Tokyo" });
+  const other = withZone(table, chosen, "Closed at (UTC)", "Asia/Tokyo");
   expect(zonesOf(other.mapping)).toEqual(["Asia/Tokyo", "Europe/Berlin"]);
 });
 

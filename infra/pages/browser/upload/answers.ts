@@ -88,16 +88,8 @@ export interface Answered {
   readonly checked: Checked;
 }
 
-/**
- * A person chose the time zone of a column: that of all local times of the file, but for columns whose headers name their
- * own.
- */
-export function withZone(
-  table: SurveyedTable,
-  mapping: Mapping,
-  checked: Checked,
-  { column: own, zone }: { readonly column: string; readonly zone: string },
-): Answered {
+/** A person chose the time zone of a column: that of all local times, but for columns whose headers name their own. */
+export function withZone(table: SurveyedTable, { mapping, checked }: Answered, own: string, zone: string): Answered {
   const hasOwn = (name: string): boolean => withoutZone(name) !== name;
   const columns = questionsOf(table, mapping).flatMap(({ kind, column }) => (kind === "zone" ? [column] : []));
   const asked = new Set(columns.map(comparable));
@@ -115,9 +107,9 @@ export function withZone(
 /** A person chose how dates are read: in other columns that leave it open, the same number comes first. */
 export function withFormat(
   table: SurveyedTable,
-  mapping: Mapping,
-  checked: Checked,
-  { column, format }: { readonly column: string; readonly format: string },
+  { mapping, checked }: Answered,
+  column: string,
+  format: string,
 ): Answered {
   const answers = [...checked, dateOf(column), column];
   const open = openQuestions(table, mapping, checked);

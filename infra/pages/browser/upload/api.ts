@@ -111,9 +111,8 @@ export function createApi(root: URL, key: string) {
     get,
     listUrl,
     /**
-     * A name for what this browser keeps for the key: 32 bits of a digest tell a few keys apart, and find none of them. Files
-     * can be opened without a connection, so the service isn't asked for its organization. Pages without HTTPS have no
-     * crypto.subtle.
+     * A name for what this browser keeps for the key: 32 bits of a digest tell a few keys apart, and find none of them.
+     * The service can be out of reach when a file is opened, and pages without HTTPS have no crypto.subtle.
      */
     name: bytesToHex(sha256(utf8ToBytes(key))).slice(0, 8),
     /** A page of a list, which begins at a cursor. */

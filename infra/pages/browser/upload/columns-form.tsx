@@ -134,15 +134,15 @@ function Reading({
 
 /** What is asked about a column, and what becomes of an answer. @param questions those that are open */
 export function askingOf(
-  { table, mapping, checked, onAnswer }: Match,
+  match: Match,
   column: string,
-  questions: readonly TimeQuestion[] = openQuestions(table, mapping, checked),
+  questions: readonly TimeQuestion[] = openQuestions(match.table, match.mapping, match.checked),
 ): TimeAsking {
   const own = questions.filter((each) => comparable(each.column) === comparable(column));
   return {
     asked: new Set(own.map(({ kind }) => kind)),
-    onFormat: (name, format) => onAnswer(withFormat(table, mapping, checked, { column: name, format })),
-    onZone: (zone) => onAnswer(withZone(table, mapping, checked, { column, zone })),
+    onFormat: (format) => match.onAnswer(withFormat(match.table, match, column, format)),
+    onZone: (zone) => match.onAnswer(withZone(match.table, match, column, zone)),
   };
 }
 

@@ -68,10 +68,7 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
         <Check
           key={row}
           checked={!keptTotals.has(row)}
-          onChange={(checked) => {
-            const others = [...keptTotals].filter((each) => each !== row);
-            keepTotals(new Set(checked ? others : [...others, row]));
-          }}
+          onChange={() => keepTotals(keptTotals.symmetricDifference(new Set([row])))}
         >
           Leave out row {row}:{" "}
           {cells

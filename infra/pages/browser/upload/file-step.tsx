@@ -5,7 +5,7 @@ import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimite
 import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
 import type { EarlierMapping } from "./send.ts";
 import { countOf, shownBytes } from "./shown.ts";
-import { asSentence, chooseSheet, isBlank, readTextFile, type TableFile, withHeaderRow } from "./table-file.ts";
+import { asSentence, isBlank, readTextFile, type TableFile, withHeaderRow, withSheet } from "./table-file.ts";
 import { useWork } from "./use-calls.ts";
 import type { useImport } from "./use-import.ts";
 
@@ -146,7 +146,7 @@ function ReadingForm({ table, onRead }: ReadingProps) {
           label="Sheet"
           value={workbook.sheet}
           options={workbook.sheets.map(({ name, isHidden }) => [name, isHidden ? `${name} (hidden)` : name])}
-          onChange={(sheet) => onRead(chooseSheet(table, sheet))}
+          onChange={(sheet) => onRead(withSheet(table, workbook.sheets, sheet))}
         />
       )}
       <Choice

@@ -20,10 +20,8 @@ function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Sourc
 export function IdForm({ match: { table, mapping, check, onChange } }: { readonly match: Match }) {
   const { names, rows } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
-  const found = useMemo(() => {
-    const places = columns.map(({ index }) => index);
-    return distinguishingColumns(rows, places);
-  }, [rows, columns]);
+  const places = columns.map(({ index }) => index);
+  const found = useMemo(() => distinguishingColumns(rows, places), [rows, columns]);
   const source = mapping.fields?.["external_id"];
   if (source !== undefined && source.columns === undefined) return null;
   const chosen = source?.columns ?? [];

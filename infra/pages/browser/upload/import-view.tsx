@@ -7,7 +7,6 @@ import { countOf, shownBytes } from "./shown.ts";
 import { type ImportProps, useImport } from "./use-import.ts";
 
 const STEPS = ["File", "Match", "Check", "Import"] as const;
-const HEADINGS = { File: "#file", Match: "#columns" } as const;
 /** A step from a file to its import. */
 type StepName = (typeof STEPS)[number];
 
@@ -49,7 +48,7 @@ export function ImportView({
   const current = job ? jobStep : step.name;
   // As soon as the step is shown, before anyone can type elsewhere.
   useLayoutEffect(() => {
-    if (!job && step.takesFocus) document.querySelector<HTMLElement>(HEADINGS[step.name])?.focus();
+    if (!job && step.takesFocus) document.querySelector<HTMLElement>("li[aria-current] h2")?.focus();
   }, [step, job === undefined]);
   const { sheets = [], sheet } = table?.workbook ?? {};
   const sheetOf = sheets.length > 1 ? [`sheet “${sheet}” of ${sheets.length}`] : [];

@@ -83,7 +83,7 @@ export function ChoiceReading({
 export interface TimeAsking {
   /** Whether a person still has to say how dates are read, or in which time zone they are. */
   readonly asked: ReadonlySet<"date" | "zone">;
-  readonly onFormat: (column: string, format: string) => void;
+  readonly onFormat: (format: string) => void;
   readonly onZone: (zone: string) => void;
 }
 
@@ -105,7 +105,7 @@ export function TimeReading({
   onZone,
   onChange,
 }: ReadingProps & TimeAsking & { readonly survey: SurveyedColumn }) {
-  const { column = "", format = "iso", time_zone: zone = "" } = source;
+  const { format = "iso", time_zone: zone = "" } = source;
   /** The zones of which one is likely: that of the last file, or of the mapping, and this computer's. */
   const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
   const readings = timeReadingsOf(shapes);
@@ -125,7 +125,7 @@ export function TimeReading({
           text={`Which date is “${example}”?`}
           answers={formats.map((each) => [each, shownReading(example, each)])}
           chosen={isDateAsked ? undefined : format}
-          onChoose={(chosen) => onFormat(column, chosen)}
+          onChoose={onFormat}
         />
       )}
       {needsZone && example !== undefined && !isDateAsked && (
@@ -145,7 +145,7 @@ export function TimeReading({
             ...ordered.map((each) => [each, shownFormat(each)] as const),
             [OTHER, "Another format…"],
           ]}
-          onChange={(chosen) => onFormat(column, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen)}
+          onChange={(chosen) => onFormat(chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen)}
         />
         {!isListed && (
           <TextField

@@ -2,7 +2,7 @@ import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Api, newKey, NO_CONNECTION } from "./api.ts";
 import { type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
-import { assertUnchanged, type TableFile } from "./table-file.ts";
+import { GONE, isGone, type TableFile } from "./table-file.ts";
 
 /** A file that was sent, so that it can be imported after it was tried. */
 export interface Sent {
@@ -71,7 +71,7 @@ export async function send(
   const { table, mapping, dryRun, repairs, trial } = sending;
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
   const { key, forget } = keyOf(sending);
-  await assertUnchanged(table.content);
+  if (await isGone(table.content)) throw new Error(GONE);
   const content = await withRepairs(table.content, repairs, table.delimiter);
   const sent = isEarlier ? { from: earlier.jobId } : mapping;
   const { id: jobId } = await api.uploads.upload(new Blob([content], { type: "text/csv" }), {

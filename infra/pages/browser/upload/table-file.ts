@@ -26,14 +26,12 @@ export function asSentence(problem: string): string {
   return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
 }
 
-/** @throws Error with a sentence for people if a file isn't on the disk any more as it was chosen */
-export async function assertUnchanged(file: Blob): Promise<void> {
-  await file
-    .slice(0, 1)
-    .arrayBuffer()
-    .catch((cause: unknown) => {
-      throw new Error("This file has changed or is gone. Choose it again.", { cause });
-    });
+export const GONE = "This file has changed or is gone. Choose it again.";
+
+/** Whether a file isn't on the disk any more as it was chosen. */
+export async function isGone(file: Blob): Promise<boolean> {
+  const [read] = await Promise.allSettled([file.slice(0, 1).arrayBuffer()]);
+  return read.status === "rejected";
 }
 
 /** Whether a row is a blank line. The service counts it and leaves it out. */
@@ -133,18 +131,14 @@ export async function readTextFile(
   return { name, size, text, workbook: undefined, ...(await tableOf(content, format.delimiter)) };
 }
 
-async function withSheet(
+/** A sheet of a workbook as a table. */
+export async function withSheet(
   { name, size }: Pick<TableFile, "name" | "size">,
   sheets: readonly Sheet[],
   sheet: string,
 ): Promise<TableFile> {
   const content = new Blob([sheets.find((each) => each.name === sheet)?.csv ?? ""]);
   return { name, size, text: undefined, workbook: { sheets, sheet }, ...(await tableOf(content, COMMA)) };
-}
-
-/** The same workbook with another sheet. */
-export function chooseSheet(table: TableFile, sheet: string): Promise<TableFile> {
-  return withSheet(table, table.workbook?.sheets ?? [], sheet);
 }
 
 /** Reads a file that was chosen. The reader of workbooks is loaded when one comes. @throws Error with a sentence for people */

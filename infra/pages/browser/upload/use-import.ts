@@ -12,14 +12,7 @@ import { zoneOf } from "./compare-mappings.ts";
 import { confirmedColumns, useFileIds } from "./file-ids.ts";
 import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE, totalsOf } from "./sources.ts";
-import {
-  assertUnchanged,
-  readFile,
-  surveyFile,
-  type SurveyedTable,
-  type TableFile,
-  withoutRows,
-} from "./table-file.ts";
+import { GONE, isGone, readFile, surveyFile, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
 
 const NOTHING_SAID: Answered = { mapping: {}, checked: new Set() };
 const NO_ROWS: ReadonlySet<number> = new Set();
@@ -60,15 +53,12 @@ function zoneKey(api: Api): string {
 
 /** What is known of a file that was looked through: an earlier mapping, or a proposal. */
 function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | undefined): Opened {
-  if (earlier) {
-    const proposal = fitted(earlier, table);
-    return { table, proposal, initial: { mapping: proposal.mapping, checked: answersIn(table, proposal.mapping) } };
-  }
   const kept = readKept(() => localStorage, zoneKey(api));
   // It is offered first, and asked all the same: this file may be of another system.
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
-  const proposal = proposeMapping({ ...table, timeZone });
-  return { table, proposal, initial: { mapping: proposal.mapping, checked: NOTHING_SAID.checked } };
+  const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone });
+  const { mapping } = proposal;
+  return { table, proposal, initial: { mapping, checked: earlier ? answersIn(table, mapping) : NOTHING_SAID.checked } };
 }
 
 /** The state of an import, from a file to what is sent. @param isImported whether the file's import is looked at */
@@ -103,19 +93,16 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
   const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;
 
   const open = (name: "File" | "Match"): void => setStep({ name, takesFocus: true });
-  /** Takes the place of a file that is still read. */
-  const begin = (): AbortSignal => {
-    scan.current?.abort(REPLACED);
-    setScanned(0);
-    return (scan.current = new AbortController()).signal;
-  };
   /**
    * Looks through a file, then proposes a mapping.
    * @returns undefined if the file can't be read, or another one, or another way to read it, took its place
    */
   const read = async (file: TableFile | Promise<TableFile>): Promise<TableFile | undefined> => {
     setError(undefined);
-    const signal = begin();
+    // It takes the place of a file that is still read.
+    scan.current?.abort(REPLACED);
+    const { signal } = (scan.current = new AbortController());
+    setScanned(0);
     try {
       const next = await file;
       const survey = await surveyFile(next, { signal, onPart: setScanned });
@@ -127,15 +114,12 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
       keepTotals(NO_ROWS);
       return next;
     } catch (caught) {
-      const reason = await assertUnchanged(source.current!).then(
-        () => caught,
-        (gone: unknown) => gone,
-      );
+      const hasChanged = await isGone(source.current!);
       if (signal.reason === REPLACED) return undefined;
       setOpened(undefined);
       setScanned(undefined);
       open("File");
-      setError(sentenceOf(reason));
+      setError(hasChanged ? GONE : sentenceOf(caught));
       return undefined;
     }
   };
