@@ -135,17 +135,13 @@ export function mapResources<K extends Resource["kind"], T>(
   >;
 }
 
-/**
- * Prefix of the partition keys of one kind of records, in the tables WorkItems, Changes, Webhooks and Audit or in an index,
- * and of the list of organizations in Access. */
+/** Prefix of the partition keys of one kind of records in the table WorkItems. */
+export type RecordKind = "ITEM" | "DRY_RUN" | "UPLOAD" | "CONVERSATION" | "HEALTH" | "HEARTBEAT";
+
+/** That, and of records in the tables Changes, Webhooks and Audit, in an index, and of the organizations in Access. */
 export type PartitionKind =
-  | "ITEM"
-  | "DRY_RUN"
-  | "UPLOAD"
+  | RecordKind
   | "OPEN_UPLOADS"
-  | "CONVERSATION"
-  | "HEALTH"
-  | "HEARTBEAT"
   | "NOTED_HEARTBEAT"
   | "LOG"
   | "HOLES"

@@ -4,7 +4,7 @@ import { keyUseKey } from "../organizations/key-use.ts";
 import { rateLimitKey } from "../organizations/limit-record.ts";
 import type { KeyNames } from "./keys.ts";
 import type { ListingKind } from "../store/lists/partition.ts";
-import type { PartitionKind, ResourceNameOf } from "../resources.ts";
+import type { PartitionKind, RecordKind, ResourceNameOf } from "../resources.ts";
 
 /** What an erasure counts, beside objects and keys. */
 export type ErasedKind = "work_items" | "events" | "upload_jobs" | "conversation_uploads" | "other_records";
@@ -26,11 +26,9 @@ function secondPart({ pk }: RecordKey): string | undefined {
   return pk.split("#")[1];
 }
 const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records", exportedAs: null, lists: [] };
-/** The partition is in an index, whose entries go with the records that they list, or in another table. */
-const ELSEWHERE = null;
 
-/** All kinds of partitions in the WorkItems table and in others. A new kind must say here how it is found, erased and exported. */
-const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>> = {
+/** All kinds of records in the WorkItems table. A new kind must say here how it is found, erased and exported. */
+const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<PartitionKind, KindOfData>>> = {
   ITEM: {
     ownerOf: secondPart,
     erasedAs: ({ sk }) => (sk.startsWith("#") ? "work_items" : "events"),
@@ -53,31 +51,13 @@ const kindsOfData: Readonly<Record<PartitionKind, KindOfData | typeof ELSEWHERE>
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
   HEARTBEAT: { ...others, ownerOf: () => undefined },
-  // Erased in every pass, by the organization's partitions.
-  LOG: ELSEWHERE,
-  WEBHOOK: ELSEWHERE,
-  WEBHOOK_SECRET: ELSEWHERE,
-  WEBHOOK_STATE: ELSEWHERE,
-  DUE_WEBHOOKS: ELSEWHERE,
-  NOTED_HEARTBEAT: ELSEWHERE,
-  HOLES: ELSEWHERE,
-  ORGANIZATIONS: ELSEWHERE,
-  COMMANDS: ELSEWHERE,
-  ERASURES: ELSEWHERE,
-  RESTORED: ELSEWHERE,
-  OPEN_UPLOADS: ELSEWHERE,
-  LIST_ITEM: ELSEWHERE,
-  LIST_DELETED_ITEM: ELSEWHERE,
-  LIST_ITEM_OF_AGENT: ELSEWHERE,
-  LIST_UPLOAD: ELSEWHERE,
-  LIST_CONVERSATION: ELSEWHERE,
 };
 
-const kindsHere = Object.values(kindsOfData).filter((kind) => kind !== ELSEWHERE);
+const allKinds = Object.values(kindsOfData);
 /** All lists that name partitions of the WorkItems table. */
-export const LISTS: readonly Lists[] = kindsHere.map(({ lists }) => lists).filter(({ length }) => length > 0);
+export const LISTS: readonly Lists[] = allKinds.map(({ lists }) => lists).filter(({ length }) => length > 0);
 /** Those of what is exported. */
-export const EXPORTED_LISTS: readonly Lists[] = kindsHere
+export const EXPORTED_LISTS: readonly Lists[] = allKinds
   .filter((kind) => kind.exportedAs !== null)
   .map(({ lists }) => lists);
 

@@ -20,7 +20,6 @@ const PLACES: Readonly<Record<string, Place>> = {
   '| "NOTE"': ["lib/resources.ts", '  | "LIST_ITEM"'],
   "export function noteKey": ["lib/notes/note-store.ts"],
   "import { noteKey }": [KINDS, "import type { PartitionKind"],
-  "NOTE: ELSEWHERE": [KINDS, "  LOG: ELSEWHERE"],
   "notes: (organization)": [KINDS, "  workItems: () =>"],
   "import { text }": [ROUTES, "import { route }"],
   "putNote: () =>": [ROUTES, "  getHealth: () =>"],
