@@ -234,6 +234,38 @@ describe("the header of an export", () => {
   });
 });
 
+describe("a whole export", () => {
+  /** The first of the names of each target, and all others. */
+  const columnsOf = (targets: Readonly<Record<string, string>>) =>
+    Object.entries(targets).flatMap(([target, list]) => {
+      const names = list.split(", ");
+      return (target === "other" ? names : names.slice(0, 1)).map((name) => ({
+        name,
+        target: target.replace("?", ""),
+      }));
+    });
+  /** Other people have names and addresses, as agents have. */
+  const cellOf = (name: string, target: string, row: 0 | 1): string => {
+    if (target !== "other") return CELLS[target]![row];
+    return /mail/i.test(name) ? `dora${row}@customer.example` : `Dora Kunz ${row}`;
+  };
+
+  it.each(Object.entries(HEADERS))("of %s has its agent, and no other person", (_, targets) => {
+    const columns = columnsOf(targets);
+    const rows = ([0, 1] as const).map((row) => columns.map(({ name, target }) => cellOf(name, target, row)));
+    const proposal = proposeMapping({
+      names: columns.map(({ name }) => name),
+      rows,
+      delimiter: ",",
+      timeZone: "Europe/Berlin",
+      isZoneChosen: true,
+    });
+    expect(proposal.columns.map(({ column, target }) => [column, target])).toEqual(
+      columns.map(({ name, target }) => [name, target === "other" ? undefined : target]),
+    );
+  });
+});
+
 /** Statuses of the same systems. Those that systems mean differently are asked. */
 const STATUSES: Readonly<Record<string, string>> = {
   pending:
@@ -281,6 +313,15 @@ it("reads times in the zone that their header names, and asks nothing", () => {
   const { mapping, columns, questions } = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin" });
   expect(mapping.fields?.["completed_at"]).toEqual({ column: names[1], time_zone: "America/New_York" });
   expect([columns[1]?.certainty, questions]).toEqual(["certain", []]);
+});
+
+it.each([
+  ["Resolved", "13/Jun/23 8:15 PM"],
+  ["Date/Time Closed", "6/13/2023 8:15 PM"],
+  ["closed_at", "05-13-2016 12:00"],
+])("reads %s such as %s as the time of completion", (name, cell) => {
+  const { columns } = propose(["ID", name], ["1", cell]);
+  expect(columns[1]).toMatchObject({ target: "completed_at", certainty: "certain" });
 });
 
 describe("an agent", () => {

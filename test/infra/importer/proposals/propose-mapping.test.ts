@@ -229,3 +229,76 @@ it("takes a moment for thousands of columns of text", async () => {
   const work = () => proposeMapping({ names, rows: [row], delimiter: ",", timeZone: "UTC" });
   expect(await cpuMillisecondsOf(work)).toBeLessThan(1000);
 });
+
+const DETAILS_OF_NOBODY: readonly (readonly [name: string, cell: string, target: string, certainty: Certainty])[] = [
+  ["Email", "dora@example.com", "agent_email", "likely"],
+  ["User ID", "u-77", "agent_external_id", "likely"],
+];
+
+function proposalOf(headers: readonly (readonly [name: string, cell: string])[]) {
+  const rows = [headers.map(([, cell]) => cell)];
+  const names = headers.map(([name]) => name);
+  return proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", isZoneChosen: true });
+}
+
+describe("the headers of exports", () => {
+  it.each(DETAILS_OF_NOBODY)(
+    "say of %s only what is likely, if no other column names a person",
+    (name, cell, ...rest) => {
+      const [target, certainty] = rest;
+      const { columns } = proposalOf([
+        ["Ticket ID", "1"],
+        [name, cell],
+      ]);
+      expect(columns[1]).toEqual({ index: 1, column: name, target, certainty, reason: "by name" });
+      const [, beside] = proposalOf([
+        ["Ticket ID", "1"],
+        [name, cell],
+        ["Requester", "Dora"],
+      ]).columns;
+      expect(beside).toMatchObject({ target: undefined, certainty: "unknown" });
+    },
+  );
+
+  it.each(["Customer Email", "Requester", "Contact", "From", "Client E-Mail", "Kunde", "Reporter", "Caller ID"])(
+    "never make an agent of %s",
+    (name) => {
+      for (const cell of ["dora@example.com", "Dora Kunz", "4711"]) {
+        expect(
+          proposalOf([
+            ["Ticket ID", "1"],
+            [name, cell],
+          ]).columns[1]?.target,
+        ).toBeUndefined();
+      }
+    },
+  );
+
+  it.each([
+    ["Handler", "Ann", "agent_name"],
+    ["Resolver", "ann@example.com", "agent_email"],
+    ["Advisor ID", "7", "agent_external_id"],
+    ["Representative", "4711", "agent_external_id"],
+    ["Closed by", "Ann", "agent_name"],
+    ["handledBy", "Ann", "agent_name"],
+    ["Email of the agent", "ann@example.com", "agent_email"],
+    ["Bearbeiter", "Ann", "agent_name"],
+  ])("make an agent of %s with %s", (name, cell, target) => {
+    expect(
+      proposalOf([
+        ["Ticket ID", "1"],
+        [name, cell],
+      ]).columns[1],
+    ).toMatchObject({ target, certainty: "certain" });
+  });
+
+  it("never mix two people into one agent", () => {
+    const { mapping } = proposalOf([
+      ["Ticket ID", "1"],
+      ["Closed by ID", "7"],
+      ["Assignee", "Ann"],
+      ["Owner email", "b@x.y"],
+    ]);
+    expect(Object.keys(mapping.fields ?? {})).toEqual(["external_id", "agent_name"]);
+  });
+});
