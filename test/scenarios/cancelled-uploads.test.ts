@@ -47,8 +47,6 @@ const countWritten = async (rows: number): Promise<number> => {
   }
   return written;
 };
-const resultsOf = async (id: string): Promise<string[]> =>
-  (await (await fetch((await uploads.results(id)).url!)).text()).trimEnd().split("\n").slice(1);
 
 describe("cancelling", () => {
   it("ends a pending job, responds with 200 when repeated, and applies nothing afterwards", async () => {
@@ -63,8 +61,7 @@ describe("cancelling", () => {
   });
 
   it("stops each bucket when it counts next, counts what was applied, and goes no further", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(12_000));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(12_000));
     const firstCount = holdCounts();
     const delivering = uploads.harness.deliver("chunks");
     await firstCount;
@@ -79,13 +76,12 @@ describe("cancelling", () => {
     expect(job).toEqual(body.data);
     expect(job["succeeded_rows"]).toBeLessThan(12_000);
     expect(await countWritten(12_000)).toBe(job["succeeded_rows"]);
-    expect(await resultsOf(id)).toHaveLength(job["succeeded_rows"]);
+    expect(await uploads.resultLines(id)).toHaveLength(job["succeeded_rows"]);
   });
 
   /** A job of 12,000 rows, of which one bucket is applied; the messages of the others are lost. */
   const halfDone = async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(12_000));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(12_000));
     const [message] = await uploads.harness.take("chunks");
     await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
     const { status, succeeded_rows: applied } = await uploads.get(id);
@@ -103,7 +99,7 @@ describe("cancelling", () => {
     const { status, body } = await cancelling;
     const job = { status: "cancelled", succeeded_rows: applied, total_rows: 12_000 };
     expect({ status, job: body.data }).toMatchObject({ status: 200, job });
-    expect(await resultsOf(id)).toHaveLength(applied);
+    expect(await uploads.resultLines(id)).toHaveLength(applied);
   });
 
   it("responds after five seconds if no worker has time, and the job ends nevertheless", async () => {
@@ -114,9 +110,7 @@ describe("cancelling", () => {
     expect({ status, job: body.data }).toMatchObject({ status: 200, job: { status: "processing" } });
     expect(headers["retry-after"]).toBeDefined();
     expect(await uploads.harness.take("chunks")).toHaveLength(1);
-    uploads.clock.advance(2 * MINUTE_MS);
-    await uploads.sweep();
-    await uploads.harness.drain();
+    await uploads.later(2 * MINUTE_MS);
     expect(await uploads.get(id)).toMatchObject({ status: "cancelled", succeeded_rows: applied });
   });
 
@@ -182,8 +176,7 @@ describe("cancelling a job whose worker has written items that it didn't count",
         false,
       );
       const text = items.map(({ external_id, type, status }) => `${external_id},${type},${status}\n`).join("");
-      const { id } = await uploads.harness.upload(uploads.organization, `external_id,type,status\n${text}`);
-      await uploads.split(id);
+      const id = await uploads.begin(`external_id,type,status\n${text}`);
       const [message, ...others] = await uploads.harness.take("chunks");
       expect(others).toEqual([]);
       const { frozen, thaw } = freezeAtRead(frozenAt);
@@ -207,7 +200,7 @@ describe("cancelling a job whose worker has written items that it didn't count",
         unchanged_rows: 0,
         failed_rows: failed,
       });
-      const results = (await resultsOf(id)).map((line) => line.split(","));
+      const results = (await uploads.resultLines(id)).map((line) => line.split(","));
       expect(results.map(([row, externalId, , outcome]) => [row, externalId, outcome])).toEqual(
         items
           .slice(0, written + 1)

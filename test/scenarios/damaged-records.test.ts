@@ -156,9 +156,7 @@ it("a damaged job or bucket is left out of the list of jobs, and the sweep conti
   await damage(bucketKey(uploads.jobKey(c), 0), "claimed_by");
   expect((await uploads.list()).data.map(({ id }) => id)).toEqual([a]);
   expect((await send("getWorkItemUpload", { params: { id: b } })).status).toBe(500);
-  uploads.clock.advance(2 * MINUTE_MS);
-  await uploads.sweep();
-  await uploads.harness.drain();
+  await uploads.later(2 * MINUTE_MS);
   expect(await uploads.get(a)).toMatchObject({ status: "completed" });
 });
 
@@ -176,9 +174,7 @@ it("open jobs that are damaged do not stop the sweep, whatever the index shows o
   for (const [index, [name, value]] of damages.entries()) {
     await damage(jobKey(uploads.jobKey(others[index]!)), name, value);
   }
-  uploads.clock.advance(2 * MINUTE_MS);
-  await uploads.sweep();
-  await uploads.harness.drain();
+  await uploads.later(2 * MINUTE_MS);
   expect(await uploads.get(whole)).toMatchObject({ status: "completed" });
 });
 

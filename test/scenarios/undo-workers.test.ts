@@ -40,7 +40,7 @@ describe("a cancelled job", () => {
       partly_undone_rows: 1,
       kept_rows: 1,
     });
-    expect((await uploads.linesOf(undo)).join()).toContain(RESULTS.used);
+    expect((await uploads.resultLines(undo)).join()).toContain(RESULTS.used);
   });
 });
 

@@ -49,8 +49,7 @@ describe("the sweep", () => {
   });
 
   it("sends messages for the at most eight buckets whose message was lost, but not for busy ones", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(20_000));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(20_000));
     expect(await takeBuckets()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     await claim(id, 2);
 
@@ -63,8 +62,7 @@ describe("the sweep", () => {
   });
 
   it("sends a message for a bucket as soon as the claim of its dead worker has run out", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(15_000));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(15_000));
     await uploads.harness.take("chunks");
     uploads.clock.advance(MINUTE_MS - CLAIM_MS);
     await claim(id, 0);
@@ -106,8 +104,7 @@ describe("a job ends", () => {
   });
 
   it("with correct counters when a chunk is deleted before it is applied", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(6000));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(6000));
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
     const [first, ...others] = await uploads.harness.take("chunks");
     await uploads.harness.apply(sqsEvent(first), lambdaContext(120_000));
@@ -124,8 +121,7 @@ describe("a job ends", () => {
 
   it("with correct counters when failed rows are deleted before they are listed", async () => {
     const rows = Array.from({ length: 1300 }, (_, row) => `F-${row},unheard-of\n`).join("");
-    const { id } = await uploads.harness.upload(uploads.organization, `external_id,status\n${rows}`);
-    await uploads.split(id);
+    const id = await uploads.begin(`external_id,status\n${rows}`);
     const [message] = await uploads.harness.take("chunks");
     // This one hands over after the first 1,000 rows.
     await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
@@ -139,8 +135,7 @@ describe("a job ends", () => {
   });
 
   it("without its lists when they can't be written for a day", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id,status\nU-1,\nU-2,unheard-of\n");
-    await uploads.split(id);
+    const id = await uploads.begin("external_id,status\nU-1,\nU-2,unheard-of\n");
     const stop = failRequests(uploads.runtime.s3, (command, { Key }) =>
       command === "GetObjectCommand" && String(Key).includes("/results/")
         ? { name: "AccessDenied", httpStatusCode: 403 }
@@ -164,8 +159,7 @@ describe("a job ends", () => {
   });
 
   it("without its lists when all workers die that write them for a day", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(2500));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(2500));
     const large = async (): Promise<readonly Record<string, unknown>[]> => {
       for (const message of await uploads.harness.take("chunks"))
         await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
@@ -196,8 +190,7 @@ describe("a job ends", () => {
   });
 
   it("but not by messages that come again", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nD-2\n");
-    await uploads.split(id);
+    const id = await uploads.begin("external_id\nD-2\n");
     await uploads.split(id);
     const [message, ...others] = await uploads.harness.take("chunks");
     expect(others).toEqual([]);
@@ -216,8 +209,7 @@ describe("a worker close to its time limit", () => {
   it("leaves the rest of the rows to another, which continues after the last counted row", async () => {
     // Short rows: the file has one bucket.
     const rows = Array.from({ length: 2500 }, (_, row) => `S-${row}\n`).join("");
-    const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows}`);
-    await uploads.split(id);
+    const id = await uploads.begin(`external_id\n${rows}`);
     let deliveries = 0;
     for (
       let [message] = await uploads.harness.take("chunks");
@@ -242,8 +234,7 @@ describe("a worker close to its time limit", () => {
     const failing = `external_id,status\n${Array.from({ length: FAILED }, (_, row) => `F-${row},unheard-of\n`).join("")}`;
     /** Applies all rows. @returns the message that requests the lists */
     const applyAll = async (): Promise<{ id: string; message: Record<string, unknown> }> => {
-      const { id } = await uploads.harness.upload(uploads.organization, failing);
-      await uploads.split(id);
+      const id = await uploads.begin(failing);
       for (const _ of [1, 2]) {
         const [message] = await uploads.harness.take("chunks");
         await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
@@ -304,8 +295,7 @@ describe("a file larger than 64 MB", () => {
 
 describe("a duplicate of a message whose bucket is busy", () => {
   it("is done with, and writes and sends nothing", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nH-1\n");
-    await uploads.split(id);
+    const id = await uploads.begin("external_id\nH-1\n");
     await claim(id, 0);
     const [message] = await uploads.harness.take("chunks");
     const commands: string[] = [];

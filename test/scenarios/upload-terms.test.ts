@@ -50,8 +50,7 @@ describe("a job continues", () => {
   });
 
   it("through an hour in which the table is throttled most of the time", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(900));
     let calls = 0;
     const stop = failRequests(uploads.runtime.dynamodb, () => {
       // Each throttled request takes the client seconds.
@@ -67,9 +66,7 @@ describe("a job continues", () => {
     stop();
     expect((await uploads.harness.store.readJob(uploads.jobKey(id)))?.stopping).toBeUndefined();
     for (let minute = 0; minute < 5; minute++) {
-      uploads.clock.advance(3 * MINUTE_MS);
-      await uploads.sweep();
-      await uploads.harness.drain();
+      await uploads.later(3 * MINUTE_MS);
     }
     expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 900, created_rows: 900 });
   });
@@ -79,8 +76,7 @@ describe("a job continues", () => {
     ["ResourceNotFoundException", 400],
     ["ExpiredTokenException", 400],
   ])("once %s is over, and none of its rows has failed", async (name, httpStatusCode) => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\nC\n");
-    await uploads.split(id);
+    const id = await uploads.begin("external_id\nA\nB\nC\n");
     const stop = failRequests(uploads.runtime.dynamodb, (command) => {
       if (!/^(BatchExecuteStatement|PutItem|Put)Command$/.test(command)) return undefined;
       uploads.clock.advance(1000);
@@ -93,9 +89,7 @@ describe("a job continues", () => {
       await uploads.sweep();
     }
     stop();
-    uploads.clock.advance(3 * MINUTE_MS);
-    await uploads.sweep();
-    await uploads.harness.drain();
+    await uploads.later(3 * MINUTE_MS);
     expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 3, failed_rows: 0 });
   });
 
@@ -121,9 +115,7 @@ describe("a job continues", () => {
     stop();
     expect(await uploads.get(id)).toMatchObject({ status: "pending" });
     await uploads.harness.drain();
-    uploads.clock.advance(3 * MINUTE_MS);
-    await uploads.sweep();
-    await uploads.harness.drain();
+    await uploads.later(3 * MINUTE_MS);
     expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
   });
 });
@@ -220,8 +212,7 @@ describe("an organization", () => {
 describe("a worker that sleeps longer than its claim", () => {
   it("saves nothing after a cancel has frozen the counters", async () => {
     const { store } = uploads.harness;
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\n");
-    await uploads.split(id);
+    const id = await uploads.begin("external_id\nA\nB\n");
     const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
     const claimed = (await store.buckets.claim(job, buckets[0]!))!;
     await uploads.harness.take("chunks");

@@ -82,8 +82,7 @@ const waitsOf = async (worker: "split" | "apply", commands: RegExp): Promise<rea
 
 describe("a worker that is rejected", () => {
   it("tries again after two seconds, then after as long as it was rejected, at most thirty seconds", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(3));
     const waits = await waitsOf("apply", WRITES);
     expect(waits).toHaveLength(RUNS);
     expect([waits[0], waits.at(-1)]).toEqual([2, 30]);
@@ -93,8 +92,7 @@ describe("a worker that is rejected", () => {
   });
 
   it("does so too before it knows its job", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(3));
     expect(await waitsOf("apply", /^Get/)).toEqual([2, 4, 8, 16, 30, 30, 30]);
   });
 
@@ -108,8 +106,7 @@ describe("a worker that is rejected", () => {
   });
 
   it("waits for the end of its claim if it could not give it back", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, manyRows(3));
-    await uploads.split(id);
+    const id = await uploads.begin(manyRows(3));
     let isClaimed = false;
     const stop = failRequests(uploads.runtime.dynamodb, (command) => {
       const fails = isClaimed && (command.startsWith("Update") || WRITES.test(command));
@@ -126,8 +123,7 @@ describe("a worker that is rejected", () => {
 
   it("does so too if it has the next window without knowing it", async () => {
     const rows = Array.from({ length: 1500 }, (_, row) => `${row}\n`);
-    const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows.join("")}`);
-    await uploads.split(id);
+    const id = await uploads.begin(`external_id\n${rows.join("")}`);
     // The claim; then the count of the first window, which is carried out, and whose response is lost.
     const faults: Fault[] = ["none", "lost response", "unreachable", "unreachable"];
     const stop = injectFaults(uploads.runtime.dynamodb, (command) => {
@@ -165,8 +161,7 @@ describe("a worker that is rejected", () => {
   it("begins with two seconds again when it has applied rows in between", async () => {
     // One bucket, of two windows.
     const rows = Array.from({ length: 1500 }, (_, row) => `${row}\n`);
-    const { id } = await uploads.harness.upload(uploads.organization, `external_id\n${rows.join("")}`);
-    await uploads.split(id);
+    const id = await uploads.begin(`external_id\n${rows.join("")}`);
     const waits = await waitsOf("apply", WRITES);
     expect(waits.at(-1)).toBe(30);
     let requests = 0;

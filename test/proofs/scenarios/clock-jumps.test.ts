@@ -8,8 +8,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 it("a worker an hour ahead takes a live claim, and the first worker can count nothing more", async () => {
   const uploads = await createUploadService();
   const { store } = uploads.harness;
-  const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\nB\n");
-  await uploads.split(id);
+  const id = await uploads.begin("external_id\nA\nB\n");
   const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
   const first = (await store.buckets.claim(job, buckets[0]!))!;
   uploads.clock.advance(HOUR_MS);

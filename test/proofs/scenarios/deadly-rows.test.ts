@@ -75,7 +75,7 @@ describe("a row at which every worker dies", () => {
     expect(deaths).toBeGreaterThan(3);
     const [, line] = await uploads.report(id);
     expect(line).toBe(`D-${deadly},call,${deadly + 2},the row cannot be applied,,,invalid`);
-    const results = (await (await fetch((await uploads.results(id)).url!)).text()).trimEnd().split("\n").slice(1);
+    const results = await uploads.resultLines(id);
     expect(results).toHaveLength(rows);
     expect(results[deadly]).toBe(`${deadly + 2},D-${deadly},,error`);
     const created = results.filter((each) => each.endsWith(",created"));
@@ -92,7 +92,7 @@ describe("a row at which every worker dies", () => {
     const job = await uploads.get(id);
     expect(job).toMatchObject({ status: "failed", error: "applying row 43 makes no progress", total_rows: 300 });
     // Exactly what was written is counted and listed.
-    const results = (await (await fetch((await uploads.results(id)).url!)).text()).trimEnd().split("\n").slice(1);
+    const results = await uploads.resultLines(id);
     expect(results).toHaveLength(job["succeeded_rows"] + job["failed_rows"]);
     const listed = results.filter((line) => line.endsWith(",created")).map((line) => line.split(",")[1]);
     const written: string[] = [];

@@ -21,7 +21,7 @@ it("an undo whose worker dies at any of its requests does what it would have don
     const expected = Object.entries(RESULTS).map(([name, text], index) =>
       [index + 2, prefix + name, uploads.idOf(prefix + name), text].join(","),
     );
-    expect({ request, lines: await uploads.linesOf(undo) }).toEqual({ request, lines: expected });
+    expect({ request, lines: await uploads.resultLines(undo) }).toEqual({ request, lines: expected });
     expect(await uploads.find(`${prefix}a`)).toMatchObject({ type: "call", agent: { name: "Cid" } });
     expect(await uploads.find(`${prefix}b`)).toMatchObject({ type: "call", agent: { name: null } });
     expect(await uploads.find(`${prefix}made`)).toBeUndefined();

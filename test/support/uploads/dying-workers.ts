@@ -99,8 +99,5 @@ export const createDyingUploads = async () => {
       const { status, body } = await uploads.call("getWorkItem", { params: { id: idOf(name) } });
       return status === 200 ? body.data : undefined;
     },
-    /** The lines of an ended job's results. */
-    linesOf: async (id: string) =>
-      (await (await fetch((await uploads.results(id)).url!)).text()).trimEnd().split("\n").slice(1),
   };
 };

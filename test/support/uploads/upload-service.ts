@@ -39,6 +39,7 @@ export const createUploadService = async () => {
     const request = multipart(file, fields as Record<string, unknown>);
     return call("uploadWorkItems", { ...request, headers: { ...request.headers, ...headers } });
   };
+  const sweep = () => createSweepUploads(runtime)({}, lambdaContext(120_000));
   const failedRows = async (id: string) => dataOf(await call("getWorkItemUploadFailedRows", { params: { id } }));
   const results = async (id: string) => dataOf(await call("getWorkItemUploadResults", { params: { id } }));
   return {
@@ -61,7 +62,19 @@ export const createUploadService = async () => {
     requestForm: (size: number, headers: Record<string, string> = {}, options: object = {}) =>
       call("uploadWorkItems", { body: { upload: { filename: "items.csv", size, ...options } }, headers }),
     post,
-    sweep: () => createSweepUploads(runtime)({}, lambdaContext(120_000)),
+    sweep,
+    /** Uploads a file and splits it. @returns the id of its job */
+    begin: async (file: string) => {
+      const { id } = await harness.upload(organization, file);
+      await split(id);
+      return id;
+    },
+    /** Lets time pass, and then the sweep and the workers run. */
+    later: async (milliseconds: number) => {
+      clock.advance(milliseconds);
+      await sweep();
+      await harness.drain();
+    },
     /** Uploads a file and runs its job until it has ended. */
     run: async (file: string) => {
       const { id } = await harness.upload(organization, file);
@@ -75,6 +88,9 @@ export const createUploadService = async () => {
       if (response.status !== 202) throw new Error(response.text);
       return finish(dataOf(response).id);
     },
+    /** The lines of the list of results, below its header. */
+    resultLines: async (id: string) =>
+      (await (await fetch((await results(id)).url!)).text()).trimEnd().split("\n").slice(1),
     /** The lines of the report of failed rows. */
     report: async (id: string) => (await (await fetch((await failedRows(id)).url!)).text()).split("\n"),
     getItem: async (externalId: string) => {
