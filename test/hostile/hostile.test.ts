@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { runWorlds, summaryOf } from "./run-worlds.ts";
 
-const SEED = 20_261_125;
+/** The first of three seeds of which each has another kind of world; in this one an organization is erased. */
+const SEED = 20_261_127;
 
 it(`nothing is lost, doubled, undone, wrong or missed (npm run prove -- hostile; seed ${SEED})`, async () => {
   const run = await runWorlds({ firstSeed: SEED, seeds: 3, killed: 1, only: [] });

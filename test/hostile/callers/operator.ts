@@ -1,10 +1,10 @@
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
-import { operatorOf, overwrite } from "../../support/customer-data.ts";
+import { operatorOf, overwrite, tracesOf } from "../../support/customer-data.ts";
 import type { Changes } from "../world/changes.ts";
 import type { Customer, Service } from "../world/service.ts";
-import type { World } from "../world/world.ts";
+import { NO_RESPONSE, type World } from "../world/world.ts";
 import { createItemCaller, type Scene } from "./item-caller.ts";
 
 const MINUTE_MS = 60_000;
@@ -60,6 +60,17 @@ export function createOperator(
     customer.troubledUntil = world.clock() + CACHED_MS;
   };
 
+  /** Someone who hasn't heard of the erasure: nothing that they write may be left, and nothing of it fails. */
+  const stray = async (key: string, number: number): Promise<void> => {
+    const work_items = [{ external_id: `stray ${number}`, events: [{ external_id: "e" }] }];
+    for (let status: number | undefined; status !== 401;) {
+      const response = await service.call({ key }, "applyWorkItemBatch", { body: { work_items } });
+      status = response === NO_RESPONSE ? undefined : response.status;
+      if (status === 500 && world.clock() > customer.troubledUntil) oracle.report("wrong", { stray: response });
+      await world.sleep(world.below(MINUTE_MS / 4));
+    }
+  };
+
   return {
     run: async (isOver: () => boolean): Promise<void> => {
       for (let number = 0; !isOver(); number++) {
@@ -78,11 +89,17 @@ export function createOperator(
     },
     /** Erases the organization and creates it again under its ID, while everything else continues. */
     eraseAndMakeAgain: async (): Promise<void> => {
+      const { key } = customer;
+      const strays = [0, 1, 2].map((number) => stray(key, number));
+      await world.sleep(MINUTE_MS);
       customer.isErasing = true;
       await command(() => eraseOrganization(operatorOf(world.runtime), id, { sleep }));
       oracle.erase(id);
-      const { organization, key } = await service.createCustomer(id);
-      Object.assign(customer, { organization, key, isErasing: false, erased: customer.erased + 1 });
+      const left = await world.outside(() => tracesOf(base, id));
+      if (left.length > 0) oracle.report("wrong", { "left of an erased organization": left });
+      await Promise.all(strays);
+      const made = await service.createCustomer(id);
+      Object.assign(customer, made, { troubledUntil: customer.troubledUntil, erased: customer.erased + 1 });
     },
   };
 }
