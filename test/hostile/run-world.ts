@@ -115,7 +115,7 @@ async function eraseAndFollow(scene: WholeScene, seed: number): Promise<void> {
   await rest(scene, CALM_ROUNDS * CALM_ROUND_MS);
   await runAll(world, [receiver.rest()]);
   await readItems(scene, [customer]);
-  const reader = createReader(scene, customer, seed * 1000 + 900);
+  const reader = createReader(scene, customer, customer, seed * 1000 + 900);
   await runAll(world, [feed.items().then((items) => receiver.finish(items)), feed.finish(), reader.compareLists()]);
 }
 

@@ -92,7 +92,7 @@ describe("a worker that is rejected", () => {
   });
 
   it("does so too before it knows its job", async () => {
-    const id = await uploads.begin(manyRows(3));
+    await uploads.begin(manyRows(3));
     expect(await waitsOf("apply", /^Get/)).toEqual([2, 4, 8, 16, 30, 30, 30]);
   });
 
@@ -161,7 +161,7 @@ describe("a worker that is rejected", () => {
   it("begins with two seconds again when it has applied rows in between", async () => {
     // One bucket, of two windows.
     const rows = Array.from({ length: 1500 }, (_, row) => `${row}\n`);
-    const id = await uploads.begin(`external_id\n${rows.join("")}`);
+    await uploads.begin(`external_id\n${rows.join("")}`);
     const waits = await waitsOf("apply", WRITES);
     expect(waits.at(-1)).toBe(30);
     let requests = 0;

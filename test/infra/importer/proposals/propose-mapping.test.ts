@@ -3,7 +3,7 @@ import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping
 import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import { aliasesOf } from "../../../../infra/importer/proposals/known-choices.ts";
 import { delimiterIn } from "../../../../infra/importer/proposals/find-delimiter.ts";
-import { type Proposal, proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
+import { type Certainty, type Proposal, proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
 import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
