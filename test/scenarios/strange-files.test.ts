@@ -88,12 +88,12 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   "no bytes": refused("file is empty"),
   "a mark alone": {
     plain: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
-    imported: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
+    imported: "the file is empty",
     onPage: "file is empty",
   },
   "one blank line": {
     plain: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
-    imported: "row 1: there is no header; add the column names in this row or set header_row in the mapping",
+    imported: "the file is empty",
     onPage: "file is empty",
   },
   "a header alone": { plain: UNKNOWN, imported: "0 of 0", onPage: "this file has no rows" },
