@@ -58,5 +58,7 @@ export function doubtOfIds({ values, survey }: IdColumn, isCertain: boolean): st
   const rewritten = all.find((value) => REWRITTEN.test(value.trim()));
   if (rewritten !== undefined) return `a spreadsheet or script has rewritten values such as "${rewritten}"`;
   if (values.length > 0 && !isDistinct({ values })) return "values repeat";
+  const padded = values.find((value) => value !== value.trim());
+  if (padded !== undefined) return `values such as "${padded}" have spaces around them, which are part of the ID`;
   return !isCertain && isRowNumber(values) ? "its values only number the rows" : undefined;
 }

@@ -103,9 +103,12 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   const examples = best[0]!.fitting.flatMap((shape) => shape.examples);
   const byMeaning = new Map<string, (typeof best)[number]>();
   for (const reading of best.toReversed()) byMeaning.set(examples.map(reading.read).join(), reading);
-  const [first, ...others] = best.filter((reading) => [...byMeaning.values()].includes(reading));
-  const isTelling = (text: string): boolean => others.every(({ read }) => (read(text) ?? "") !== first!.read(text));
-  const rest = [...isDate].find((shape) => !best.some(({ fitting }) => fitting.includes(shape)));
+  const [first, ...different] = best.filter((reading) => [...byMeaning.values()].includes(reading));
+  // A format that reads other cells only is no other meaning of these.
+  const others = different.filter(({ read }) => examples.some((text) => read(text) !== undefined));
+  const isTelling = (text: string): boolean =>
+    others.every(({ read }) => ![undefined, first!.read(text)].includes(read(text)));
+  const rest = [...isDate].find((shape) => ![first!, ...others].every(({ fitting }) => fitting.includes(shape)));
   return {
     formats: [first!.format, ...others.map(({ format }) => format)],
     example: examples.find((text) => first!.read(text) !== undefined && isTelling(text)) ?? examples[0]!,

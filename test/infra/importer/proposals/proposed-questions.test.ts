@@ -69,6 +69,21 @@ it("says that a column has dates of several formats, and never keeps it in silen
   expect(columns[1]?.reason).toContain('8 of 12 values have another date format, such as "03/04/2024"');
 });
 
+it("says so of rows with the other order of day and month, and asks only what a date can mean", () => {
+  const [day, month] = [
+    ["13/01/2024", "14/02/2024"],
+    ["01/13/2024", "02/14/2024"],
+  ] as const;
+  const apart = propose(NAMES, rowsOf(...day, ...month));
+  expect([datesOf(apart), apart.columns[1]?.reason]).toEqual([
+    [],
+    expect.stringContaining('2 of 4 values have another date format, such as "01/13/2024"'),
+  ]);
+  const mixed = propose(NAMES, rowsOf(...day, ...month, "02/03/2024"));
+  expect(datesOf(mixed)).toEqual(["02/03/2024: 2 March 2024 or February 3, 2024?"]);
+  expect(mixed.columns[1]?.reason).toContain("2 of 5 values have another date format");
+});
+
 it("counts the rows that are completed at no time", () => {
   const names = ["Ticket ID", "Status", "Closed at"];
   const rows = [
