@@ -9,7 +9,7 @@ import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known
 import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./known-choices.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./plain-words.ts";
-import { proposeTime, type TimeAnswers, type TimeQuestion, withoutZone } from "./propose-time.ts";
+import { proposeTime, type TimeAnswers, type TimeQuestion, timesOfDay, withoutZone } from "./propose-time.ts";
 import { looksLikeDate, timeReadingsOf } from "./time-formats.ts";
 import { isMark, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
 
@@ -156,6 +156,7 @@ class Choices {
   readonly questions: TimeQuestion[] = [];
   /** Names that more than one column has. */
   readonly #repeated: ReadonlySet<string>;
+  readonly #all: readonly Column[];
   readonly #rows: number;
   readonly #answers: TimeAnswers;
 
@@ -163,6 +164,7 @@ class Choices {
   constructor(columns: readonly Column[], rows: number, answers: TimeAnswers) {
     const groups = Map.groupBy(columns, ({ words }) => words);
     this.#repeated = new Set([...groups].flatMap(([words, { length }]) => (length > 1 ? [words] : [])));
+    this.#all = columns;
     this.#rows = rows;
     this.#answers = answers;
   }
@@ -222,7 +224,9 @@ class Choices {
       const before = found.slice(0, index).map((each) => `"${each.column.name}"`);
       const order =
         before.length === 0 ? "" : `, where ${before.join(" and ")} ${before.length === 1 ? "is" : "are"} empty`;
+      const clock = timesOfDay(column, this.#all);
       const doubts = [
+        ...(clock === undefined ? [] : [`the time of day is in "${clock.name}"`]),
         ...(time.doubt === undefined ? [] : [time.doubt]),
         ...time.questions.map(({ kind }) => DOUBTS[kind]),
       ];

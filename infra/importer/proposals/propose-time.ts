@@ -96,3 +96,17 @@ export function proposeTime(
     doubt: doubtOf(readings),
   };
 }
+
+const DATE_OR_TIME = /\b(?:date|time|hour|fecha|hora|heure|uhrzeit)\b|datum\b|zeit\b/g;
+/** The column with the times of day of one that has dates alone, by their names: "Closed time" of "Closed date". */
+export function timesOfDay<C extends { readonly words: string; readonly values: readonly string[] }>(
+  { words, values }: C,
+  columns: readonly C[],
+): C | undefined {
+  const shared = (text: string): string => text.replaceAll(DATE_OR_TIME, "").trim();
+  const isTime = (value: string): boolean => /^\d{1,2}(?::\d\d)*(?: ?[ap]\.? ?m\.?)?$/i.test(value.trim());
+  if (values.some((value) => value.includes(":"))) return undefined;
+  return columns.find(
+    (each) => each.words !== words && shared(each.words) === shared(words) && each.values.some(isTime),
+  );
+}

@@ -349,7 +349,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     });
     await chooseFile(page, "cases.xlsx", workbook);
     // Not the step of the file before, which leads on when the new one has been read.
-    await open(page, /File.*cases\.xlsx/);
+    await open(page, /File.*sheet “Cases” of 2, cases\.xlsx/);
     await page.getByLabel("Sheet").selectOption("Cases");
     await page.getByRole("button", { name: "Continue", exact: true }).click();
     expect(await becomes(page, "Case Number")).toBe("external_id");

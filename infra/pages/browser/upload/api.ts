@@ -98,7 +98,7 @@ export function createApi(root: URL, key: string) {
   const readList = async (id: string, name: RowListName) => {
     const url = await listUrl(id, name);
     if (url === null) return undefined;
-    const { ok, body } = await fetch(url);
+    const { ok, body } = await connect(url);
     if (!ok || body === null) throw new Error(`The ${name.replace("_", " ")} can’t be loaded. Open this job again.`);
     return { url, content: body };
   };

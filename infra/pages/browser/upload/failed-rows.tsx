@@ -46,7 +46,7 @@ export function FailedRows({
             <a href={url}>Download all failed rows ({shownNumber(job.failed_rows)}) as CSV</a>. Correct the values and
             import that file with the same mapping: the added columns are ignored.
           </p>
-          <details>
+          <details open={values.length === 0}>
             <summary>Show the {rows.length < count && `first ${rows.length} `}failed rows</summary>
             <Table
               caption={`The first ${rows.length} failed rows`}

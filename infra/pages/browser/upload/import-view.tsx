@@ -54,7 +54,7 @@ export function ImportView({
   const sheetOf = sheets.length > 1 ? [`sheet “${sheet}” of ${sheets.length}`] : [];
   const lines: Readonly<Partial<Record<StepName, string>>> = {
     ...(table && {
-      File: [table.name, ...sheetOf, shownBytes(table.size), countOf(table.names.length, "column")].join(", "),
+      File: [...sheetOf, table.name, shownBytes(table.size), countOf(table.names.length, "column")].join(", "),
     }),
     ...(match && {
       Match: summaryOf(match)

@@ -84,6 +84,17 @@ it("says so of rows with the other order of day and month, and asks only what a 
   expect(mixed.columns[1]?.reason).toContain("2 of 5 values have another date format");
 });
 
+it.each([
+  ["Closed date", "Closed time", "14:05"],
+  ["Abschlussdatum", "Abschlusszeit", "9:15:00"],
+  ["Ticket solved - Date", "Ticket solved - Hour", "14"],
+])("says that the time of day of %s is in %s", (date, time, clock) => {
+  const { columns } = propose(["Ticket ID", date, time], [["1", "2024-03-02", clock]], { isZoneChosen: true });
+  expect(columns[1]?.reason).toBe(`by name and values; the time of day is in "${time}"`);
+  const whole = propose(["Ticket ID", date, time], [["1", "2024-03-02 10:00", clock]], { isZoneChosen: true });
+  expect(whole.columns[1]?.certainty).toBe("certain");
+});
+
 it("counts the rows that are completed at no time", () => {
   const names = ["Ticket ID", "Status", "Closed at"];
   const rows = [
