@@ -57,8 +57,8 @@ export function doubtOfIds({ values, survey }: IdColumn, isCertain: boolean): st
   const all = [...values, ...survey.shapes.flatMap(({ examples }) => examples)];
   const rewritten = all.find((value) => REWRITTEN.test(value.trim()));
   if (rewritten !== undefined) return `a spreadsheet or script has rewritten values such as "${rewritten}"`;
-  if (values.length > 0 && !isDistinct({ values })) return "values repeat";
   const padded = values.find((value) => value !== value.trim());
   if (padded !== undefined) return `values such as "${padded}" have spaces around them, which are part of the ID`;
+  if (values.length > 0 && !isDistinct({ values })) return "values repeat";
   return !isCertain && isRowNumber(values) ? "its values only number the rows" : undefined;
 }
