@@ -6,10 +6,10 @@ import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { keepFilesOnClock } from "../support/uploads/files-on-clock.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
 import { overwrite } from "../support/customer-data.ts";
+import { keepFilesOnClock } from "../support/faults.ts";
 
 /** The alarms that were triggered, each with the minutes after which. */
 const minutesOf = (rung: readonly (readonly string[])[]) =>

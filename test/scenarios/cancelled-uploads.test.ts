@@ -4,11 +4,16 @@ import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
+import { aroundRequests } from "../support/faults.ts";
 
 let uploads: UploadService;
 beforeEach(async () => {
   uploads = await createUploadService();
 });
+
+interface Update {
+  readonly UpdateExpression?: string;
+}
 
 /**
  * Lets one bucket count its rows, and the others only once the job's buckets are told to stop: however fast they are,
@@ -19,18 +24,14 @@ const holdCounts = (): Promise<void> => {
   const counted = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
   let counts = 0;
-  uploads.runtime.dynamodb.middlewareStack.add(
-    (next) => async (request) => {
-      const { UpdateExpression: update = "" } = request.input as { readonly UpdateExpression?: string };
-      const isCount = update.includes("#succeeded ");
-      if (isCount && ++counts > 1) await stopped.promise;
-      const response = await next(request);
-      if (isCount) counted.resolve();
-      if (update.includes("#stop ")) stopped.resolve();
-      return response;
-    },
-    { step: "initialize", name: "holdCounts" },
-  );
+  aroundRequests(uploads.runtime.dynamodb, async (_, { UpdateExpression: update = "" }: Update, send) => {
+    const isCount = update.includes("#succeeded ");
+    if (isCount && ++counts > 1) await stopped.promise;
+    const response = await send();
+    if (isCount) counted.resolve();
+    if (update.includes("#stop ")) stopped.resolve();
+    return response;
+  });
   return counted.promise;
 };
 
@@ -150,17 +151,13 @@ describe("cancelling a job whose worker has written items that it didn't count",
     const frozen = Promise.withResolvers<void>();
     const thawed = Promise.withResolvers<void>();
     let reads = 0;
-    uploads.runtime.dynamodb.middlewareStack.add(
-      (next, { commandName }) =>
-        async (request) => {
-          if (String(commandName).startsWith("BatchGet") && ++reads === number) {
-            frozen.resolve();
-            await thawed.promise;
-          }
-          return next(request);
-        },
-      { step: "initialize", name: "freezeAtRead" },
-    );
+    aroundRequests(uploads.runtime.dynamodb, async (command, _, send) => {
+      if (command.startsWith("BatchGet") && ++reads === number) {
+        frozen.resolve();
+        await thawed.promise;
+      }
+      return send();
+    });
     return { frozen: frozen.promise, thaw: () => thawed.resolve() };
   };
 

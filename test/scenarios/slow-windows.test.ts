@@ -3,6 +3,8 @@ import { createTestClock } from "../support/clock.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
+import { aroundRequests } from "../support/faults.ts";
+import { type BatchGetItemCommandInput } from "@aws-sdk/client-dynamodb";
 
 const RUN_MS = 90_000;
 const RUNS_MAX = 60;
@@ -14,16 +16,11 @@ const applySlowly = async (costOf: (keys: number) => number) => {
   const runtime = await createTestRuntime({ clock });
   const { organization } = await createTestOrganization(runtime);
   const workers = createWorkers(runtime);
-  runtime.dynamodb.middlewareStack.add(
-    (next, context) => async (request) => {
-      if (context.commandName === "BatchGetItemCommand") {
-        const { RequestItems = {} } = request.input as { RequestItems?: Record<string, { Keys: unknown[] }> };
-        clock.advance(costOf(Object.values(RequestItems).reduce((sum, { Keys }) => sum + Keys.length, 0)));
-      }
-      return next(request);
-    },
-    { step: "initialize", name: "slow" },
-  );
+  aroundRequests(runtime.dynamodb, async (command, { RequestItems = {} }: Partial<BatchGetItemCommandInput>, send) => {
+    const lists = command === "BatchGetItemCommand" ? Object.values(RequestItems) : [];
+    if (lists.length > 0) clock.advance(costOf(lists.reduce((sum, { Keys }) => sum + Keys!.length, 0)));
+    return send();
+  });
   const ids = Array.from({ length: ROWS }, (_, index) => `s-${index}\n`).join("");
   const job = await workers.upload(organization, { text: `external_id\n${ids}` });
   await workers.handle(JSON.stringify(job), clock() + RUN_MS);

@@ -5,6 +5,7 @@ import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
 import { createCaller } from "../support/caller.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { aroundRequests, failRequests } from "../support/faults.ts";
 
 const OUTAGES = [
   "AccessDeniedException",
@@ -28,14 +29,10 @@ describe("a table that cannot be used", () => {
   /** The runtime with a client whose requests to WorkItems fail. @param only the commands that do */
   const failing = (name: string, only: RegExp): TestRuntime => {
     const dynamodb = createDynamoDbClient();
-    dynamodb.middlewareStack.add(
-      (next, context) => (request) => {
-        const asked = JSON.stringify(request.input);
-        if (!only.test(String(context.commandName)) || !asked.includes(runtime.environment.WORK_ITEMS_TABLE))
-          return next(request);
-        throw Object.assign(new Error("injected"), { name, $metadata: { httpStatusCode: 400, attempts: 1 } });
-      },
-      { step: "initialize", name: "outage" },
+    failRequests(dynamodb, (command, input) =>
+      only.test(command) && JSON.stringify(input).includes(runtime.environment.WORK_ITEMS_TABLE)
+        ? { name, httpStatusCode: 400 }
+        : undefined,
     );
     return { ...runtime, dynamodb, log: new Logger() };
   };
@@ -68,15 +65,10 @@ describe("a table that cannot be used", () => {
   it("is tried again: where a batch fails as a whole for a moment, each of its items succeeds", async () => {
     let failures = 2;
     const dynamodb = createDynamoDbClient();
-    dynamodb.middlewareStack.add(
-      (next, context) => (request) => {
-        if (context.commandName !== "BatchExecuteStatementCommand" || failures-- <= 0) return next(request);
-        throw Object.assign(new Error("1 validation error detected"), {
-          name: "ValidationException",
-          $metadata: { httpStatusCode: 400, attempts: 1 },
-        });
-      },
-      { step: "initialize", name: "outage" },
+    failRequests(dynamodb, (command) =>
+      command === "BatchExecuteStatementCommand" && failures-- > 0
+        ? { name: "ValidationException", httpStatusCode: 400 }
+        : undefined,
     );
     const items = Array.from({ length: 60 }, (_, index) => ({ external_id: `again ${index}` }));
     const { body } = await apply({ ...runtime, dynamodb }, items);
@@ -85,16 +77,11 @@ describe("a table that cannot be used", () => {
 
   it("leaves out a response of a batch for one item only", async () => {
     const dynamodb = createDynamoDbClient();
-    dynamodb.middlewareStack.add(
-      (next, context) => async (request) => {
-        const response = await next(request);
-        if (context.commandName === "BatchExecuteStatementCommand") {
-          (response.output as { Responses?: object[] }).Responses?.pop();
-        }
-        return response;
-      },
-      { step: "initialize", name: "missing" },
-    );
+    aroundRequests(dynamodb, async (command, _, send) => {
+      const response = await send();
+      if (command === "BatchExecuteStatementCommand") (response.output as { Responses?: object[] }).Responses?.pop();
+      return response;
+    });
     const items = Array.from({ length: 5 }, (_, index) => ({ external_id: `missing ${index}` }));
     const { body } = await apply({ ...runtime, dynamodb }, items);
     expect(body).toMatchObject({ data: { summary: { created: 5, error: 0 } } });

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { isLarge, type UploadBucket } from "../../lib/uploads/job/upload-record.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
-import { failRequests } from "../support/faults.ts";
+import { aroundRequests, failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
@@ -272,21 +272,19 @@ describe("a file larger than 64 MB", () => {
   it("is left to workers of its own before anything is read", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nL-1\n");
     const bytes = 64 * 1024 * 1024;
-    uploads.runtime.s3.middlewareStack.add(
-      (next, { commandName }) =>
-        async (request) => {
-          const { output, ...response } = await next(request);
-          if (commandName !== "HeadObjectCommand") return { output, ...response };
-          return { ...response, output: { ...output, ContentLength: bytes + 1 } };
-        },
-      { step: "initialize", name: "enlarge" },
-    );
+    const stop = aroundRequests(uploads.runtime.s3, async (command, _, send) => {
+      const { output, ...response } = await send();
+      return {
+        ...response,
+        output: command === "HeadObjectCommand" ? { ...output, ContentLength: bytes + 1 } : output,
+      };
+    });
     await uploads.split(id);
     expect(await uploads.get(id)).toMatchObject({ status: "pending" });
     expect(await uploads.harness.take("large")).toEqual([splitMessage(uploads.jobKey(id))]);
     expect([bytes, bytes + 1].map((size) => isLarge({ source_size: size }))).toEqual([false, true]);
 
-    uploads.runtime.s3.middlewareStack.remove("enlarge");
+    stop();
     await uploads.harness.splitLarge(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext(900_000));
     await uploads.harness.drain();
     expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
-import type { SendMessageBatchCommandInput, ServiceOutputTypes, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
-import { failRequests } from "../support/faults.ts";
+import { failRequests, refuseMessages } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { s3Event, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
@@ -23,27 +22,11 @@ beforeEach(async () => {
 
 const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
 
-/** Makes SQS refuse the first message of the next requests that send several. */
-const refuseMessages = (sqs: SQSClient, requests: number): void => {
-  let left = requests;
-  sqs.middlewareStack.add(
-    (next, { commandName }) =>
-      async (request) => {
-        if (commandName !== "SendMessageBatchCommand" || left === 0) return next(request);
-        left--;
-        const { Entries: [refused, ...Entries] = [], ...input } = request.input as SendMessageBatchCommandInput;
-        const sent = Entries.length > 0 ? await next({ ...request, input: { ...input, Entries } }) : undefined;
-        const Failed = [{ Id: refused?.Id, SenderFault: false, Code: "InternalError" }];
-        return { response: {}, output: { ...sent?.output, $metadata: {}, Failed } as unknown as ServiceOutputTypes };
-      },
-    { step: "initialize", name: "refuseMessages" },
-  );
-};
-
 describe("a job continues", () => {
   it("at once where SQS refuses single messages of a request", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, manyRows(900));
-    refuseMessages(uploads.runtime.sqs, 2);
+    let left = 2;
+    refuseMessages(uploads.runtime.sqs, (_, index) => index === 0 && left-- > 0);
     await uploads.split(id);
     await uploads.harness.drain();
     expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 900 });

@@ -1,7 +1,7 @@
 import type { SendMessageBatchCommandInput, SendMessageCommandInput, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
-import { type Fault, failRequests, injectFaults } from "../support/faults.ts";
+import { aroundRequests, failRequests, type Fault, injectFaults } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, type UploadService } from "../support/uploads/upload-service.ts";
@@ -15,16 +15,12 @@ interface Sent {
 /** Records the messages that are sent from now on. */
 const recordMessages = (sqs: SQSClient): Sent[] => {
   const sent: Sent[] = [];
-  sqs.middlewareStack.add(
-    (next) => (request) => {
-      const input = request.input as SendMessageCommandInput & SendMessageBatchCommandInput;
-      for (const { MessageBody = "", DelaySeconds = 0, MessageAttributes } of input.Entries ?? [input]) {
-        sent.push({ body: MessageBody, delay: DelaySeconds, attributes: MessageAttributes });
-      }
-      return next(request);
-    },
-    { step: "initialize", name: "recordMessages" },
-  );
+  aroundRequests(sqs, (_, input: SendMessageCommandInput & SendMessageBatchCommandInput, send) => {
+    for (const { MessageBody = "", DelaySeconds = 0, MessageAttributes } of input.Entries ?? [input]) {
+      sent.push({ body: MessageBody, delay: DelaySeconds, attributes: MessageAttributes });
+    }
+    return send();
+  });
   return sent;
 };
 

@@ -1,8 +1,15 @@
 import type { S3Client } from "@aws-sdk/client-s3";
-import type { SQSClient } from "@aws-sdk/client-sqs";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import {
+  type SendMessageBatchCommandInput,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { type DynamoDBDocumentClient, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { Clock } from "../../lib/clock.ts";
+import type { resources } from "../../lib/resources.ts";
 import { vi } from "vitest";
 import { damage, type DamagedResponse, isDamagedResponse, type WireResponse } from "./damaged-responses.ts";
+import { randomUUID } from "node:crypto";
 
 /**
  * A fault of one attempt of a request: an error or no response before it is sent, a response that is lost after it was
@@ -79,25 +86,85 @@ export const withoutTimeouts = (): (() => void) => {
   return () => spy.mockRestore();
 };
 
+/** A response as the SDK hands it to the code that has sent the request. */
+interface Sent {
+  readonly output: object;
+}
+
+/**
+ * Lets each request of a client go through a function, above the SDK's retries.
+ * @param around is given what sends the request, with another input if it has one
+ * @returns what ends it
+ */
+export const aroundRequests = (
+  client: FaultyClient,
+  around: (command: string, input: never, send: (input?: object) => Promise<Sent>) => Promise<object>,
+): (() => void) => {
+  const stack = client.middlewareStack as S3Client["middlewareStack"];
+  const name = `around ${randomUUID()}`;
+  stack.add(
+    (next, { commandName }) =>
+      (request) =>
+        around(String(commandName), request.input as never, (input = request.input) =>
+          next({ ...request, input }),
+        ) as ReturnType<typeof next>,
+    { step: "initialize", name },
+  );
+  return () => void stack.remove(name);
+};
+
 /** Makes requests of a client fail as AWS would after the client's last attempt. @returns what ends it */
 export const failRequests = (
-  client: DynamoDBDocumentClient | S3Client,
+  client: FaultyClient,
   fail: (
     command: string,
     input: Readonly<Record<string, unknown>>,
   ) => { readonly name: string; readonly httpStatusCode: number } | undefined,
+): (() => void) =>
+  aroundRequests(client, async (command, input: Readonly<Record<string, unknown>>, send) => {
+    const failure = fail(command, input);
+    if (failure === undefined) return send();
+    const { name, httpStatusCode } = failure;
+    throw Object.assign(new Error(`injected: ${name}`), { name, $metadata: { httpStatusCode, attempts: 1 } });
+  });
+
+/** Makes SQS refuse some of the messages that are sent together. @returns what ends it */
+export const refuseMessages = (
+  sqs: SQSClient,
+  isRefused: (entry: SendMessageBatchRequestEntry, index: number) => boolean,
+): (() => void) =>
+  aroundRequests(sqs, async (command, { Entries = [], ...input }: Partial<SendMessageBatchCommandInput>, send) => {
+    const refused = command === "SendMessageBatchCommand" ? Entries.filter(isRefused) : [];
+    if (refused.length === 0) return send();
+    const sent = Entries.filter((entry) => !refused.includes(entry));
+    const response = sent.length > 0 ? await send({ ...input, Entries: sent }) : { output: {} };
+    const Failed = refused.map(({ Id }) => ({ Id, SenderFault: false, Code: "InternalError" }));
+    return { ...response, output: { ...response.output, Failed } };
+  });
+
+/** Lets an index show to a client what it shows at the first request: it lags. @returns what ends it */
+export const freezeIndex = (
+  dynamodb: DynamoDBDocumentClient,
+  index: keyof typeof resources.workItems.indexes,
 ): (() => void) => {
-  const stack = client.middlewareStack as S3Client["middlewareStack"];
-  stack.add(
-    (next, context) => (request) => {
-      const failure = fail(String(context.commandName), request.input as never);
-      if (failure === undefined) return next(request);
-      const { name, httpStatusCode } = failure;
-      throw Object.assign(new Error(`injected: ${name}`), { name, $metadata: { httpStatusCode, attempts: 1 } });
-    },
-    { step: "initialize", name: "failRequests" },
-  );
-  return () => {
-    stack.remove("failRequests");
-  };
+  const shown = new Map<string, Promise<object>>();
+  return aroundRequests(dynamodb, (_, { IndexName, ExpressionAttributeValues, ...input }: QueryCommandInput, send) => {
+    if (IndexName !== index) return send();
+    const asked = JSON.stringify([{ ...ExpressionAttributeValues, ":now": undefined }, input.ExclusiveStartKey]);
+    const response = shown.get(asked) ?? send();
+    shown.set(asked, response);
+    return response;
+  });
+};
+
+/** Makes S3 say that files were written at the time of the test's clock: the engine has the machine's. */
+export const keepFilesOnClock = (s3: S3Client, clock: Clock): void => {
+  const written = new Map<string, Date>();
+  aroundRequests(s3, async (command, { Key = "" }: { readonly Key?: string }, send) => {
+    const response = await send();
+    if (command === "PutObjectCommand") written.set(Key, new Date(clock()));
+    const LastModified = written.get(Key);
+    if (command !== "HeadObjectCommand" || LastModified === undefined) return response;
+    return { ...response, output: { ...response.output, LastModified } };
+  });
 };

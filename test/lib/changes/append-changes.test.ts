@@ -13,7 +13,7 @@ import { readFeedState } from "../../../lib/operator/change-log.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createQueueDelivery } from "../../support/changes-queue.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
-import { injectFaults } from "../../support/faults.ts";
+import { aroundRequests, injectFaults } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
@@ -164,13 +164,12 @@ describe("changes in the queue", () => {
     await send(item(sick, "a"));
     const [record] = await queue.receive();
     const delays: unknown[] = [];
-    runtime.sqs.middlewareStack.add(
-      (next, context) => (request) => {
-        const { Entries = [] } = request.input as { Entries?: { VisibilityTimeout?: number }[] };
-        if (context.commandName === "ChangeMessageVisibilityBatchCommand") delays.push(Entries[0]?.VisibilityTimeout);
-        return next(request);
+    aroundRequests(
+      runtime.sqs,
+      (command, { Entries = [] }: { Entries?: { VisibilityTimeout?: number }[] }, forward) => {
+        if (command === "ChangeMessageVisibilityBatchCommand") delays.push(Entries[0]?.VisibilityTimeout);
+        return forward();
       },
-      { step: "initialize" },
     );
     for (const count of ["1", "2", "4"]) {
       const attributes = { ...record!.attributes, ApproximateReceiveCount: count };

@@ -1,6 +1,5 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { SendMessageBatchCommandInput } from "@aws-sdk/client-sqs";
 import type { DynamoDBRecord } from "aws-lambda";
 import { create as createRecordChanges } from "../../../functions/record-changes.ts";
 import { create as createSweepChanges } from "../../../functions/sweep-changes.ts";
@@ -11,7 +10,7 @@ import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { createQueueDelivery } from "../../support/changes-queue.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { operatorOf, tracesOf } from "../../support/customer-data.ts";
-import { injectFaults } from "../../support/faults.ts";
+import { injectFaults, refuseMessages } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
@@ -41,23 +40,9 @@ const itemIn = (owner: string, name: string, sequence = name) =>
   streamRecord(`ITEM#${owner}#${workItemId(owner, name)}`, clock(), sequence);
 const item = (name: string) => itemIn(organization.id, name);
 /** Lets SQS refuse the messages of an organization, as it does with a part of a batch. */
-const refuseMessages = (owner: string, times: number): (() => void) => {
+const refuseMessagesOf = (owner: string, times: number): (() => void) => {
   let left = times;
-  runtime.sqs.middlewareStack.add(
-    (next, context) => async (request) => {
-      if (context.commandName !== "SendMessageBatchCommand") return next(request);
-      const { Entries = [] } = request.input as SendMessageBatchCommandInput;
-      const refused = Entries.filter(({ MessageGroupId }) => MessageGroupId === owner && left-- > 0);
-      const sent = Entries.filter((entry) => !refused.includes(entry));
-      const input = { ...request.input, Entries: sent };
-      const { output, response } =
-        sent.length === 0 ? { output: {}, response: undefined } : await next({ ...request, input });
-      const Failed = refused.map(({ Id }) => ({ Id, SenderFault: false, Code: "InternalError" }));
-      return { output: { ...output, Failed } as never, response };
-    },
-    { step: "initialize", name: "refuseMessages" },
-  );
-  return () => void runtime.sqs.middlewareStack.remove("refuseMessages");
+  return refuseMessages(runtime.sqs, ({ MessageGroupId }) => MessageGroupId === owner && left-- > 0);
 };
 const idsOf = (...names: readonly string[]) => names.map((name) => workItemId(organization.id, name));
 const segments = async (id = organization.id) => (await createChangeLog(runtime).read(id, { limit: 100 })).segments;
@@ -115,7 +100,7 @@ describe("the recorder of changes", () => {
 
   test("reports the first record that is not in the queue, and those of neighbours are", async () => {
     const { organization: other } = await createTestOrganization(runtime);
-    const stop = refuseMessages(other.id, Infinity);
+    const stop = refuseMessagesOf(other.id, Infinity);
     const result = await record(item("a"), itemIn(other.id, "b", "7"), item("c"));
     stop();
     expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: "7" }] });
@@ -125,7 +110,7 @@ describe("the recorder of changes", () => {
   test("sends messages again that SQS refuses one by one, and only those", async () => {
     const others = await Promise.all(Array.from({ length: 12 }, () => createTestOrganization(runtime)));
     const ids = others.map(({ organization: { id } }) => id);
-    const stop = refuseMessages(ids[11] ?? "", 2);
+    const stop = refuseMessagesOf(ids[11] ?? "", 2);
     expect(await record(...ids.map((id) => itemIn(id, "a")))).toEqual({ batchItemFailures: [] });
     stop();
     expect(await Promise.all(ids.map((id) => loggedIds(id)))).toEqual(ids.map((id) => [[workItemId(id, "a")]]));
@@ -243,7 +228,7 @@ describe("heartbeats", () => {
   test("after a change that isn't in the queue are not noted", async () => {
     await record(heartbeat(clock()));
     clock.advance(23.1 * HOUR_MS);
-    const stop = refuseMessages(organization.id, Infinity);
+    const stop = refuseMessagesOf(organization.id, Infinity);
     const { batchItemFailures } = await record(item("a"), heartbeat(clock()));
     stop();
     expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);

@@ -8,8 +8,8 @@ import { planKeyOf } from "../../../lib/work-items/planned-records.ts";
 import { eventKeyOf, itemKey } from "../../../lib/work-items/work-item-record.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { allRecords, createCustomer, type Customer, fill, operatorOf, tracesOf } from "../../support/customer-data.ts";
-import { freezeIndex } from "../../support/frozen-index.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { freezeIndex } from "../../support/faults.ts";
 
 const MINUTE_MS = 60_000;
 const ANN = "ann@example.com";

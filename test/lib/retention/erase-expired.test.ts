@@ -10,7 +10,7 @@ import { createEraseExpiredItem } from "../../../lib/retention/erase-expired-ite
 import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { type Customer, overwrite, tracesOf } from "../../support/customer-data.ts";
-import { type Fault, injectFaults } from "../../support/faults.ts";
+import { aroundRequests, type Fault, injectFaults } from "../../support/faults.ts";
 import { createFeedCustomer, readFeed } from "../../support/feed.ts";
 import { chunksOf } from "../../../lib/retry.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
@@ -112,19 +112,13 @@ describe("work items that are older than their organization keeps them", () => {
     for (const each of chunksOf(events(150), 50)) await acme.apply({ external_id: "a", events: each });
     clock.advance(40 * DAY_MS);
     let cancelled = 0;
-    runtime.dynamodb.middlewareStack.add(
-      (next, { commandName }) =>
-        async (request) => {
-          if (commandName !== "TransactWriteItemsCommand" || cancelled++ % 2 > 0) return next(request);
-          const CancellationReasons = [
-            { Code: "None" },
-            { Code: cancelled === 1 ? "TransactionConflict" : "ThrottlingError" },
-          ];
-          const $metadata = { httpStatusCode: 400, attempts: 1 };
-          throw new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
-        },
-      { step: "initialize" },
-    );
+    aroundRequests(runtime.dynamodb, async (command, _, send) => {
+      if (command !== "TransactWriteItemsCommand" || cancelled++ % 2 > 0) return send();
+      const Code = cancelled === 1 ? "TransactionConflict" : "ThrottlingError";
+      const $metadata = { httpStatusCode: 400, attempts: 1 };
+      const CancellationReasons = [{ Code: "None" }, { Code }];
+      throw new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
+    });
     expect(await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30))).toBe(true);
     expect(cancelled).toBe(4);
     expect((await tracesOf(runtime, id)).filter((key) => key.startsWith("ITEM#"))).toEqual([]);

@@ -1,23 +1,21 @@
 import { expect, it } from "vitest";
 import { type ConditionalWrite, createRecordStore } from "../../../lib/store/record-store.ts";
 import { createTestRuntime } from "../../support/runtime.ts";
+import { aroundRequests } from "../../support/faults.ts";
 
 it("sends all statements of the largest batch at once, so that a slow table is waited for once", async () => {
   const runtime = await createTestRuntime();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let waiting = 0;
   let last: Promise<unknown> = released;
-  runtime.dynamodb.middlewareStack.add(
-    (next, context) => async (request) => {
-      if (context.commandName !== "BatchExecuteStatementCommand") return next(request);
-      waiting++;
-      // The engine gets them one by one: DynamoDB Local needs more time for all at once than a request may take.
-      const response = last.then(() => next(request));
-      last = response;
-      return response;
-    },
-    { step: "initialize", name: "hold" },
-  );
+  aroundRequests(runtime.dynamodb, (command, _, send) => {
+    if (command !== "BatchExecuteStatementCommand") return send();
+    waiting++;
+    // The engine gets them one by one: DynamoDB Local needs more time for all at once than a request may take.
+    const response = last.then(() => send());
+    last = response;
+    return response;
+  });
   // A hundred items and their two thousand events, 25 in a request.
   const writes = Array.from({ length: 2100 }, (_, index): ConditionalWrite => {
     const key = { pk: `RECORD#${index}`, sk: "#" };

@@ -10,6 +10,7 @@ import { createCustomer, type Customer, operatorOf } from "../../support/custome
 import { differencesFrom } from "../../support/openapi/document-schemas.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createWebhookDelivery, startReceiver } from "../../support/webhooks.ts";
+import { aroundRequests } from "../../support/faults.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -59,14 +60,10 @@ describe("a webhook", () => {
       const CancellationReasons = [{ Code: "None" }, { Code }, { Code: "None" }];
       return new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
     };
-    runtime.dynamodb.middlewareStack.add(
-      (next, { commandName }) =>
-        async (request) => {
-          if (commandName === "TransactWriteItemsCommand" && conflicts-- > 0) throw cancel("TransactionConflict");
-          return next(request);
-        },
-      { step: "initialize" },
-    );
+    aroundRequests(runtime.dynamodb, async (command, _, send) => {
+      if (command === "TransactWriteItemsCommand" && conflicts-- > 0) throw cancel("TransactionConflict");
+      return send();
+    });
     const body = { webhook: { url: "https://hooks.example.com/" } };
     expect((await acme.send("createWebhook", { body })).status).toBe(503);
     expect((await acme.send("deleteWebhook", { params: { id } })).status).toBe(200);

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { getOrganization } from "../../../lib/operator/administration.ts";
 import { growListingShards } from "../../../lib/operator/administration.ts";
 import { createTestService } from "../../support/service.ts";
+import { aroundRequests } from "../../support/faults.ts";
 
 type Service = Awaited<ReturnType<typeof createTestService>>;
 
@@ -25,14 +26,12 @@ const apply = async (items: readonly object[]): Promise<void> => {
 /** The external_ids of the pages of a list, and the names of the requests that read them. */
 const list = async (query: Record<string, string | number>) => {
   const indexes: string[] = [];
-  const { middlewareStack } = service.runtime.dynamodb;
-  middlewareStack.add(
-    (next) => (request) => {
-      const { IndexName: index } = request.input as { readonly IndexName?: string };
+  const stop = aroundRequests(
+    service.runtime.dynamodb,
+    (_, { IndexName: index }: { readonly IndexName?: string }, send) => {
       if (index !== undefined) indexes.push(index);
-      return next(request);
+      return send();
     },
-    { step: "initialize", name: "seeIndexes" },
   );
   const found: string[] = [];
   let cursor: string | undefined;
@@ -44,7 +43,7 @@ const list = async (query: Record<string, string | number>) => {
     found.push(...body.data.map((item) => item.external_id));
     cursor = body.meta.page.next;
   } while (cursor !== undefined);
-  middlewareStack.remove("seeIndexes");
+  stop();
   return { found, indexes: new Set(indexes) };
 };
 const ofAgent = async (agent: string, query: Record<string, string | number> = {}) =>

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { createUploadService, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
+import { aroundRequests } from "../../support/faults.ts";
 
 let uploads: UploadService;
 beforeEach(async () => {
@@ -12,16 +13,12 @@ beforeEach(async () => {
 const killAt = (...externalIds: readonly string[]) => {
   const written = new RegExp(`"(${externalIds.join("|")})"`);
   let died = Promise.withResolvers<"died">();
-  uploads.runtime.dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      (request) => {
-        const isWrite = /^(BatchExecuteStatement|PutItem|Put|Update)/.test(String(commandName));
-        if (!isWrite || !written.test(JSON.stringify(request.input))) return next(request);
-        died.resolve("died");
-        return Promise.withResolvers<never>().promise;
-      },
-    { step: "initialize", name: "killAt" },
-  );
+  aroundRequests(uploads.runtime.dynamodb, (command, input, send) => {
+    const isWrite = /^(BatchExecuteStatement|PutItem|Put|Update)/.test(command);
+    if (!isWrite || !written.test(JSON.stringify(input))) return send();
+    died.resolve("died");
+    return Promise.withResolvers<never>().promise;
+  });
   /** Hands a message to a worker, until that has ended or died. */
   return async (message: Record<string, unknown>) => {
     died = Promise.withResolvers();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { failRequests } from "../../support/faults.ts";
+import { aroundRequests, failRequests } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { createUploadService, dataOf, MINUTE_MS } from "../../support/uploads/upload-service.ts";
@@ -92,14 +92,10 @@ it("a file that takes longer to read than a sweep waits fails within ten minutes
     await uploads.sweep();
     for (const _ of await harness.take("split")) await split();
   };
-  runtime.s3.middlewareStack.add(
-    (next, { commandName }) =>
-      async (request) => {
-        if (commandName === "GetObjectCommand") await readSlowly();
-        return next(request);
-      },
-    { step: "initialize", name: "slow" },
-  );
+  aroundRequests(runtime.s3, async (command, _, send) => {
+    if (command === "GetObjectCommand") await readSlowly();
+    return send();
+  });
   await split();
   expect(await uploads.get(id)).toMatchObject({
     status: "failed",

@@ -4,10 +4,8 @@ import { isoTime } from "../../../lib/clock.ts";
 import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { isDone, type UploadJob } from "../../../lib/uploads/job/upload-record.ts";
 import { CHECK_WITHIN_MS } from "../../../lib/uploads/job/upload-store.ts";
-import { failRequests } from "../../support/faults.ts";
-import { freezeIndex } from "../../support/frozen-index.ts";
+import { failRequests, freezeIndex, keepFilesOnClock } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
-import { keepFilesOnClock } from "../../support/uploads/files-on-clock.ts";
 import { s3Event, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../../support/uploads/upload-service.ts";
 
