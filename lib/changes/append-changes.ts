@@ -5,6 +5,7 @@ import { isUnavailable } from "../aws/error-codes.ts";
 import type { QueueWorker } from "../aws/queue-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { sendMessages } from "../aws/send-messages.ts";
+import { readFirstNumber } from "../organizations/access-store.ts";
 import { createAppend, type RingWebhooks } from "./append.ts";
 import { type ChangeMessage, messageIn } from "./change-messages.ts";
 import { createDueHoles } from "./due-holes.ts";
@@ -57,7 +58,8 @@ export function createAppendChanges(
 
   /** Lets the sweep put a hole for what is given up. It is noted before the messages leave their queue. */
   async function giveUp(organization: string, records: readonly SQSRecord[], reason: string): Promise<void> {
-    if (records.length === 0) return;
+    // Of an organization that can't be read, changes may be missing too. Of one that is erased, nothing may be written.
+    if (records.length === 0 || (await readFirstNumber(runtime, organization).catch(() => 0)) === undefined) return;
     log.error("changes are given up for a hole", { organization, messages: records.length, reason });
     await dueHoles.noteOne(organization);
   }

@@ -6,7 +6,7 @@ import { partitionPages } from "../store/all-items.ts";
 import { getItem } from "../store/batch-get.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
-import { newWriteId } from "../store/versioned-record.ts";
+import { newWriteId, type RecordKey } from "../store/versioned-record.ts";
 
 /** Holes that are to be put into the logs of all organizations. */
 export interface DueHoles {
@@ -26,21 +26,25 @@ export interface DueHole {
 const allKey = { pk: partitionKeyOf("HOLES", "all"), sk: "#DUE" };
 const OF_ONE = partitionKeyOf("HOLES", "one");
 
+/** Key of the note that an organization has a hole of its own due. */
+export function holeKey(organization: string): RecordKey {
+  return { pk: OF_ONE, sk: organization };
+}
+
 /** Notes which logs may lack changes. The sweep of changes reads it. */
 export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
   const TableName = environment.CHANGES_TABLE;
   /** @returns the new id */
-  const put = async (key: object): Promise<string> => {
+  const put = async (key: RecordKey): Promise<string> => {
     const id = newWriteId();
     await dynamodb.send(new PutCommand({ TableName, Item: { ...key, id, since: isoTime(clock()) } }));
     return id;
   };
-  const keyOfOne = (organization: string) => ({ pk: OF_ONE, sk: organization });
   /** A damaged record is still due: it is replaced. */
-  const idOf = async (key: object, { id }: Record<string, unknown>): Promise<string> =>
+  const idOf = async (key: RecordKey, { id }: Record<string, unknown>): Promise<string> =>
     typeof id === "string" ? id : put(key);
   /** Removes what is due, unless it has become due again meanwhile. */
-  const remove = async (Key: Record<string, string>, { id }: { readonly id: string }): Promise<void> => {
+  const remove = async (Key: RecordKey, { id }: { readonly id: string }): Promise<void> => {
     const condition = { ConditionExpression: "id = :id", ExpressionAttributeValues: { ":id": id } };
     await tryWrite(dynamodb, new DeleteCommand({ TableName, Key, ...condition }));
   };
@@ -63,19 +67,19 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     clearAll: (due: DueHoles): Promise<void> => remove(allKey, due),
 
     /** Notes that changes of one organization are lost. */
-    noteOne: async (organization: string): Promise<void> => void (await put(keyOfOne(organization))),
+    noteOne: async (organization: string): Promise<void> => void (await put(holeKey(organization))),
     /** The organizations that have a hole of their own due, in pages. */
     async *listOnes(): AsyncGenerator<readonly DueHole[]> {
       for await (const items of partitionPages(dynamodb, TableName, OF_ONE)) {
         yield Promise.all(
           items.map(async (item) => {
             const organization = String(item["sk"]);
-            return { organization, id: await idOf(keyOfOne(organization), item) };
+            return { organization, id: await idOf(holeKey(organization), item) };
           }),
         );
       }
     },
     /** Notes that it is put, unless it has become due again meanwhile. */
-    clearOne: ({ organization, id }: DueHole): Promise<void> => remove(keyOfOne(organization), { id }),
+    clearOne: ({ organization, id }: DueHole): Promise<void> => remove(holeKey(organization), { id }),
   };
 }

@@ -1,4 +1,5 @@
 import type { RecordKey } from "../store/versioned-record.ts";
+import { holeKey } from "../changes/due-holes.ts";
 import { keyRecordKey, listedKeyKey, listedOrganizationKey } from "../organizations/access-store.ts";
 import { keyUseKey } from "../organizations/key-use.ts";
 import { rateLimitKey } from "../organizations/limit-record.ts";
@@ -98,7 +99,7 @@ export const lastRecords: Readonly<
     listedOrganizationKey(organization),
   ],
   // Its log is erased in every pass, and nothing is added to it while the organization is being erased.
-  changes: () => [],
+  changes: (organization) => [holeKey(organization)],
   // Erased in every pass: no key can create one while the organization is being erased.
   webhooks: () => [],
   // It says that the organization was erased, and by whom.

@@ -7,6 +7,7 @@ import { create as createSweepChanges } from "../../../functions/sweep-changes.t
 import { createAppend } from "../../../lib/changes/append.ts";
 import { bodyOf } from "../../../lib/changes/change-messages.ts";
 import { createChangeLog } from "../../../lib/changes/change-log.ts";
+import { holeKey } from "../../../lib/changes/due-holes.ts";
 import { segmentKey } from "../../../lib/changes/segment.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { readFeedState } from "../../../lib/operator/change-log.ts";
@@ -212,10 +213,14 @@ describe("changes in the queue", () => {
     expect([await logged(well), await holesOf(well)]).toEqual([idsOf(well, "a"), 0]);
   });
 
-  test("that can't be read stay until their hole is noted", async () => {
-    const ids = { MessageGroupId: sick, MessageDeduplicationId: "1" };
+  const sendNonsense = async (organization: string): Promise<void> => {
+    const ids = { MessageGroupId: organization, MessageDeduplicationId: "1" };
     const QueueUrl = runtime.environment.CHANGES_QUEUE_URL;
     await runtime.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "nonsense", ...ids }));
+  };
+
+  test("that can't be read stay until their hole is noted", async () => {
+    await sendNonsense(sick);
     const stop = injectFaults(runtime.dynamodb, (command) => (command === "PutItemCommand" ? "throttled" : "none"));
     expect(await queue.drain()).toBe(1);
     stop();
@@ -228,7 +233,12 @@ describe("changes in the queue", () => {
     const { ACCESS_TABLE: TableName } = runtime.environment;
     await send(item(well, "b"));
     await runtime.dynamodb.send(new DeleteCommand({ TableName, Key: organizationRecordKey(well) }));
+    await sendNonsense(well);
     expect(await queue.drain()).toBe(0);
     expect(await logged(well)).toEqual(idsOf(well, "a"));
+    const { Item } = await runtime.dynamodb.send(
+      new GetCommand({ TableName: runtime.environment.CHANGES_TABLE, Key: holeKey(well) }),
+    );
+    expect(Item).toBeUndefined();
   });
 });
