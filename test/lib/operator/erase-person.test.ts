@@ -133,6 +133,21 @@ describe("erasing a person", () => {
     expect(await get("kept")).toMatchObject({ agent: NOBODY });
   });
 
+  it("looks again once the index shows what calls under way have written", async () => {
+    let isLate = false;
+    const waited = async (milliseconds: number): Promise<void> => {
+      clock.advance(milliseconds);
+      // Such an item is shown as late as this.
+      if (!isLate && milliseconds > 10 * 60_000) {
+        isLate = true;
+        await acme.apply({ external_id: "late", agent_email: "late@example.com" });
+      }
+    };
+    await erasePerson(runtime, acme.organization.id, "late@example.com", { sleep: waited, withoutScan: true });
+    expect(isLate).toBe(true);
+    expect(await get("late")).toMatchObject({ agent: NOBODY });
+  });
+
   it("waits for uploads whose files came before it and for their workers, and deletes plans of dry runs", async () => {
     const { organization } = acme;
     const workers = createWorkers(runtime);
