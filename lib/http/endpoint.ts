@@ -11,7 +11,7 @@ import { createRateLimiter, type Quota } from "../organizations/rate-limit.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
 import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
 import type { Step } from "./chain.ts";
-import { publicChain } from "./public-endpoint.ts";
+import { gatewayChain } from "./public-endpoint.ts";
 import type { ReadBody } from "./request-body.ts";
 import { assertScope, type EdgePermissions, type Route } from "./route.ts";
 
@@ -106,7 +106,7 @@ export function endpoint<R extends Route & { readonly permissions: EdgePermissio
       authenticationAndRateLimit(route, runtime as unknown as EdgeRuntime),
       ...(readBody === undefined ? [] : [bodyReader(readBody)]),
     ];
-    return publicChain(route.name, runtime, steps, async (event, context) => {
+    return gatewayChain(route.name, runtime, steps, async (event, context) => {
       const call = callOf(route, runtime.clock, event, context);
       const { caller } = event.progress;
       if (caller === undefined) throw new Error("the caller was not authenticated");

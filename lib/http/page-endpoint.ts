@@ -9,7 +9,7 @@ import type { Runtime } from "../aws/runtime.ts";
 import { accepts, addressOf, wayToRoot } from "./request.ts";
 import type { ApiEvent, ApiHandler } from "./chain.ts";
 import { etagOf, isKnown } from "./etag.ts";
-import { publicChain } from "./public-endpoint.ts";
+import { gatewayChain } from "./public-endpoint.ts";
 
 /** The name of the file that lists all others. */
 export const INDEX_FILE = "index.json";
@@ -180,5 +180,5 @@ export function pageEndpoint(name: string, runtime: Runtime<object>, directory: 
       body: text.replaceAll("{{root}}", wayFromPage(event)).replaceAll("{{base_url}}", baseUrlOf(event)),
     };
   };
-  return publicChain(name, runtime, [], async (event) => unlessKnown(event, respond(event)));
+  return gatewayChain(name, runtime, [], async (event) => unlessKnown(event, respond(event)));
 }

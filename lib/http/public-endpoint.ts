@@ -17,7 +17,7 @@ function outOfTime(): never {
  * limit: the gateway's stage throttles those functions.
  * @param steps between the headers of responses and the error table
  */
-export function publicChain(
+export function gatewayChain(
   name: string,
   runtime: Runtime<object>,
   steps: readonly Step[],
@@ -45,7 +45,7 @@ export function publicEndpoint<R extends Route & { readonly public: true }>(
 ) {
   return lambda(route.permissions as R["permissions"], clients, (runtime: Runtime<R["permissions"]>) => {
     const handle = prepare(runtime);
-    return publicChain(route.name, runtime, [], async (event, context) =>
+    return gatewayChain(route.name, runtime, [], async (event, context) =>
       toResult(route, event, await handle(callOf(route, runtime.clock, event, context), event)),
     );
   });
@@ -65,7 +65,7 @@ export function rejectUnknownRoute(
     const { origin, "access-control-request-method": method } = event.progress.headers;
     return event.httpMethod === "OPTIONS" && method !== undefined && corsHeaders(origins, origin) !== undefined;
   };
-  return publicChain(name, runtime, [], async (event) => {
+  return gatewayChain(name, runtime, [], async (event) => {
     const allowed = routes.filter(({ path }) => path === event.resource).flatMap(methodsOf);
     if (allowed.length === 0) throw new NotFoundError("no such path");
     if (isPreflight(event)) return { statusCode: 204, headers: { ...preflightHeaders(allowed) }, body: "" };

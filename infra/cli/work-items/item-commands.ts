@@ -40,7 +40,7 @@ function notFound(name: string): string {
   return `there is no work item ${name}`;
 }
 
-/** Says why there is no result for a name. */
+/** Says why a name has no result. */
 function noteFailure({ terminal }: CommandCall, name: string, error: string | null): void {
   terminal.note(error === null ? notFound(name) : `${name}: ${error}`);
   terminal.exitCode = EXIT.someFailed;

@@ -60,7 +60,7 @@ export const listenCommand: Command = {
       environment: { WEBHOOKS_TO_LOCALHOST: true, VERSION: manifest.version },
     });
     const service = client();
-    const told = new Set((await endedUploads(service)).map(({ id }) => id));
+    const sent = new Set((await endedUploads(service)).map(({ id }) => id));
     let mark = await newestMark(service, "now");
     terminal.note(`The messages are signed with ${secret}`);
     terminal.note(`Listening. Messages go to ${url} until you stop this command.`);
@@ -75,7 +75,7 @@ export const listenCommand: Command = {
       // What the receiver didn't take is sent again.
       if (next !== mark && (await forward(ringOf(LISTENER, Number(next))))) mark = next;
       for (const job of (await endedUploads(service)).toReversed()) {
-        if (!told.has(job.id) && (await forward(endOf(LISTENER, endedJobSchema.parse(job))))) told.add(job.id);
+        if (!sent.has(job.id) && (await forward(endOf(LISTENER, endedJobSchema.parse(job))))) sent.add(job.id);
       }
     };
     for (;;) {

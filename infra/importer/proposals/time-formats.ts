@@ -104,7 +104,7 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   const byMeaning = new Map<string, (typeof best)[number]>();
   for (const reading of best.toReversed()) byMeaning.set(examples.map(reading.read).join(), reading);
   const [first, ...different] = best.filter((reading) => [...byMeaning.values()].includes(reading));
-  // A format that reads other cells only is no other meaning of these.
+  // A format that only reads other cells isn't another meaning of these.
   const others = different.filter(({ read }) => examples.some((text) => read(text) !== undefined));
   const isTelling = (text: string): boolean =>
     others.every(({ read }) => ![undefined, first!.read(text)].includes(read(text)));

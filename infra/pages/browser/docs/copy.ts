@@ -6,7 +6,7 @@ export function startCopyButtons(): void {
   for (const button of document.querySelectorAll(".copy")) {
     button.addEventListener("click", () => {
       const code = button.closest(".code, .tabs")?.querySelector(".code:not([hidden]) code")?.textContent ?? "";
-      // It fails also where there is no clipboard, as in pages without HTTPS.
+      // Pages without HTTPS have no clipboard, so this fails there too.
       const copying = async (): Promise<void> => navigator.clipboard.writeText(code);
       void copying().then(
         () => (button.textContent = "Copied"),
