@@ -2,7 +2,6 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { workItemId } from "../lib/identity.ts";
-import { canonicalJson } from "../lib/json.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { createCreateWorkItem } from "../lib/work-items/create-work-item.ts";
 import { routes } from "./routes.ts";
@@ -13,7 +12,7 @@ export const { create, handler } = endpoint(routes.createWorkItem, { readBody: r
   return async ({ organization, body, headers, written }) => {
     const key = parseIdempotencyKey(headers);
     const input = body.work_item;
-    const createKey = key === undefined ? undefined : { key, body: canonicalJson(input) };
+    const createKey = key === undefined ? undefined : { key, body: JSON.stringify(input) };
     const id = workItemId(organization.id, input.external_id);
     written.set(id, "unknown");
     const { outcome, ...created } = await createWorkItem(organization, input, createKey);

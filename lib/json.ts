@@ -92,10 +92,3 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
     keys.every((key) => Object.hasOwn(b, key) && jsonEquals(a[key] as JsonValue, b[key] as JsonValue))
   );
 }
-
-/** JSON text that is the same for equal values: without the order of object keys, with the digits of numbers. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isJsonObject(inner) ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner,
-  );
-}

@@ -188,11 +188,10 @@ describe("an upload with a mapping", () => {
   it("has another job for each mapping under the same Idempotency-Key", async () => {
     const send = (mapping?: object) =>
       uploads.post("a\n1\n", { ...(mapping && { mapping }) }, { "Idempotency-Key": "k" });
-    const [external_id, type] = [{ column: "A" }, { value: "call" }];
-    const mapping = { fields: { external_id, type } };
+    const mapping = { fields: { external_id: { column: "A" } } };
     const first = await send(mapping);
     expect(first.status).toBe(202);
-    expect(dataOf(await send({ fields: { type, external_id } })).id).toBe(dataOf(first).id);
+    expect(dataOf(await send({ ...mapping })).id).toBe(dataOf(first).id);
     expect(dataOf(await send({ from: dataOf(first).id })).id).toBe(dataOf(first).id);
     expect((await send({ ...mapping, others: "ignore" })).status).toBe(422);
   });

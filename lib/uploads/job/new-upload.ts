@@ -1,7 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
 import { InvalidInputError, type ProblemCode } from "../../errors.ts";
 import { idempotentUploadJobId } from "../../identity.ts";
-import { canonicalJson } from "../../json.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
 import { mappingOf, type NewUpload } from "./upload-record.ts";
 import type { UploadStore } from "./upload-store.ts";
@@ -29,7 +28,7 @@ export interface UploadRequest {
 function hashOf({ filename, size, content, mapping, dryRun }: UploadRequest): string {
   const file = hash("sha256", content ?? JSON.stringify({ filename, size }));
   if (mapping === undefined && !dryRun) return file;
-  return hash("sha256", `${file} ${canonicalJson({ mapping, ...(dryRun && { dry_run: true }) })}`);
+  return hash("sha256", `${file} ${JSON.stringify({ mapping, ...(dryRun && { dry_run: true }) })}`);
 }
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */
