@@ -17,7 +17,7 @@ const RETRY_AFTER_MAX_MS = HOUR_MS;
 const DISABLED_AFTER_MS = 5 * 24 * HOUR_MS;
 /** Longer than a call may take: by then the claim of a worker that died has expired. */
 const CLAIM_MS = 25 * SECOND_MS;
-/** More ended jobs than these become one message that says so. */
+/** Of more ended jobs, one message stands for the oldest. */
 const JOBS_MAX = 100;
 /** When the sweep looks at what is due: by then the message about it was lost. */
 const SWEPT_AFTER_MS = MINUTE_MS;
@@ -61,7 +61,7 @@ export const endpointStateSchema = z.object({
   rung_at: z.number().default(0),
   /** Ended jobs that were not sent yet, oldest first. */
   jobs: z.array(endedJobSchema).default([]),
-  /** Names the message that there are more ended jobs than are sent one by one. */
+  /** Names the message that more jobs may have ended than are sent one by one. */
   more: z.string().optional(),
   /** When the endpoint is rung by itself. */
   greet_at: z.number().optional(),
@@ -150,10 +150,13 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   const isGreeted = news.isGreeting === true && state.greet_at !== undefined;
   if (!isNewer && added.length === 0 && !isGreeted) return state;
   const all = [...state.jobs, ...added];
-  const isTooMany = all.length > JOBS_MAX || (state.more !== undefined && added.length > 0);
-  const pending = isTooMany ? { jobs: [], more: all.at(-1)?.id } : { jobs: all };
-  const greeted = { greet_at: undefined, ...(news.more !== undefined && { more: news.more }) };
-  return dated({ ...state, ...(isNewer && { due: mark }), ...pending, ...(isGreeted && greeted) }, now);
+  // The newest stay apart: the list that a receiver then asks for may not show them yet.
+  const pending = {
+    jobs: all.slice(-JOBS_MAX),
+    more: all.at(-JOBS_MAX - 1)?.id ?? (isGreeted ? news.more : undefined) ?? state.more,
+  };
+  const greeted = isGreeted && { greet_at: undefined };
+  return dated({ ...state, ...(isNewer && { due: mark }), ...pending, ...greeted }, now);
 }
 
 /** What a worker does for an endpoint now: sends a message, waits, or nothing. */
@@ -175,7 +178,7 @@ export function endOf(webhook: string, job: EndedJob): WebhookMessage {
   return { id: webhookMessageId(webhook, "upload.ended", job.id), type: "upload.ended", data: job };
 }
 function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState): WebhookMessage {
-  if (job !== undefined) return endOf(webhook, job);
+  if (job !== undefined && more === "") return endOf(webhook, job);
   return { id: webhookMessageId(webhook, "uploads.ended", more), type: "uploads.ended", data: { more: true } };
 }
 

@@ -217,13 +217,18 @@ describe("an endpoint that fails", () => {
 
 describe("ended jobs", () => {
   const quiet = { ...newState(T), greet_at: undefined };
-  it("become one message if there are more than a hundred", () => {
+  it("become one message, all but the newest hundred", () => {
     const jobs = Array.from({ length: 101 }, (_, index) => job(String(index)));
     const hundred = noted(quiet, { jobs: jobs.slice(0, 100) }, T);
     expect([hundred.jobs.length, hundred.more]).toEqual([100, undefined]);
     const more = noted(hundred, { jobs: jobs.slice(100) }, T);
-    expect([more.jobs.length, more.more]).toEqual([0, "100"]);
+    expect([more.jobs.length, more.jobs[0]?.id, more.more]).toEqual([100, "1", "0"]);
     expect(nextStep("webhook", more, T)).toMatchObject({ message: { type: "uploads.ended", data: { more: true } } });
+  });
+
+  it("stay apart from the message that rings a new endpoint: its list may not show them yet", () => {
+    const greeted = noted(newState(T), { isGreeting: true, more: "x" }, T);
+    expect(noted(greeted, { jobs: [job("a")] }, T)).toMatchObject({ jobs: [job("a")], more: "x" });
   });
 
   it("and changes that come while the endpoint is called are told after the call", () => {
