@@ -2,13 +2,19 @@ import {
   CreateTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
-  ResourceNotFoundException,
+  ResourceInUseException,
   type TableDescription,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, type S3Client } from "@aws-sdk/client-s3";
-import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import {
+  CreateQueueCommand,
+  GetQueueUrlCommand,
+  SetQueueAttributesCommand,
+  type SQSClient,
+  SQSServiceException,
+} from "@aws-sdk/client-sqs";
 import {
   type BucketResource,
   PARTITION_KEY,
@@ -96,21 +102,23 @@ function shapeOf({
   return [keyNames(KeySchema), ...indexes.toSorted()].join();
 }
 
+/** @throws CommandError if an existing table has other keys or indexes */
+async function checkTable(dynamodb: EngineClients["dynamodb"], name: string, resource: TableResource): Promise<void> {
+  const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
+  const { StreamSpecification: stream, ...table } = describe(resource);
+  if (shapeOf(existing) !== shapeOf(table)) {
+    throw new CommandError(
+      `the kept table ${name} has other keys or indexes than lib/resources.ts: delete the data directory, or name another with DATA_DIR`,
+    );
+  }
+  if (stream && existing.StreamSpecification?.StreamEnabled !== true) {
+    await dynamodb.send(new UpdateTableCommand({ TableName: name, StreamSpecification: stream }));
+  }
+}
+
 async function provisionTable(dynamodb: EngineClients["dynamodb"], name: string, resource: TableResource) {
   const { GlobalSecondaryIndexes, ...table } = describe(resource);
   try {
-    const { Table: existing = {} } = await dynamodb.send(new DescribeTableCommand({ TableName: name }));
-    if (shapeOf(existing) !== shapeOf({ ...table, GlobalSecondaryIndexes })) {
-      throw new CommandError(
-        `the kept table ${name} has other keys or indexes than lib/resources.ts: delete the data directory, or name another with DATA_DIR`,
-      );
-    }
-    const { StreamSpecification: stream } = table;
-    if (stream && existing.StreamSpecification?.StreamEnabled !== true) {
-      await dynamodb.send(new UpdateTableCommand({ TableName: name, StreamSpecification: stream }));
-    }
-  } catch (error) {
-    if (!(error instanceof ResourceNotFoundException)) throw error;
     await dynamodb.send(
       new CreateTableCommand({
         TableName: name,
@@ -119,9 +127,12 @@ async function provisionTable(dynamodb: EngineClients["dynamodb"], name: string,
         ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes }),
       }),
     );
-    const TimeToLiveSpecification = { AttributeName: TIME_TO_LIVE, Enabled: true };
-    await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+    return checkTable(dynamodb, name, resource);
   }
+  const TimeToLiveSpecification = { AttributeName: TIME_TO_LIVE, Enabled: true };
+  await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
 }
 
 /** What a FIFO queue is made with. Its limit is one for each group, as the stack has it. */
@@ -130,11 +141,17 @@ const FIFO_QUEUE = { FifoQueue: "true", DeduplicationScope: "messageGroup", Fifo
 async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: string): Promise<void> {
   const VisibilityTimeout = String(visibilityTimeoutSeconds(resource));
   const MessageRetentionPeriod = String(KEPT_SECONDS);
-  // The engine takes the attributes of FIFO queues only here, and refuses others if the queue exists.
-  const create = async (name: string, settings: Readonly<Record<string, string>>): Promise<void> => {
-    const Attributes = resource.isFifo === true ? FIFO_QUEUE : {};
-    const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name, Attributes }));
-    await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { VisibilityTimeout, ...settings } }));
+  const create = async (QueueName: string, settings: Readonly<Record<string, string>>): Promise<void> => {
+    const Attributes = { VisibilityTimeout, ...settings };
+    try {
+      const all = resource.isFifo === true ? { ...FIFO_QUEUE, ...Attributes } : Attributes;
+      await sqs.send(new CreateQueueCommand({ QueueName, Attributes: all }));
+    } catch (error) {
+      // The kept queue has other settings.
+      if (!(error instanceof SQSServiceException && error.name.endsWith("QueueNameExists"))) throw error;
+      const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
+      await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
+    }
   };
   const name = nameOf(resource, prefix);
   if (resource.keepsAll === true) return create(name, { MessageRetentionPeriod });
