@@ -10,7 +10,7 @@ import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { allItems, readPartition } from "../store/all-items.ts";
 import { batchGet, getItem } from "../store/batch-get.ts";
 import { changeRecord } from "../store/conditional-update.ts";
-import { tryWrite, writeConditionally } from "../store/conditional-write.ts";
+import { tryOnce, tryWrite, writeConditionally } from "../store/conditional-write.ts";
 import { decoderOf, type OnDamaged, unlessDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { checkAt, type EndpointState, endpointStateSchema } from "./endpoint-state.ts";
@@ -246,7 +246,7 @@ export async function changeState(
       ExpressionAttributeNames: { "#version": "version" },
       ExpressionAttributeValues: { ":version": version },
     });
-    return (await tryWrite(dynamodb, command)) && { before, after };
+    return (await tryOnce(dynamodb, command)) && { before, after };
   });
   return outcome === "none" ? undefined : outcome;
 }

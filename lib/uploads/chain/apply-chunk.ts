@@ -54,10 +54,10 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
   };
 
   /** After an error: fails the job, or gives the bucket back; if it was the store, a worker gets it again. */
-  const giveBack = async (job: UploadJob, { bucket, counted }: ChunkTurn, error: unknown): Promise<void> => {
+  const giveBack = async (job: UploadJob, { bucket, rowsCounted }: ChunkTurn, error: unknown): Promise<void> => {
     if (error instanceof ObjectGoneError) return stop(job, bucket, "the file was deleted before all rows were applied");
     const now = clock();
-    const since = (counted === 0 && bucket.refused_since) || now;
+    const since = (rowsCounted === 0 && bucket.refused_since) || now;
     const isRefused = isUnavailable(error);
     const delay = secondsAfterRefusal(since, now);
     // Half of the delay in milliseconds: the bucket is free before the message comes.
@@ -98,9 +98,9 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
       await giveBack(job, turn, error);
       return undefined;
     } finally {
-      if (turn.counted > 0) {
-        log.info("rows applied", { ...logFieldsOf(job), bucket: bucket.number, rows: turn.counted });
-        onEnd(turn.counted, job);
+      if (turn.rowsCounted > 0) {
+        log.info("rows applied", { ...logFieldsOf(job), bucket: bucket.number, rows: turn.rowsCounted });
+        onEnd(turn.rowsCounted, job);
       }
     }
   };

@@ -65,7 +65,7 @@ export class ChunkTurn {
   /** No request is tried again after this time, in milliseconds since the epoch. */
   readonly #deadline: number;
   #bucket: UploadBucket;
-  #counted = 0;
+  #rowsCounted = 0;
   /** If a window created only new items, the next one probably does too and need not read them first. */
   #assumeNew = false;
 
@@ -93,8 +93,8 @@ export class ChunkTurn {
   }
 
   /** Number of rows that were counted. */
-  get counted(): number {
-    return this.#counted;
+  get rowsCounted(): number {
+    return this.#rowsCounted;
   }
 
   /**
@@ -114,7 +114,7 @@ export class ChunkTurn {
         : await store.buckets.save(this.#job, this.#bucket, progress);
       if (saved === undefined) throw new ClaimLostError();
       this.#bucket = saved;
-      this.#counted += rows.length;
+      this.#rowsCounted += rows.length;
       if (!goesOn) return;
       if (saved.stop) return store.buckets.close(this.#job, saved);
     }
