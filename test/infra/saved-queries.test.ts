@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Logger } from "@aws-lambda-powertools/logger";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { create as createWorkItem } from "../../functions/create-work-item.ts";
 import { create as createUpload } from "../../functions/upload-work-items.ts";
 import { functionNames } from "../../infra/build.ts";
@@ -9,7 +9,7 @@ import { createAppendChanges } from "../../lib/changes/append-changes.ts";
 import { bodyOf } from "../../lib/changes/change-messages.ts";
 import { createRecordChanges } from "../../lib/changes/record-changes.ts";
 import { createHeldNotes } from "../../lib/changes/held-changes.ts";
-import { injectFaults } from "../support/faults.ts";
+import { injectFaults, withoutTimeouts } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { call, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime } from "../support/runtime.ts";
@@ -71,8 +71,9 @@ const linesOf = async () => {
   return { lines, runtime, organization, key };
 };
 
-// If the table takes longer than 100 ms, as on a busy machine, the rate limiter writes a line of its own.
-test("an upload can be followed from its request to its end by its id or the request's", { retry: 5 }, async () => {
+beforeEach(withoutTimeouts);
+
+test("an upload can be followed from its request to its end by its id or the request's", async () => {
   const { lines } = await linesOf();
   expect(lines.map(({ message }) => message)).toEqual(["request", "file read", "rows applied", "upload ended"]);
   const { job, request_id: request } = lines[0]!;
