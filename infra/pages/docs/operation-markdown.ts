@@ -1,7 +1,7 @@
 import { errorKinds } from "../../../lib/http/error-table.ts";
 import { fieldEntries, fieldEntry } from "./fields.ts";
 import { documentMarkdown } from "./markdown-pages.ts";
-import type { Operation } from "./operations.ts";
+import { type Operation, resolve } from "./operations.ts";
 import { samplesOf } from "./samples.ts";
 
 const PLACES = { path: "Path", query: "Query", header: "Header" } as const;
@@ -19,7 +19,8 @@ function parametersOf({ parameters }: Operation): string[] {
   });
 }
 
-function bodyOf({ json, form }: Operation): string[] {
+function bodyOf({ requestBody }: Operation): string[] {
+  const { "application/json": json, "multipart/form-data": form } = requestBody?.content ?? {};
   if (json === undefined) return [];
   const asJson = fieldEntries(json.schema, true);
   if (form === undefined) return ["## Body", asJson];
@@ -39,17 +40,17 @@ function section(...parts: readonly string[]): string {
 
 /** What an endpoint takes and returns, in Markdown, with the code that calls it. */
 export function operationSections(operation: Operation) {
-  const successes = operation.responses.filter(({ status }) => status.startsWith("2"));
-  const others = operation.responses.filter(({ status }) => !status.startsWith("2"));
-  const { contentType, content = { schema: {} } } = successes[0]!;
-  const { example } = content;
+  const responses = Object.entries(operation.responses).map(([status, shown]) => ({ status, ...resolve(shown) }));
+  const successes = responses.filter(({ status }) => status.startsWith("2"));
+  const others = responses.filter(({ status }) => !status.startsWith("2"));
+  const [contentType, { schema, example } = { schema: {} }] = Object.entries(successes[0]?.content ?? {})[0] ?? [];
   return {
     input: section(...parametersOf(operation), ...bodyOf(operation)),
     request: section("## Request", ...samplesOf(operation).map(([language, text]) => code(text, language))),
     response: section(
       "## Response",
       ...successes.map(({ status, description }) => `**${status}** ${description}`),
-      contentType?.endsWith("json") ? fieldEntries(content.schema, false) : "",
+      contentType?.endsWith("json") ? fieldEntries(schema, false) : "",
       "Every response also has the [headers that all responses share](/docs/requests#headers).",
     ),
     example: section(

@@ -12,7 +12,7 @@ export function endpointLine({ method, path }: Operation): Html {
 
 /** The page of an endpoint: what it takes beside code that calls it, and what it returns beside an example. */
 export function operationPage(operation: Operation): Html {
-  const { summary, isPublic } = operation;
+  const { summary, security } = operation;
   const [description, isExtension] = splitExtension(operation.description);
   const { input, request, response, example, others } = operationSections(operation);
   const pair = (left: string, right: string): Html =>
@@ -24,7 +24,7 @@ export function operationPage(operation: Operation): Html {
     <header>
       <h1>${renderLine(summary)}</h1>
       <p>${endpointLine(operation)} ${isExtension && html`<span class="tag">extension</span>`}</p>
-      ${renderMarkdown(description)} ${isPublic && html`<p class="note">No API key is needed.</p>`}
+      ${renderMarkdown(description)} ${security && html`<p class="note">No API key is needed.</p>`}
     </header>
     ${pair(input, request)} ${pair(response, example)} ${renderMarkdown(others)} ${sendForm(operation)}
   </main>`;

@@ -1,25 +1,13 @@
+import type { JSONSchema } from "zod/v4/core";
 import openapi from "../../../docs/openapi.json" with { type: "json" };
 
-/** A JSON Schema of the document. */
-export interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly title?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
+/** A JSON Schema of the document, in which no schema is just true or false. */
+export interface Schema extends JSONSchema.BaseSchema {
+  readonly properties?: Record<string, Schema>;
   readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly enum?: readonly unknown[];
+  readonly anyOf?: Schema[];
+  readonly oneOf?: Schema[];
   readonly "x-extensible-enum"?: readonly unknown[];
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly format?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
 }
 
 /** A value in the path, the query or a header of a request. */
@@ -38,27 +26,27 @@ interface Content {
 }
 
 interface Response {
-  readonly status: string;
   readonly description: string;
-  readonly contentType: string | undefined;
-  readonly content: Content | undefined;
+  readonly content?: Readonly<Record<string, Content>>;
 }
 
-/** An endpoint as the reference shows it. */
+/** An endpoint as the document has it, with its references resolved. */
 export interface Operation {
   /** The last part of its page's address, such as `list-work-items`. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
+  readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly tag: string;
-  readonly isPublic: boolean;
+  readonly tags: readonly string[];
+  /** Only an endpoint without a key has one. */
+  readonly security?: readonly unknown[];
   readonly parameters: readonly Parameter[];
-  readonly json: Content | undefined;
-  /** The body as a form, if it can be sent as one. */
-  readonly form: Content | undefined;
-  readonly responses: readonly Response[];
+  readonly requestBody?: {
+    readonly content: Readonly<Partial<Record<"application/json" | "multipart/form-data", Content>>>;
+  };
+  readonly responses: Readonly<Record<string, Response>>;
 }
 
 /** The part of the document that a reference names, or the value itself if it is none. */
@@ -72,46 +60,17 @@ export function resolve<T extends object>(value: T): T {
   return { ...(target as T), ...beside };
 }
 
-const METHODS = ["get", "post", "patch", "delete"] as const;
-
-interface DocumentOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  readonly security?: readonly unknown[];
-  readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
-  readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, Content>> }>
-  >;
-}
-
-function operationOf(path: string, method: string, operation: DocumentOperation): Operation {
-  return {
-    name: operation.operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-    method: method.toUpperCase(),
-    path,
-    summary: operation.summary,
-    description: operation.description,
-    tag: operation.tags[0]!,
-    isPublic: operation.security !== undefined,
-    parameters: operation.parameters.map(resolve),
-    json: operation.requestBody?.content["application/json"],
-    form: operation.requestBody?.content["multipart/form-data"],
-    responses: Object.entries(operation.responses).map(([status, reference]) => {
-      const { description, content = {} } = resolve(reference);
-      const [contentType, body] = Object.entries(content)[0] ?? [];
-      return { status, description, contentType, content: body };
-    }),
-  };
-}
-
 /** All endpoints, in the document's order. */
 export const operations: readonly Operation[] = Object.entries(openapi.paths).flatMap(([path, methods]) =>
-  METHODS.flatMap((method) => {
-    const operation = (methods as Partial<Record<string, unknown>>)[method];
-    return operation === undefined ? [] : [operationOf(path, method, operation as DocumentOperation)];
+  Object.entries<unknown>(methods).map(([method, shown]) => {
+    const operation = shown as Omit<Operation, "name" | "method" | "path">;
+    return {
+      ...operation,
+      name: operation.operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      method: method.toUpperCase(),
+      path,
+      parameters: operation.parameters.map(resolve),
+    };
   }),
 );
 

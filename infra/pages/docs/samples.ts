@@ -54,7 +54,8 @@ const PREPARATIONS = [
 const AFTER_THE_END = /^\/v1\/work_items\/upload\/\{id\}\/(?:undo|failed_rows|results)$/;
 
 /** The body that a person may send without harm: batches are only tried. */
-export function exampleBody({ json }: Operation): unknown {
+export function exampleBody({ requestBody }: Operation): unknown {
+  const json = requestBody?.content["application/json"];
   const example = json?.example;
   const { properties = {} } = json ? resolve(json.schema) : {};
   return "dry_run" in properties ? { ...(example as object), dry_run: true } : example;
@@ -62,20 +63,20 @@ export function exampleBody({ json }: Operation): unknown {
 
 /** @param made paths' variables that the code has; others have the values of examples */
 function requestOf(operation: Operation, made: ReadonlySet<string>, body?: unknown): Request {
-  const { method, isPublic, parameters, form } = operation;
-  const isUpload = form !== undefined;
+  const { method, security, parameters, requestBody, responses } = operation;
+  const isUpload = requestBody?.content["multipart/form-data"] !== undefined;
   return {
     method,
     path: operation.path.replaceAll(/\{(\w+)\}/g, (variable, name: string) =>
       made.has(name) ? variable : String(parameters.find((each) => each.name === name)?.example),
     ),
-    isPublic,
+    isPublic: security !== undefined,
     headers: parameters.flatMap(({ in: place, name, example }) =>
       place === "header" && name === "Idempotency-Key" ? [[name, String(example)] as const] : [],
     ),
     body: isUpload ? undefined : (body ?? exampleBody(operation)),
     isUpload,
-    isJson: operation.responses[0]?.contentType?.endsWith("json") ?? false,
+    isJson: "application/json" in (Object.values(responses)[0]?.content ?? {}),
   };
 }
 

@@ -5,9 +5,14 @@ import { exampleBody } from "./samples.ts";
 /** Headers that browsers set, or whose effect a form doesn't show. */
 const HIDDEN = new Set(["If-None-Match"]);
 
-function choices(values: readonly unknown[]): Html {
-  return html`<option value="">–</option>
-    ${values.map((value) => html`<option>${String(value)}</option>`)}`;
+function field(label: string, control: Html): Html {
+  return html`<label class="field"><span>${label}</span>${control}</label>`;
+}
+
+function choice(name: string, values: readonly unknown[]): Html {
+  return html`<select name="${name}">
+    ${values.map((value) => html`<option value="${String(value)}">${String(value) || "–"}</option>`)}
+  </select>`;
 }
 
 /** The field of a parameter. None is filled in, so that a first request shows the person's own data. */
@@ -15,71 +20,56 @@ function parameterField({ in: place, name, required = false, schema, example }: 
   // Of a list the form sends one value.
   const shown = resolve(schema);
   const { enum: values } = resolve(shown.items ?? shown);
-  const control =
-    values === undefined
-      ? html`<input
-          name="${place}:${name}"
-          ${required && "required"}
-          autocomplete="off"
-          spellcheck="false"
-          ${example !== undefined && place !== "path" && html`placeholder="${example}"`}
-        />`
-      : html`<select name="${place}:${name}">
-          ${choices(values)}
-        </select>`;
-  return html`<label class="field"><span>${name}</span>${control}</label>`;
+  if (values !== undefined) return field(name, choice(`${place}:${name}`, ["", ...values]));
+  const placeholder = example !== undefined && place !== "path" && html`placeholder="${example}"`;
+  return field(
+    name,
+    html`<input
+      name="${place}:${name}"
+      ${required && "required"}
+      autocomplete="off"
+      spellcheck="false"
+      ${placeholder}
+    />`,
+  );
 }
 
 /** The field of a part of a form. A dry run is chosen unless the person decides otherwise. */
 function partField([name, shown]: readonly [string, Schema], isRequired: boolean): Html {
   const { type, format } = resolve(shown);
-  if (format === "binary") {
-    return html`<label class="field"
-      ><span>${name}</span><input type="file" name="part:${name}" ${isRequired && "required"}
-    /></label>`;
-  }
-  return type === "boolean"
-    ? html`<label class="field"
-        ><span>${name}</span
-        ><select name="part:${name}">
-          <option>true</option>
-          <option>false</option>
-        </select></label
-      >`
-    : html`<label class="field"
-        ><span>${name}</span><textarea name="part:${name}" rows="4" spellcheck="false"></textarea>
-      </label>`;
+  if (type === "boolean") return field(name, choice(`part:${name}`, [true, false]));
+  return field(
+    name,
+    format === "binary"
+      ? html`<input type="file" name="part:${name}" ${isRequired && "required"} />`
+      : html`<textarea name="part:${name}" rows="4" spellcheck="false"></textarea>`,
+  );
 }
 
-function bodyField(operation: Operation): Html {
-  if (operation.form !== undefined) {
-    const { properties = {}, required = [] } = resolve(operation.form.schema);
-    return html`${Object.entries(properties).map((entry) => partField(entry, required.includes(entry[0])))}`;
+function bodyFields(operation: Operation): readonly Html[] {
+  const { "multipart/form-data": form, "application/json": json } = operation.requestBody?.content ?? {};
+  if (form !== undefined) {
+    const { properties = {}, required = [] } = resolve(form.schema);
+    return Object.entries(properties).map((entry) => partField(entry, required.includes(entry[0])));
   }
-  if (operation.json === undefined) return html``;
+  if (json === undefined) return [];
   const body = JSON.stringify(exampleBody(operation), undefined, 2);
-  return html`<label class="field"
-    ><span>Body (JSON)</span
-    ><textarea name="body" rows="${Math.min(body.split("\n").length, 18)}" spellcheck="false">${body}</textarea>
-  </label>`;
+  const rows = Math.min(body.split("\n").length, 18);
+  return [field("Body (JSON)", html`<textarea name="body" rows="${rows}" spellcheck="false">${body}</textarea>`)];
 }
+
+const keyFields = html`<p>Requests use your key and act on your organization’s data.</p>
+  ${field("API key", html`<input name="key" type="password" required autocomplete="off" placeholder="wi_…" />`)}
+  <label class="check"><input type="checkbox" name="keep" /> Keep the key in this tab</label>`;
 
 /** A form that sends the call. Scripts show and run it. */
 export function sendForm(operation: Operation): Html {
-  const { method, path, isPublic, parameters } = operation;
+  const { method, path, security, parameters } = operation;
   return html`<section aria-labelledby="try">
     <h2 id="try">Try it</h2>
     <form class="send" data-method="${method}" data-path="${path}" hidden>
-      ${
-        isPublic
-          ? html``
-          : html`<p>Requests use your key and act on your organization’s data.</p>
-              <label class="field"
-                ><span>API key</span><input name="key" type="password" required autocomplete="off" placeholder="wi_…"
-              /></label>
-              <label class="check"><input type="checkbox" name="keep" /> Keep the key in this tab</label>`
-      }
-      ${parameters.filter(({ name }) => !HIDDEN.has(name)).map(parameterField)} ${bodyField(operation)}
+      ${!security && keyFields} ${parameters.filter(({ name }) => !HIDDEN.has(name)).map(parameterField)}
+      ${bodyFields(operation)}
       <button class="main">Send ${method}</button>
       <div class="sent" role="status" aria-live="polite">
         <p></p>

@@ -115,7 +115,7 @@ function overview(guides: readonly MarkdownDocument[], topics: readonly Markdown
           <p>${description}</p>
           <dl class="endpoints">
             ${operations
-              .filter(({ tag }) => tag === name)
+              .filter((operation) => operation.tags.includes(name))
               .map(
                 (operation) =>
                   html`<dt><a href="{{root}}docs/${operation.name}">${endpointLine(operation)}</a></dt>
@@ -158,7 +158,7 @@ export function docsSite() {
     ...tags.map(({ name }) => ({
       title: name,
       links: endpoints
-        .filter(({ operation }) => operation.tag === name)
+        .filter(({ operation }) => operation.tags.includes(name))
         .map(({ operation, path }) => ({ path, title: plainText(operation.summary).replace(/[,;:].*/, "") })),
     })),
     { title: "Look up", links: topics.map(linkOf) },
