@@ -2,12 +2,11 @@ import { useMemo } from "preact/hooks";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
-import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import type { ValueKind } from "../../../../lib/cell-value.ts";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, isTime, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { openQuestions, uncheckedColumns, withFormat, withoutAnswers, withZone } from "./answers.ts";
+import { openQuestions, uncheckedColumns, withoutAnswers } from "./answers.ts";
 import { type Misfit, misfitsOf } from "./check-rows.ts";
 import {
   canBeKept,
@@ -22,9 +21,9 @@ import {
 } from "./column-roles.ts";
 import { FIELD_NAMES, fieldName } from "./field-names.ts";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
-import { ChoiceReading, EmptyMarks, type TimeAsking, TimeReading, unansweredValues } from "./reading-fields.tsx";
+import { ChoiceReading, EmptyMarks, TimeReading, unansweredValues } from "./reading-fields.tsx";
 import { countOf } from "./shown.ts";
-import { rowsWith, sourceFor, surveyed, valuesAt, withKey } from "./sources.ts";
+import { sourceFor, valuesAt, withKey } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 import type { Match } from "./use-import.ts";
 
@@ -87,30 +86,21 @@ function surenessOf(
 }
 
 /** How the cells of a column are read: first what is asked. */
-function Reading({
-  column,
-  match: { table, mapping, checked, onAnswer },
-  asking,
-}: {
-  readonly column: ColumnRole;
-  readonly match: Match;
-  readonly asking: TimeAsking;
-}) {
+function Reading({ column, match }: { readonly column: ColumnRole; readonly match: Match }) {
+  const { table, mapping, checked, onAnswer } = match;
   const { role, name, index } = column;
-  const { empty = [] } = mapping;
   const source = column.source ?? { column: name };
   const onChange = (next: Source): void => onAnswer({ mapping: withReading(mapping, column, next), checked });
-  const props = { source, survey: surveyed(table, index), onChange };
-  const values = valuesAt(table, index, empty);
-  if (choicesOf(role))
-    return <ChoiceReading {...props} target={role} values={values} rowsOf={(value) => rowsWith(table, index, value)} />;
+  const props = { match, column, source, onChange };
+  if (choicesOf(role)) return <ChoiceReading {...props} />;
   if (name === "" || role === COMBINED || role === LEFT_OUT) return null;
   const target = itemTarget(role);
   const isAttribute = role === KEPT || role.startsWith(ATTRIBUTE_PREFIX);
   const { prefix = "", as: type = "text" } = source;
+  const [first] = valuesAt(table, index, mapping.empty ?? []);
   return (
     <>
-      {target && isTime(target) && <TimeReading {...props} {...asking} />}
+      {target && isTime(target) && <TimeReading {...props} />}
       {role === "external_id" && (
         <TextField
           label="Prefix (optional)"
@@ -118,7 +108,7 @@ function Reading({
           onChange={(text) => onChange(withKey(source, "prefix", text || undefined))}
         />
       )}
-      {prefix !== "" && values[0] !== undefined && <p class="note">For example: {prefix + values[0]}</p>}
+      {prefix !== "" && first !== undefined && <p class="note">For example: {prefix + first}</p>}
       {isAttribute && (
         <Choice
           label={`Type of “${name}”`}
@@ -127,23 +117,9 @@ function Reading({
           onChange={(chosen) => onChange(withKey(source, "as", chosen === "text" ? undefined : (chosen as ValueKind)))}
         />
       )}
-      <EmptyMarks {...props} empty={empty} />
+      <EmptyMarks {...props} />
     </>
   );
-}
-
-/** What is asked about a column, and what becomes of an answer. @param questions those that are open */
-export function askingOf(
-  match: Match,
-  column: string,
-  questions: readonly TimeQuestion[] = openQuestions(match.table, match.mapping, match.checked),
-): TimeAsking {
-  const own = questions.filter((each) => comparable(each.column) === comparable(column));
-  return {
-    asked: new Set(own.map(({ kind }) => kind)),
-    onFormat: (format) => match.onAnswer(withFormat(match.table, match, column, format)),
-    onZone: (zone) => match.onAnswer(withZone(match.table, match, column, zone)),
-  };
 }
 
 /** The number of values of a choice whose meaning a person has yet to say. */
@@ -161,23 +137,22 @@ function ColumnCard({
   column,
   misfit,
   isOpen,
+  isAsked,
   completing,
-  questions,
 }: {
   readonly match: Match;
   readonly column: ColumnRole;
   readonly misfit: Misfit | undefined;
   readonly isOpen: boolean;
+  /** Whether a question about its date-times is open. */
+  readonly isAsked: boolean;
   readonly completing: readonly string[];
-  readonly questions: readonly TimeQuestion[];
 }) {
   const { table, mapping, proposed, checked, onAnswer } = match;
   const { index, name, role, before } = column;
   const values = valuesAt(table, index, mapping.empty ?? []);
   const found = proposed.find((each) => each.index === index);
   const shown = name === "" ? `Column ${index + 1} (no header)` : name;
-  const asking = askingOf(match, name, questions);
-  const isAsked = asking.asked.size > 0;
   const unanswered = unansweredOf(table, mapping, column);
   const isLooked = checked.has(name) || found?.certainty !== "likely";
   const is = { checked: checked.has(name), asked: isAsked, unanswered: isLooked ? unanswered : 0 };
@@ -214,7 +189,7 @@ function ColumnCard({
             </Button>
           )}
         </div>
-        <Reading column={column} match={match} asking={asking} />
+        <Reading column={column} match={match} />
         {misfit && unanswered === 0 && (
           <p class="misfit">
             <strong>{countOf(misfit.rows, "row")}</strong> of the first {table.rows.length}{" "}
@@ -257,7 +232,7 @@ export function ColumnsForm({ match }: { readonly match: Match }) {
   // Reading the whole file renders this a hundred times, and a file can have thousands of columns.
   return useMemo(() => {
     const roles = rolesOf(table.names, mapping);
-    const questions = openQuestions(table, mapping, checked);
+    const asked = new Set(openQuestions(table, mapping, checked).map(({ column }) => comparable(column)));
     const completing = roles.flatMap(({ role, name }) => (role === "completed_at" ? [name] : []));
     const cards = (group: Group) => {
       const own = roles.filter(({ index }) => groups[index] === group);
@@ -265,8 +240,9 @@ export function ColumnsForm({ match }: { readonly match: Match }) {
       const list = (
         <ol class="mapping" aria-label={GROUP_NAMES[group]}>
           {own.map((column) => {
-            const rest = { misfit: misfits.get(column.index), isOpen: group === "look", completing, questions };
-            return <ColumnCard key={column.index} match={match} column={column} {...rest} />;
+            const is = { isOpen: group === "look", isAsked: asked.has(comparable(column.name)) };
+            const rest = { match, column, misfit: misfits.get(column.index), completing };
+            return <ColumnCard key={column.index} {...rest} {...is} />;
           })}
         </ol>
       );

@@ -1,22 +1,26 @@
 import { choicesOf, unknownIn } from "@work-items/importer/proposals/known-choices.ts";
 import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
-import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useState } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import { openQuestions, withFormat, withZone } from "./answers.ts";
+import type { ColumnRole } from "./column-roles.ts";
 import { choiceOptions } from "./field-names.ts";
 import { Check, Choice, Question, TextField } from "./parts.tsx";
 import { countOf } from "./shown.ts";
-import { aliasOf, TIME_ZONE, withAlias, withKey } from "./sources.ts";
+import { aliasOf, rowsWith, surveyed, TIME_ZONE, valuesAt, withAlias, withKey } from "./sources.ts";
+import type { Match } from "./use-import.ts";
 
 /** More values are not asked for or shown one by one: the column is hardly a choice then. */
 const SHOWN_VALUES = 30;
 /** A format that is not in the list. */
 const OTHER = "other";
 
-/** A source that a person changes. */
+/** A column whose source a person changes. */
 interface ReadingProps {
+  readonly match: Match;
+  readonly column: Pick<ColumnRole, "index" | "name">;
   readonly source: Source;
   readonly onChange: (source: Source) => void;
 }
@@ -28,27 +32,21 @@ export function unansweredValues(target: string, source: Source, values: readonl
 
 /** Asks which choice each unknown value means, and shows which one each known value means. */
 export function ChoiceReading({
-  target,
+  match: { table, mapping },
+  column: { role, index },
   source,
-  values,
-  rowsOf,
   onChange,
-}: ReadingProps & {
-  /** A field with choices. */
-  readonly target: string;
-  readonly values: readonly string[];
-  /** Number of rows with a value; undefined if it isn't known. */
-  readonly rowsOf: (value: string) => number | undefined;
-}) {
-  const choices = choicesOf(target) ?? [];
-  const unknown = unknownIn(target, values);
+}: ReadingProps & { readonly column: ColumnRole }) {
+  const choices = choicesOf(role) ?? [];
+  const values = valuesAt(table, index, mapping.empty ?? []);
+  const unknown = unknownIn(role, values);
   const known = values.filter((value) => !unknown.includes(value));
   const set = (value: string, choice: string | undefined): void =>
     onChange({ ...source, values: withAlias(source, value, choice) });
   return (
     <>
       {unknown.slice(0, SHOWN_VALUES).map((value) => {
-        const rows = rowsOf(value);
+        const rows = rowsWith(table, index, value);
         return (
           <Question
             key={value}
@@ -79,14 +77,6 @@ export function ChoiceReading({
   );
 }
 
-/** What is asked about a column of date-times, and what handles the answers. */
-export interface TimeAsking {
-  /** Whether a person still has to say how dates are read, or in which time zone they are. */
-  readonly asked: ReadonlySet<"date" | "zone">;
-  readonly onFormat: (format: string) => void;
-  readonly onZone: (zone: string) => void;
-}
-
 /** A zone with what it makes of a date-time, such as "Europe/Berlin: 12:22 PM UTC". */
 function shownZone(zone: string, example: string, format: string): string {
   const time = readTime(example, format, zone);
@@ -97,15 +87,14 @@ function shownZone(zone: string, example: string, format: string): string {
 }
 
 /** Asks what only a person knows of date-times, which number is the day and in which time zone they are; and how they are written. */
-export function TimeReading({
-  source,
-  survey: { shapes },
-  asked,
-  onFormat,
-  onZone,
-  onChange,
-}: ReadingProps & TimeAsking & { readonly survey: SurveyedColumn }) {
+export function TimeReading({ match, column: { index, name }, source, onChange }: ReadingProps) {
+  const { table, mapping, checked, onAnswer } = match;
   const { format = "iso", time_zone: zone = "" } = source;
+  const { shapes } = surveyed(table, index);
+  const open = openQuestions(table, mapping, checked).filter(({ column }) => comparable(column) === comparable(name));
+  const asked = new Set(open.map(({ kind }) => kind));
+  const onFormat = (chosen: string): void => onAnswer(withFormat(table, match, name, chosen));
+  const onZone = (chosen: string): void => onAnswer(withZone(table, match, name, chosen));
   /** The zones of which one is likely: that of the last file, or of the mapping, and this computer's. */
   const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
   const readings = timeReadingsOf(shapes);
@@ -163,14 +152,10 @@ export function TimeReading({
 }
 
 /** Words that may mean that there is no value, each to be chosen. */
-export function EmptyMarks({
-  source,
-  survey,
-  empty,
-  onChange,
-}: ReadingProps & { readonly survey: SurveyedColumn; readonly empty: readonly string[] }) {
-  const listed = new Set(empty.map(comparable));
-  const marks = [...Map.groupBy(survey.marks.keys(), comparable)].filter(([mark]) => !listed.has(mark));
+export function EmptyMarks({ match: { table, mapping }, column, source, onChange }: ReadingProps) {
+  const listed = new Set(mapping.empty?.map(comparable));
+  const found = Map.groupBy(surveyed(table, column.index).marks.keys(), comparable);
+  const marks = [...found].filter(([mark]) => !listed.has(mark));
   return (
     <>
       {marks.map(([mark, [shown = mark]]) => (

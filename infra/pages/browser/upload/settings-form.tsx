@@ -5,11 +5,10 @@ import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { madeId } from "./column-roles.ts";
-import { askingOf } from "./columns-form.tsx";
 import { choiceOptions, EVENT_NAMES } from "./field-names.ts";
 import { Button, Check, Choice, saveFile, TextField } from "./parts.tsx";
 import { TimeReading } from "./reading-fields.tsx";
-import { placeOf, sourceFor, surveyed, withKey } from "./sources.ts";
+import { placeOf, sourceFor, withKey } from "./sources.ts";
 import type { Match } from "./use-import.ts";
 
 /** Fields that can have the same value in every row. */
@@ -81,10 +80,10 @@ function EventField({
       )}
       {made && isTime(made) && source !== undefined && column !== undefined && (
         <TimeReading
+          match={match}
+          column={{ name: column, index: placeOf(table.names, column) }}
           source={source}
-          survey={surveyed(table, placeOf(table.names, column))}
           onChange={set}
-          {...askingOf(match, column)}
         />
       )}
     </div>
