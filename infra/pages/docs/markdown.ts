@@ -1,6 +1,6 @@
 import { Marked, type Tokens } from "marked";
 import { Html } from "./html.ts";
-import { codeBlock, codeTabs, isLanguage, type Language } from "./languages.ts";
+import { codeBlock, codeTabs, isLanguage, type Language, LOCAL_ADDRESS } from "./languages.ts";
 
 /** Headings have addresses, and links to files lead to the files' pages: links to files without a page become text. */
 const marked = new Marked({
@@ -43,7 +43,7 @@ const PAGES_OF_FILES: Readonly<Record<string, string>> = {
 };
 
 /** Where a link leads on the pages; undefined if its target is only in the repository. */
-export function addressOf(href: string): string | undefined {
+function addressOf(href: string): string | undefined {
   if (/^(https:|#)/.test(href)) return href;
   if (href.startsWith("/")) return `{{root}}${href.slice(1)}`;
   const [path = "", anchor] = href.split("#", 2);
@@ -99,4 +99,21 @@ export function sectionsOf(markdown: string): { readonly heading: string; readon
     else if (token.type !== "code" && sections.length > 0) sections.at(-1)!.text += ` ${plainText(token.raw)}`;
   }
   return sections;
+}
+
+const BLOCKS = /(^```[^]*?^```$)/m;
+const LINKS = /\[([^\]]*)\]\(([^)\s]+)\)/g;
+
+/** Lets links lead to the Markdown of pages, as addresses; those to files without a page become text. */
+function withAddresses(markdown: string): string {
+  return markdown.replaceAll(LINKS, (_, text: string, href: string) => {
+    const address = addressOf(href)?.replace(/^\{\{root\}\}(docs\/[\w-]+)/, "{{base_url}}/$1.md");
+    return address === undefined ? text : `[${text}](${address.replace("{{root}}", "{{base_url}}/")})`;
+  });
+}
+
+/** A document with the address that serves it in its code. */
+export function documentMarkdown(markdown: string): string {
+  const parts = markdown.split(BLOCKS).map((part, index) => (index % 2 === 0 ? withAddresses(part) : part));
+  return parts.join("").replaceAll(LOCAL_ADDRESS, "{{base_url}}");
 }

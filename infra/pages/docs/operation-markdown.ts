@@ -1,6 +1,6 @@
 import { errorKinds } from "../../../lib/http/error-table.ts";
 import { fieldEntries, fieldEntry } from "./fields.ts";
-import { documentMarkdown } from "./markdown-pages.ts";
+import { documentMarkdown } from "./markdown.ts";
 import { type Operation, resolve } from "./operations.ts";
 import { samplesOf } from "./samples.ts";
 

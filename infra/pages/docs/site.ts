@@ -2,11 +2,10 @@ import { NOT_FOUND_PAGE } from "../../../lib/http/page-endpoint.ts";
 import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { type Html, html } from "./html.ts";
-import { documentMarkdown, llmsText } from "./markdown-pages.ts";
-import { plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
+import { documentMarkdown, plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { operationMarkdown } from "./operation-markdown.ts";
 import { endpointLine, operationPage } from "./operation-page.ts";
-import { operations, tags } from "./operations.ts";
+import { type Operation, operations, tags } from "./operations.ts";
 import { SEARCH_WORDS } from "./search-words.ts";
 
 /** A page, without what all pages have around their content. */
@@ -19,18 +18,9 @@ export interface Page {
   readonly markdown?: string;
 }
 
-interface Link {
-  readonly path: string;
-  readonly title: string;
-}
-
 interface Section {
   readonly title: string;
-  readonly links: readonly Link[];
-}
-
-function linkOf({ name, title }: MarkdownDocument): Link {
-  return { path: `/docs/${name}`, title };
+  readonly pages: readonly Page[];
 }
 
 function navigation(sections: readonly Section[], current: string): Html {
@@ -45,14 +35,14 @@ function navigation(sections: readonly Section[], current: string): Html {
       <summary>Contents</summary>
       <p><a href="{{root}}docs" ${current === "/docs" && html`aria-current="page"`}>Overview</a></p>
       ${sections.map(
-        ({ title, links }) =>
-          html`<h2>${title}</h2>
+        ({ title: heading, pages }) =>
+          html`<h2>${heading}</h2>
             <ul>
-              ${links.map(
-                (link) =>
+              ${pages.map(
+                ({ path, title }) =>
                   html`<li>
-                    <a href="{{root}}${link.path.slice(1)}" ${link.path === current && html`aria-current="page"`}
-                      >${link.title}</a
+                    <a href="{{root}}${path.slice(1)}" ${path === current && html`aria-current="page"`}
+                      >${title.replace(/[,;:] .*/, "")}</a
                     >
                   </li>`,
               )}
@@ -62,15 +52,18 @@ function navigation(sections: readonly Section[], current: string): Html {
   </nav>`;
 }
 
-/** Links to guides with their first sentences. */
-function guideCards(guides: readonly MarkdownDocument[]): Html {
-  return html`${guides.map(
-    ({ name, title, summary }) => html`<li><a href="{{root}}docs/${name}">${title}</a><span> ${summary}</span></li>`,
-  )}`;
+/** Links to pages with their first sentences. */
+function cards({ pages }: Section): Html {
+  return html`<ul class="cards">
+    ${pages.map(
+      ({ path, title, description }) =>
+        html`<li><a href="{{root}}${path.slice(1)}">${title}</a><span> ${description}</span></li>`,
+    )}
+  </ul>`;
 }
 
 /** What the service is, how data flows, three ways to begin, and all pages. */
-function overview(guides: readonly MarkdownDocument[], topics: readonly MarkdownDocument[]): Html {
+function overview(guides: Section, topics: Section): Html {
   return html`<main id="content" class="text">
     <h1>Work items</h1>
     <p class="lead">
@@ -100,10 +93,8 @@ function overview(guides: readonly MarkdownDocument[], topics: readonly Markdown
         ><span> For databases and warehouses: load everything once, then only what changed.</span>
       </li>
     </ul>
-    <h2 id="guides">Guides</h2>
-    <ul class="cards">
-      ${guideCards(guides)}
-    </ul>
+    <h2 id="guides">${guides.title}</h2>
+    ${cards(guides)}
     <h2 id="reference">Reference</h2>
     <p>
       Each endpoint has a page with code to copy and a form that sends requests with your key. The reference is also
@@ -123,11 +114,46 @@ function overview(guides: readonly MarkdownDocument[], topics: readonly Markdown
               )}
           </dl>`,
     )}
-    <h2 id="topics">Look up</h2>
-    <ul class="cards">
-      ${guideCards(topics)}
-    </ul>
+    <h2 id="topics">${topics.title}</h2>
+    ${cards(topics)}
   </main>`;
+}
+
+function documentPage({ name, title, summary, markdown }: MarkdownDocument): Page {
+  return {
+    path: `/docs/${name}`,
+    title,
+    description: summary,
+    content: html`<main id="content" class="text">${renderMarkdown(markdown)}</main>`,
+    markdown: documentMarkdown(markdown),
+  };
+}
+
+function endpointPage(operation: Operation): Page {
+  const title = plainText(operation.summary);
+  return {
+    path: `/docs/${operation.name}`,
+    title,
+    description: `${operation.method} ${operation.path}: ${title}.`,
+    content: operationPage(operation),
+    markdown: operationMarkdown(operation),
+  };
+}
+
+/** The list of all pages for language models (https://llmstxt.org). */
+function llmsText(sections: readonly Section[]): string {
+  const lists = sections.map(({ title: heading, pages }) => {
+    const links = pages.map(
+      ({ path, title, description }) => `- [${title}]({{base_url}}${path}.md)${description && `: ${description}`}`,
+    );
+    return `## ${heading}\n\n${links.join("\n")}\n`;
+  });
+  return `# Work items
+
+> Organizations send work items, units of work done by agents, with the events of a source system, and read them back.
+> The API is described by an OpenAPI document: {{base_url}}/v1/openapi.json
+
+${lists.join("\n")}`;
 }
 
 type FoundEntry = Omit<SearchEntry, "words">;
@@ -150,19 +176,14 @@ function searchOf(entries: readonly FoundEntry[]): string {
 
 /** All pages below `/docs`, their list for language models, and what their search finds. */
 export function docsSite() {
-  const [guides, topics] = [readGuides(), readTopics()];
-  const documents = [...guides, ...topics];
-  const endpoints = operations.map((operation) => ({ operation, path: `/docs/${operation.name}` }));
-  const sections: readonly Section[] = [
-    { title: "Guides", links: guides.map(linkOf) },
-    ...tags.map(({ name }) => ({
-      title: name,
-      links: endpoints
-        .filter(({ operation }) => operation.tags.includes(name))
-        .map(({ operation, path }) => ({ path, title: plainText(operation.summary).replace(/[,;:].*/, "") })),
-    })),
-    { title: "Look up", links: topics.map(linkOf) },
-  ];
+  const documents = { guides: readGuides(), topics: readTopics() };
+  const guides: Section = { title: "Guides", pages: documents.guides.map(documentPage) };
+  const topics: Section = { title: "Look up", pages: documents.topics.map(documentPage) };
+  const endpoints = tags.map(({ name }): Section => {
+    const own = operations.filter((operation) => operation.tags.includes(name));
+    return { title: name, pages: own.map(endpointPage) };
+  });
+  const sections = [guides, ...endpoints, topics];
   const pages: readonly Page[] = [
     ...["/", "/docs"].map((path) => ({
       path,
@@ -182,31 +203,14 @@ export function docsSite() {
         </p>
       </main>`,
     },
-    ...documents.map((document) => ({
-      ...linkOf(document),
-      description: document.summary,
-      content: html`<main id="content" class="text">${renderMarkdown(document.markdown)}</main>`,
-      markdown: documentMarkdown(document.markdown),
-    })),
-    ...endpoints.map(({ operation, path }) => ({
-      path,
-      title: plainText(operation.summary),
-      description: `${operation.method} ${operation.path}: ${plainText(operation.summary)}.`,
-      content: operationPage(operation),
-      markdown: operationMarkdown(operation),
-    })),
+    ...sections.flatMap((section) => section.pages),
   ];
   return {
     pages: pages.map((page) => ({
       ...page,
       content: html`<div class="columns">${navigation(sections, page.path)}${page.content}</div>`,
     })),
-    list: llmsText(
-      sections.map(({ title, links }) => ({
-        title,
-        pages: links.map(({ path }) => pages.find((page) => page.path === path)!),
-      })),
-    ),
+    list: llmsText(sections),
     search: searchOf([
       ...operations.map(({ name, method, path, summary, parameters, description }) => ({
         title: plainText(summary),
@@ -214,7 +218,9 @@ export function docsSite() {
         text: plainText(`${method} ${path} ${parameters.map((each) => each.name).join(" ")} ${description}`),
       })),
       // A changelog has a word for everything, and the same headings again and again.
-      ...documents.flatMap((document) => entriesOf(document).slice(0, document.name === "changelog" ? 1 : undefined)),
+      ...[...documents.guides, ...documents.topics].flatMap((document) =>
+        entriesOf(document).slice(0, document.name === "changelog" ? 1 : undefined),
+      ),
     ]),
   };
 }
