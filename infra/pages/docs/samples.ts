@@ -5,20 +5,6 @@ const BASE_URL = "http://localhost:3000";
 /** The file that samples upload. One of its rows fails. */
 const FILE = { name: "work_items.csv", text: "external_id,type,completed_at\nT-1,call,\nT-2,call,yesterday\n" };
 
-interface Request {
-  readonly method: string;
-  /** In it `{id}` stands for a variable. */
-  readonly path: string;
-  readonly isPublic: boolean;
-  /** Headers beside the key and the type of the body. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: unknown;
-  /** Whether the body is the file. */
-  readonly isUpload: boolean;
-  /** Whether the response is JSON. */
-  readonly isJson: boolean;
-}
-
 /** What calls name by an ID: the variable with the ID, the call that makes the thing, and where its response has the ID. */
 const PREPARATIONS = [
   {
@@ -62,23 +48,29 @@ export function exampleBody({ requestBody }: Operation): unknown {
 }
 
 /** @param made paths' variables that the code has; others have the values of examples */
-function requestOf(operation: Operation, made: ReadonlySet<string>, body?: unknown): Request {
+function requestOf(operation: Operation, made: ReadonlySet<string>, body?: unknown) {
   const { method, security, parameters, requestBody, responses } = operation;
   const isUpload = requestBody?.content["multipart/form-data"] !== undefined;
   return {
     method,
+    /** In it `{id}` stands for a variable. */
     path: operation.path.replaceAll(/\{(\w+)\}/g, (variable, name: string) =>
       made.has(name) ? variable : String(parameters.find((each) => each.name === name)?.example),
     ),
     isPublic: security !== undefined,
+    /** Headers beside the key and the type of the body. */
     headers: parameters.flatMap(({ in: place, name, example }) =>
       place === "header" && name === "Idempotency-Key" ? [[name, String(example)] as const] : [],
     ),
     body: isUpload ? undefined : (body ?? exampleBody(operation)),
+    /** Whether the body is the file. */
     isUpload,
+    /** Whether the response is JSON. */
     isJson: "application/json" in (Object.values(responses)[0]?.content ?? {}),
   };
 }
+
+type Request = ReturnType<typeof requestOf>;
 
 const PYTHON: Readonly<Record<string, string>> = { null: "None", true: "True", false: "False" };
 
@@ -143,75 +135,63 @@ function requestsCall({ method, path, isPublic, headers, body, isUpload }: Reque
     : `${start}\n${[url, ...options].map((option) => `    ${option},\n`).join("")})`;
 }
 
-/** A call of a sample: one gets the ID of what it made, one waits until an upload has ended, and the last prints the response. */
-type Step = Request & {
-  readonly purpose: { readonly variable: string; readonly idAt: readonly (string | number)[] } | "wait" | "print";
-};
-
-function hasFile(steps: readonly Step[]): boolean {
-  return steps.some(({ isUpload }) => isUpload);
+/** How a language writes a sample, paragraph by paragraph. */
+interface Writer {
+  readonly comment: string;
+  /** What the calls need. */
+  readonly begin: (needs: Readonly<Record<"key" | "file" | "wait", boolean>>) => readonly (string | false)[];
+  readonly call: (request: Request) => string;
+  /** Keeps the ID of what a call has made. */
+  readonly keepId: (call: string, variable: string, idAt: readonly (string | number)[]) => string;
+  /** Waits until an upload has ended. */
+  readonly wait: (call: string) => string;
+  readonly print: (call: string, isJson: boolean) => string;
 }
 
-function needsKey(steps: readonly Step[]): boolean {
-  return steps.some(({ isPublic }) => !isPublic);
-}
-
-/** Writes the paragraphs of a sample. */
-const WRITERS: Readonly<Record<Language, (steps: readonly Step[]) => readonly string[]>> = {
-  bash: (steps) => [
-    ...(hasFile(steps) ? [`printf '${FILE.text.replaceAll("\n", String.raw`\n`)}' > ${FILE.name}`] : []),
-    ...steps.map((step) => {
-      const silent = curl(step).replace("curl", "curl -sS");
-      if (step.purpose === "wait") {
-        return `while ${silent} |\n  grep -qE '"status":"(pending|processing)"'; do sleep 1; done`;
-      }
-      return step.purpose === "print"
-        ? curl(step)
-        : `${step.purpose.variable}=$(${silent} |\n  grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)`;
-    }),
-  ],
-  ts: (steps) => [
-    ...(needsKey(steps) ? ["const headers = { Authorization: `Bearer ${process.env.API_KEY}` };"] : []),
-    ...(hasFile(steps)
-      ? [
-          `const form = new FormData();
+const WRITERS: Readonly<Record<Language, Writer>> = {
+  bash: {
+    comment: "#",
+    begin: ({ file }) => [file && `printf '${FILE.text.replaceAll("\n", String.raw`\n`)}' > ${FILE.name}`],
+    call: curl,
+    keepId: (call, variable) =>
+      `${variable}=$(${call.replace("curl", "curl -sS")} |\n  grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)`,
+    wait: (call) =>
+      `while ${call.replace("curl", "curl -sS")} |\n  grep -qE '"status":"(pending|processing)"'; do sleep 1; done`,
+    print: (call) => call,
+  },
+  ts: {
+    comment: "//",
+    begin: ({ key, file }) => [
+      key && "const headers = { Authorization: `Bearer ${process.env.API_KEY}` };",
+      file &&
+        `const form = new FormData();
 const csv = new Blob([${JSON.stringify(FILE.text)}]);
 form.append("upload[file]", csv, "${FILE.name}");`,
-        ]
-      : []),
-    ...steps.map((step) => {
-      const call = `await ${fetchCall(step)}`;
-      if (step.purpose === "print") {
-        return `const response = ${call};\nconsole.log(response.status, await response.${step.isJson ? "json" : "text"}());`;
-      }
-      if (step.purpose === "wait") {
-        return `const isOpen = async () => {
+    ],
+    call: (request) => `await ${fetchCall(request)}`,
+    keepId: (call, variable, idAt) => `const ${variable} = ${call}
+  .then((made) => made.json())
+  .then(({ data }) => data${idAt.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("")});`,
+    wait: (call) => `const isOpen = async () => {
   const job = ${call};
   return ["pending", "processing"].includes((await job.json()).data.status);
 };
-while (await isOpen()) await new Promise((resolve) => setTimeout(resolve, 1000));`;
-      }
-      const place = step.purpose.idAt.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
-      return `const ${step.purpose.variable} = ${call}
-  .then((made) => made.json())
-  .then(({ data }) => data${place});`;
-    }),
-  ],
-  python: (steps) => [
-    `import ${[...(needsKey(steps) ? ["os"] : []), "requests", ...(steps.some(({ purpose }) => purpose === "wait") ? ["time"] : [])].join(", ")}`,
-    ...(needsKey(steps)
-      ? [`session = requests.Session()\nsession.headers["Authorization"] = "Bearer " + os.environ["API_KEY"]`]
-      : []),
-    ...steps.map((step) => {
-      const call = requestsCall(step);
-      if (step.purpose === "wait") {
-        return `while ${call}.json()["data"]["status"] in ("pending", "processing"):\n    time.sleep(1)`;
-      }
-      return step.purpose === "print"
-        ? `response = ${call}\nprint(response.status_code, response.${step.isJson ? "json()" : "text"})`
-        : `${step.purpose.variable} = ${call}.json()["data"]${step.purpose.idAt.map((key) => `[${JSON.stringify(key)}]`).join("")}`;
-    }),
-  ],
+while (await isOpen()) await new Promise((resolve) => setTimeout(resolve, 1000));`,
+    print: (call, isJson) =>
+      `const response = ${call};\nconsole.log(response.status, await response.${isJson ? "json" : "text"}());`,
+  },
+  python: {
+    comment: "#",
+    begin: ({ key, wait }) => [
+      `import ${[key && "os", "requests", wait && "time"].filter(Boolean).join(", ")}`,
+      key && `session = requests.Session()\nsession.headers["Authorization"] = "Bearer " + os.environ["API_KEY"]`,
+    ],
+    call: requestsCall,
+    keepId: (call, variable, idAt) =>
+      `${variable} = ${call}.json()["data"]${idAt.map((key) => `[${JSON.stringify(key)}]`).join("")}`,
+    wait: (call) => `while ${call}.json()["data"]["status"] in ("pending", "processing"):\n    time.sleep(1)`,
+    print: (call, isJson) => `response = ${call}\nprint(response.status_code, response.${isJson ? "json()" : "text"})`,
+  },
 };
 
 function operationNamed(name: string): Operation {
@@ -221,20 +201,22 @@ function operationNamed(name: string): Operation {
 /** The code of a call in each language, after the calls that make what it needs. */
 export function samplesOf(operation: Operation): (readonly [Language, string])[] {
   const needed = PREPARATIONS.filter(({ path }) => `${operation.path}/`.startsWith(`${path}/`));
-  const made = new Set(needed.map(({ variable }) => variable as string));
-  const steps: Step[] = [
-    ...needed.map(({ operation: name, body, variable, idAt }) => ({
-      ...requestOf(operationNamed(name), made, body),
-      purpose: { variable, idAt },
-    })),
-    ...(AFTER_THE_END.test(operation.path)
-      ? [{ ...requestOf(operationNamed("get-work-item-upload"), made), purpose: "wait" as const }]
-      : []),
-    { ...requestOf(operation, made), purpose: "print" },
-  ];
-  return (Object.keys(WRITERS) as Language[]).map((language) => {
-    const comment = `${language === "ts" ? "//" : "#"} Makes something to try the last call with. If you have an ID, use that.`;
-    const paragraphs = WRITERS[language](steps);
-    return [language, (needed.length === 0 ? paragraphs : [comment, ...paragraphs]).join("\n\n")];
+  const made = new Set<string>(needed.map(({ variable }) => variable));
+  const making = needed.map(({ operation: name, body }) => requestOf(operationNamed(name), made, body));
+  const own = requestOf(operation, made);
+  const needs = {
+    key: [...making, own].some(({ isPublic }) => !isPublic),
+    file: [...making, own].some(({ isUpload }) => isUpload),
+    wait: AFTER_THE_END.test(operation.path),
+  };
+  return Object.entries(WRITERS).map(([language, { comment, begin, call, keepId, wait, print }]) => {
+    const paragraphs = [
+      making.length > 0 && `${comment} Makes something to try the last call with. If you have an ID, use that.`,
+      ...begin(needs),
+      ...needed.map(({ variable, idAt }, index) => keepId(call(making[index]!), variable, idAt)),
+      needs.wait && wait(call(requestOf(operationNamed("get-work-item-upload"), made))),
+      print(call(own), own.isJson),
+    ];
+    return [language as Language, paragraphs.filter(Boolean).join("\n\n")];
   });
 }
