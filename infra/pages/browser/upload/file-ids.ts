@@ -1,4 +1,3 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import {
@@ -8,6 +7,7 @@ import {
   readRepeatedIds,
 } from "@work-items/importer/checks/repeated-ids.ts";
 import { observeTable, type TableFile } from "./table-file.ts";
+import { useLoaded } from "./use-calls.ts";
 
 /** What is known of the IDs that a mapping makes of the whole file. */
 export interface FileIds {
@@ -24,24 +24,16 @@ const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
 export function useFileIds(table: TableFile | undefined, { fields, empty, event }: Mapping): FileIds {
   const source = fields?.["external_id"];
   const isRead = table !== undefined && source !== undefined && event === undefined;
-  // What is known is of the file and the IDs as they were when it was read.
-  const of = useMemo(() => ({}), [table, JSON.stringify([source, empty]), isRead]);
-  const [known, setKnown] = useState<{ readonly of: object; readonly ids: FileIds }>();
-  useEffect(() => {
-    if (!isRead) return undefined;
-    const abort = new AbortController();
-    const show = (part: number | undefined, findings?: IdFindings): void => setKnown({ of, ids: { part, findings } });
+  const read = async (signal: AbortSignal, show: (ids: FileIds) => void): Promise<FileIds> => {
+    if (!isRead) return MAY_REPEAT;
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
-    const options = { signal: abort.signal, onPart: show };
-    readRepeatedIds((begin) => observeTable(table, begin, options), mapping).then(
-      (findings) => show(undefined, findings ?? NOT_COMPARED),
-      // The file may be gone. To send it fails then, too.
-      () => show(undefined, NOT_COMPARED),
-    );
-    return () => abort.abort();
-  }, [of]);
-  if (!isRead) return MAY_REPEAT;
-  return known?.of === of ? known.ids : NOT_READ;
+    const options = { signal, onPart: (part: number) => show({ part, findings: undefined }) };
+    const reading = readRepeatedIds((begin) => observeTable(table, begin, options), mapping);
+    // The file may be gone. To send it fails then, too.
+    return { part: undefined, findings: (await reading.catch(() => undefined)) ?? NOT_COMPARED };
+  };
+  const { value = NOT_READ } = useLoaded(read, [table, JSON.stringify([source, empty]), isRead]);
+  return isRead ? value : MAY_REPEAT;
 }
 
 /** The columns of a proposal, as far as the whole file confirms that of the IDs, while it still is that. */

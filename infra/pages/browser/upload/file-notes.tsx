@@ -1,12 +1,12 @@
 import type { IdFindings } from "@work-items/importer/checks/repeated-ids.ts";
 import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
-import { useEffect, useState } from "preact/hooks";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { FileIds } from "./file-ids.ts";
 import { Check } from "./parts.tsx";
 import { countOf } from "./shown.ts";
 import { observeTable, type TableFile } from "./table-file.ts";
+import { useLoaded } from "./use-calls.ts";
 import type { Match } from "./use-import.ts";
 
 /** So many cells of a row are shown. */
@@ -82,6 +82,7 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
 }
 
 async function countUndated(table: TableFile, mapping: Mapping, signal: AbortSignal): Promise<number> {
+  if (problemsOfMapping(mapping).length > 0) return 0;
   const count = createUndatedCount(mapping, table.names);
   if (table.size > COUNTED_MAX_BYTES) table.rows.forEach((cells) => count.observe({ cells }));
   else await observeTable(table, () => [count], { signal });
@@ -90,19 +91,10 @@ async function countUndated(table: TableFile, mapping: Mapping, signal: AbortSig
 
 /** Says how many rows are completed and have no date of it. */
 export function UndatedNote({ table, mapping }: { readonly table: TableFile; readonly mapping: Mapping }) {
-  const [rows, setRows] = useState(0);
   const { status, completed_at: completedAt } = mapping.fields ?? {};
-  useEffect(() => {
-    setRows(0);
-    const controller = new AbortController();
-    if (problemsOfMapping(mapping).length > 0) return undefined;
-    countUndated(table, mapping, controller.signal).then(
-      (count) => controller.signal.aborted || setRows(count),
-      // A mapping that doesn't fit the file is named elsewhere.
-      () => undefined,
-    );
-    return () => controller.abort();
-  }, [table, JSON.stringify([status, completedAt, mapping.empty])]);
+  const about = [table, JSON.stringify([status, completedAt, mapping.empty])];
+  // A mapping that doesn't fit the file is named elsewhere.
+  const { value: rows = 0 } = useLoaded((signal) => countUndated(table, mapping, signal), about);
   if (rows === 0) return null;
   const where = table.size > COUNTED_MAX_BYTES ? ` of the first ${table.rows.length}` : "";
   return (

@@ -1,17 +1,32 @@
 import type { Page } from "work-items-client/pages.ts";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { sentenceOf } from "./api.ts";
 
-/** What a call gives that is made when the view appears, or why it failed; neither until then. */
-export function useLoaded<T>(load: () => Promise<T>) {
-  const [loaded, setLoaded] = useState<{ readonly value?: T; readonly error?: string }>({});
+interface Loaded<T> {
+  readonly value?: T;
+  readonly error?: string;
+}
+
+/**
+ * What work gives that begins when the view appears, and again when what it is about changes, or why it failed; neither
+ * until then. @param load shows what it has so far, and ends with the signal
+ */
+export function useLoaded<T>(
+  load: (signal: AbortSignal, show: (value: T) => void) => Promise<T>,
+  about: readonly unknown[] = [],
+): Loaded<T> {
+  const of = useMemo(() => ({}), about);
+  const [known, setKnown] = useState<{ readonly of: object; readonly loaded: Loaded<T> }>();
   useEffect(() => {
-    load().then(
-      (value) => setLoaded({ value }),
-      (caught: unknown) => setLoaded({ error: sentenceOf(caught) }),
+    const abort = new AbortController();
+    const show = (loaded: Loaded<T>): void => void (abort.signal.aborted || setKnown({ of, loaded }));
+    load(abort.signal, (value) => show({ value })).then(
+      (value) => show({ value }),
+      (caught: unknown) => show({ error: sentenceOf(caught) }),
     );
-  }, []);
-  return loaded;
+    return () => abort.abort();
+  }, [of]);
+  return known?.of === of ? known.loaded : {};
 }
 
 /** The work that a view begins: whether it runs, and why the last of it failed. */
