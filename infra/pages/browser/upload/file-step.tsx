@@ -3,7 +3,6 @@ import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encod
 import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
-import type { EarlierMapping } from "./send.ts";
 import { countOf, shownBytes } from "./shown.ts";
 import { asSentence, isBlank, readTextFile, type TableFile, withHeaderRow, withSheet } from "./table-file.ts";
 import { useWork } from "./use-calls.ts";
@@ -160,16 +159,8 @@ function ReadingForm({ table, onRead }: ReadingProps) {
 }
 
 /** The first step: a file, how it is read, and its first rows. */
-export function FileStep({
-  flow: { table, error, scanned, stopScan, take, readAgain, open },
-  earlier,
-  onForget,
-}: {
-  readonly flow: ReturnType<typeof useImport>;
-  /** The mapping to begin with, in place of a proposal. */
-  readonly earlier: EarlierMapping | undefined;
-  readonly onForget: () => void;
-}) {
+export function FileStep({ flow }: { readonly flow: ReturnType<typeof useImport> }) {
+  const { table, error, scanned, stopScan, take, readAgain, open, earlier, onForget } = flow;
   const isReading = scanned !== undefined;
   const isAsked = table?.text?.format.doubt !== undefined;
   return (

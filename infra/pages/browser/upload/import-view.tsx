@@ -34,13 +34,10 @@ function StepLine({
 /** From a file to its import, one step on the screen: the others are a line each. */
 export function ImportView({
   job,
-  onForget,
   ...props
 }: ImportProps & {
   /** The job of a file that this page has sent, while it is looked at. */
   readonly job: { readonly isTrial: boolean; readonly view: ComponentChildren } | undefined;
-  /** Called to go on without the earlier mapping. */
-  readonly onForget: () => void;
 }) {
   const flow = useImport(props, job?.isTrial === false);
   const { table, match, trial, step, open } = flow;
@@ -64,7 +61,7 @@ export function ImportView({
     ...(trial && { Check: trial.found }),
   };
   const contents: Readonly<Partial<Record<StepName, ComponentChildren>>> = {
-    File: <FileStep flow={flow} earlier={props.earlier} onForget={onForget} />,
+    File: <FileStep flow={flow} />,
     Match: match && <MatchStep match={match} />,
     [jobStep]: job?.view,
   };

@@ -33,6 +33,8 @@ export interface ImportProps {
   readonly api: Api;
   /** The mapping to begin with, in place of a proposal. */
   readonly earlier: EarlierMapping | undefined;
+  /** Called to go on without it. */
+  readonly onForget: () => void;
   /** What was sent last, whose mapping may have changed since. */
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
@@ -62,7 +64,7 @@ function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | un
 }
 
 /** The state of an import, from a file to what is sent. @param isImported whether the file's import is looked at */
-export function useImport({ api, earlier, sent, onSent }: ImportProps, isImported: boolean) {
+export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps, isImported: boolean) {
   const [opened, setOpened] = useState<Opened>();
   const [{ mapping, checked }, answer] = useState(NOTHING_SAID);
   const [error, setError] = useState<string>();
@@ -200,6 +202,8 @@ export function useImport({ api, earlier, sent, onSent }: ImportProps, isImporte
     stopScan: () => scan.current?.abort(),
     take,
     readAgain,
+    earlier,
+    onForget,
     trial,
     /** What is known of a file whose columns can be matched; undefined if it can't be read yet. */
     match: match || undefined,
