@@ -169,7 +169,7 @@ const readOnPage = async (bytes: Buffer): Promise<{ readonly said: string; reado
     if (table.text?.format.doubt) return { said: table.text.format.doubt.problem };
     const { mapping } = proposeMapping({ ...table, timeZone: "UTC" });
     const { problem, rows, failed } = checkRows(table, mapping);
-    return { said: problem ?? `completed ${rows - failed.length} of ${rows}`, mapping };
+    return { said: problem ?? `completed ${rows - failed} of ${rows}`, mapping };
   } catch (error) {
     return { said: (error as Error).message };
   }

@@ -21,12 +21,12 @@ export interface CheckedRows {
   readonly problem: string | undefined;
   /** Number of rows that were checked. */
   readonly rows: number;
-  /** Rows that would fail, numbered as in a spreadsheet. */
-  readonly failed: readonly { readonly row: number; readonly error: RowError }[];
+  /** Number of those that would fail. */
+  readonly failed: number;
 }
 
 function problemWith(problem: string): CheckedRows {
-  return { problem, rows: 0, failed: [] };
+  return { problem, rows: 0, failed: 0 };
 }
 
 /** Checks a mapping and the first rows of a file by the service's own code. */
@@ -41,14 +41,9 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
   try {
     assertHeader(names, headerRow);
     const reader = mappedReader(mapping, names);
-    const read = rows
-      .map((cells, index) => ({ row: headerRow + 1 + index, cells }))
-      .filter(({ cells }) => !isBlank(cells) && !reader.isEmpty(cells));
-    const failed = read.flatMap(({ row, cells }) => {
-      const reading = reader.read(cells);
-      return "error" in reading ? [{ row, error: reading.error }] : [];
-    });
-    return { problem: undefined, rows: read.length, failed };
+    const filled = rows.filter((cells) => !isBlank(cells) && !reader.isEmpty(cells));
+    const failed = filled.filter((cells) => "error" in reader.read(cells));
+    return { problem: undefined, rows: filled.length, failed: failed.length };
   } catch (error) {
     if (!(error instanceof InvalidFileError)) throw error;
     const { problems: all, message } = error;
@@ -82,13 +77,10 @@ export function misfitsOf({ names, rows }: TableFile, mapping: Mapping): Readonl
   for (const column of rolesOf(names, mapping)) {
     const own = mappingOf(column, mapping);
     if (own === undefined || problemsOfMapping(own).length > 0) continue;
-    const reader = mappedReader(own, names);
-    const failed = filled.flatMap((cells) => {
-      const reading = reader.read(Array.from(names, (_, index) => cells[index] ?? ""));
-      return "error" in reading ? [reading.error] : [];
-    });
+    const problemOf = readRowProblem(names, own);
+    const failed = filled.flatMap((cells) => problemOf(Array.from(names, (_, index) => cells[index] ?? "")) ?? []);
     const [first] = failed;
-    if (first) misfits.set(column.index, { rows: failed.length, example: exampleOf(first) });
+    if (first) misfits.set(column.index, { rows: failed.length, example: first.sentence });
   }
   return misfits;
 }

@@ -14,15 +14,15 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
   if (problem !== undefined) return <p class="alert">{problem}</p>;
   // A file without rows is rejected before. These have no value in a column that is imported.
   if (rows === 0) return <p>The first rows can’t be checked here. A trial run checks the whole file.</p>;
-  if (failed.length === 0) {
+  if (failed === 0) {
     return (
       <p class="good">{rows === 1 ? "The first row has" : `The first ${shownNumber(rows)} rows have`} no errors.</p>
     );
   }
   return (
     <p class="unchecked">
-      {shownNumber(failed.length)} of the first {countOf(rows, "row")} would fail. A trial run shows all of them, and
-      lets you correct their values.
+      {shownNumber(failed)} of the first {countOf(rows, "row")} would fail. A trial run shows all of them, and lets you
+      correct their values.
     </p>
   );
 }
