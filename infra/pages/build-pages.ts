@@ -87,7 +87,9 @@ function layoutOf(page: Page, nameOf: (entry: string) => string): Html {
         <a class="skip" href="#content">Skip to the content</a>
         <header class="bar">
           <nav aria-label="Pages">
-            <a class="brand" href="{{root}}" ${current("/")}><img class="mark" src="${ICON}" alt="" />Work items</a>
+            <a class="brand" href="{{root}}" ${current("/")}
+              ><img src="${ICON}" alt="" width="22" height="22" />Work items</a
+            >
             <a href="{{root}}docs" ${current("/docs")}>Documentation</a>
             <a href="{{root}}upload" ${current("/upload")}>Upload</a>
           </nav>
