@@ -8,6 +8,7 @@ import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type ColumnRole, KEPT, rolesOf } from "./column-roles.ts";
 import { inPageWords } from "./field-names.ts";
+import { shownStart } from "./shown.ts";
 import { asSentence, isBlank, type TableFile } from "./table-file.ts";
 
 /** More problems are counted: a mapping for another file has hundreds. */
@@ -113,6 +114,5 @@ export function exampleOf({ message, value }: Pick<RowError, "message" | "value"
   const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
   const isNamed = value === "" || problem.startsWith('"');
   const wrong = problem.replace(/^must be (?=one of |an? )/, "isn’t ");
-  const shown = value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}…` : value;
-  return inSentences(isNamed ? problem : `“${shown}” ${wrong}`);
+  return inSentences(isNamed ? problem : `“${shownStart(value, SHOWN_CHARACTERS)}” ${wrong}`);
 }

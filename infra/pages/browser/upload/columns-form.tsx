@@ -22,7 +22,7 @@ import {
 import { FIELD_NAMES, fieldName } from "./field-names.ts";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
 import { ChoiceReading, EmptyMarks, TimeReading, unansweredValues } from "./reading-fields.tsx";
-import { countOf } from "./shown.ts";
+import { countOf, shownStart } from "./shown.ts";
 import { sourceFor, valuesAt, withKey } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 import type { Match } from "./use-import.ts";
@@ -127,10 +127,6 @@ function unansweredOf(table: SurveyedTable, { empty = [] }: Mapping, { role, sou
   return choicesOf(role) && source ? unansweredValues(role, source, valuesAt(table, index, empty)).length : 0;
 }
 
-function shownSample(value: string): string {
-  return value.length > SAMPLE_CHARACTERS ? `${value.slice(0, SAMPLE_CHARACTERS)}…` : value;
-}
-
 /** One column: a line with its name, samples and what it becomes, which opens to change it. */
 function ColumnCard({
   match,
@@ -172,7 +168,7 @@ function ColumnCard({
           <span class="samples">
             {values.length === 0 && "No values in the first rows"}
             {values.slice(0, SHOWN_SAMPLES).map((each) => (
-              <span key={each}>{shownSample(each)}</span>
+              <span key={each}>{shownStart(each, SAMPLE_CHARACTERS)}</span>
             ))}
           </span>
           <span>{options.find(([each]) => each === value)?.[1]}</span>

@@ -3,7 +3,7 @@ import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encod
 import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
-import { countOf, shownBytes } from "./shown.ts";
+import { countOf, shownBytes, shownStart } from "./shown.ts";
 import { asSentence, isBlank, readTextFile, type TableFile, withHeaderRow, withSheet } from "./table-file.ts";
 import { useWork } from "./use-calls.ts";
 import type { useImport } from "./use-import.ts";
@@ -119,8 +119,7 @@ function headerOptions({ lines, headerRow }: TableFile): Options {
     const isOffered = index < OFFERED_ROWS || index === headerRow - 1;
     if (!isOffered || isBlank(cells)) return [];
     const text = cells.filter((cell) => cell.trim() !== "").join(", ");
-    const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
-    return [[String(index + 1), `Row ${index + 1}: ${shown}`] as const];
+    return [[String(index + 1), `Row ${index + 1}: ${shownStart(text, SHOWN_CHARACTERS)}`] as const];
   });
 }
 

@@ -1,8 +1,10 @@
-import type { Job } from "./api.ts";
+import { useState } from "preact/hooks";
+import type { Api, Job } from "./api.ts";
 import { Line } from "./charts.tsx";
-import { Button } from "./parts.tsx";
+import { Alert, Button } from "./parts.tsx";
 import { type Moment, rateOf, ratesOf, shownProgress } from "./progress.ts";
 import { shownNumber } from "./shown.ts";
+import { useWork } from "./use-calls.ts";
 
 /** Whether a job is the undo of an import, or the trial of one. */
 export function isUndo({ undo_of: importId }: Job): boolean {
@@ -64,24 +66,29 @@ export function countsOf(job: Job) {
 
 /** How far a job is that hasn't ended, and the button that cancels it. */
 export function Running({
+  api,
   job,
   moments,
-  isStopping,
-  onCancel,
 }: {
+  readonly api: Api;
   readonly job: Job;
   readonly moments: readonly Moment[];
-  /** Whether it was cancelled, and the rows that have begun are being finished. */
-  readonly isStopping: boolean;
-  readonly onCancel: () => void;
 }) {
+  const { error, run } = useWork();
+  /** Whether it was cancelled, and the rows that have begun are being finished. */
+  const [isStopping, setStopping] = useState(false);
+  const cancel = async (): Promise<void> => {
+    setStopping(true);
+    setStopping(await run(() => api.uploads.cancel(job.id)));
+  };
   const done = doneIn(job);
   const rate = rateOf(moments);
   const what = job.dry_run ? "trial run" : isUndo(job) ? "undo" : "import";
   return (
     <>
+      <Alert text={error} />
       <progress
-        class="wide"
+        class="chart"
         {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
         aria-label="Rows processed"
       />
@@ -95,7 +102,7 @@ export function Running({
           <a href={`#job=${job.id}`}>this link</a>.
         </p>
       )}
-      <Button disabled={isStopping} onClick={onCancel}>
+      <Button disabled={isStopping} onClick={() => void cancel()}>
         {isStopping ? "Stopping…" : "Cancel"}
       </Button>
     </>

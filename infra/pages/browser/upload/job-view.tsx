@@ -85,51 +85,51 @@ function NextOfTrial({
   );
 }
 
-/** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
-function AfterEnd({
-  job,
-  onDownload,
-  onUseAgain,
-}: {
-  readonly job: Job;
-  readonly onDownload: () => void;
-  readonly onUseAgain: (mapping: EarlierMapping) => void;
-}) {
-  const { id, mapping, file_name: fileName = "an earlier file", succeeded_rows: succeeded } = job;
-  return (
-    <p class="buttons">
-      {!job.dry_run && !isUndo(job) && succeeded > 0 && (
-        <a class="button main" href={`#items?upload=${id}`}>
-          View {mapping?.event ? "its items" : `the ${countOf(succeeded, "item")}`}
-        </a>
-      )}
-      {doneIn(job) > 0 && (
-        <Button onClick={onDownload}>Download {isUndo(job) ? "item-by-item" : "row-by-row"} results</Button>
-      )}
-      {mapping && !isUndo(job) && (
-        <Button onClick={() => onUseAgain({ jobId: id, fileName, mapping })}>Use this mapping for another file</Button>
-      )}
-    </p>
-  );
-}
-
-/** One job: its progress while it is open, then what it did. @param sent its file, if this page has sent it */
-export function JobView({
-  api,
-  id,
-  sent,
-  onSent,
-  onUseAgain,
-}: {
+interface JobViewProps {
   readonly api: Api;
   readonly id: string;
+  /** Its file, if this page has sent it. */
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
   readonly onUseAgain: (mapping: EarlierMapping) => void;
-}) {
+}
+
+/** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
+function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAgain"> & { readonly job: Job }) {
+  const { error, run } = useWork();
+  const { id, mapping, file_name: fileName = "an earlier file", succeeded_rows: succeeded } = job;
+  const download = async (): Promise<void> => {
+    const url = await api.listUrl(id, "results");
+    if (url !== null) location.assign(url);
+  };
+  return (
+    <>
+      <p class="buttons">
+        {!job.dry_run && !isUndo(job) && succeeded > 0 && (
+          <a class="button main" href={`#items?upload=${id}`}>
+            View {mapping?.event ? "its items" : `the ${countOf(succeeded, "item")}`}
+          </a>
+        )}
+        {doneIn(job) > 0 && (
+          <Button onClick={() => void run(download)}>
+            Download {isUndo(job) ? "item-by-item" : "row-by-row"} results
+          </Button>
+        )}
+        {mapping && !isUndo(job) && (
+          <Button onClick={() => onUseAgain({ jobId: id, fileName, mapping })}>
+            Use this mapping for another file
+          </Button>
+        )}
+      </p>
+      <Alert text={error} />
+    </>
+  );
+}
+
+/** One job: its progress while it is open, then what it did. */
+export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const { job, error, moments } = useJob(api, id);
-  const [sending, other] = [useWork(), useWork()];
-  const [isStopping, setStopping] = useState(false);
+  const sending = useWork();
   const isImportTrial = job?.dry_run === true && !isUndo(job);
   const hasTried = isImportTrial && job.status === "completed";
   useEffect(() => {
@@ -144,15 +144,6 @@ export function JobView({
   }
   const name = job.file_name ?? (isUndo(job) ? "the import" : "The file");
   const isOver = hasEnded(job);
-  const cancel = async (): Promise<void> => {
-    setStopping(true);
-    if (!(await other.run(() => api.uploads.cancel(id)))) setStopping(false);
-  };
-  const download = (): Promise<boolean> =>
-    other.run(async () => {
-      const url = await api.listUrl(id, "results");
-      if (url !== null) location.assign(url);
-    });
   const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
     if (sent) void sending.run(() => send(api, { ...sent, ...changes }, onSent));
   };
@@ -177,8 +168,8 @@ export function JobView({
         </p>
       )}
       {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
-      <Alert text={sending.error ?? other.error ?? error} />
-      {!isOver && <Running job={job} moments={moments} isStopping={isStopping} onCancel={() => void cancel()} />}
+      <Alert text={sending.error ?? error} />
+      {!isOver && <Running api={api} job={job} moments={moments} />}
       <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />
       {hasTried && (
         <TrialNotes
@@ -196,7 +187,7 @@ export function JobView({
         </p>
       )}
       {isUndo(job) && <NextOfUndo api={api} job={job} />}
-      {isOver && <AfterEnd job={job} onDownload={() => void download()} onUseAgain={onUseAgain} />}
+      {isOver && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} />}
       {isOver && job.partly_undone_rows + job.kept_rows > 0 && <KeptValues api={api} job={job} />}
       {isOver && isUndo(job) && !job.dry_run && (
         <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>

@@ -1,4 +1,4 @@
-import { cloneElement, type ComponentChildren, type VNode } from "preact";
+import { cloneElement, type ComponentChildren, type ComponentProps, type VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { LoadedList } from "./use-calls.ts";
 
@@ -45,13 +45,8 @@ export function Loading({ error, ...heading }: Parameters<typeof Heading>[0] & {
 export function Button({
   kind,
   ...button
-}: {
+}: Pick<ComponentProps<"button">, "onClick" | "disabled" | "aria-label" | "children"> & {
   readonly kind?: "main" | "plain" | undefined;
-  readonly onClick: () => unknown;
-  readonly disabled?: boolean;
-  /** What screen readers say in place of its text. */
-  readonly "aria-label"?: string;
-  readonly children: ComponentChildren;
 }) {
   return <button type="button" class={kind} {...button} />;
 }

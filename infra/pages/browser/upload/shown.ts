@@ -8,6 +8,11 @@ export function shownNumber(value: number): string {
   return value.toLocaleString();
 }
 
+/** A text of which only the start is shown if it is longer than a number of characters. */
+export function shownStart(text: string, characters: number): string {
+  return text.length > characters ? `${text.slice(0, characters)}…` : text;
+}
+
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
 /** A number of bytes, such as "3.9 MB", as the browser's language writes it. */
