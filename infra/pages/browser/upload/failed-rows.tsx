@@ -2,26 +2,28 @@ import { readFailedValues } from "@work-items/importer/checks/failed-values.ts";
 import type { Api, Job } from "./api.ts";
 import { exampleOf } from "./check-rows.ts";
 import { Alert, Table } from "./parts.tsx";
-import { FailedValuesForm, isByValue, RepairForm, type Repairing } from "./repair-forms.tsx";
+import { FailedValuesForm, isByValue, RepairForm } from "./repair-forms.tsx";
+import type { Sent } from "./send.ts";
 import { shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
 
-/**
- * The rows of a job that failed, by what is wrong, and the whole list as a file.
- * @param repairing undefined if the page doesn't have the file any more
- */
+/** The rows of a job that failed, by what is wrong, and the whole list as a file. */
 export function FailedRows({
   api,
   job,
-  repairing,
+  sent,
+  onSent,
 }: {
   readonly api: Api;
   readonly job: Job;
-  readonly repairing: Repairing | undefined;
+  /** The file, if rows can be corrected in it: that of a trial, if the page still has it. */
+  readonly sent: Sent | undefined;
+  readonly onSent: (sent: Sent) => void;
 }) {
+  const { mapping: before = {} } = job;
   const { value: report, error } = useLoaded(async () => {
     const list = await api.readList(job.id, "failed_rows");
-    return list && { url: list.url, ...(await readFailedValues(list.content, job.mapping ?? {}, repairing?.names)) };
+    return list && { url: list.url, ...(await readFailedValues(list.content, before, sent?.table.names)) };
   });
   const { rows = [], values = [], count = 0, url = "" } = report ?? {};
   return (
@@ -30,10 +32,10 @@ export function FailedRows({
       <Alert text={error} />
       {report && (
         <>
-          {repairing ? (
+          {sent ? (
             <>
-              <FailedValuesForm {...repairing} values={values} />
-              <RepairForm {...repairing} failed={rows.filter((row) => !isByValue(repairing.before, values, row))} />
+              <FailedValuesForm sent={sent} before={before} values={values} onSent={onSent} />
+              <RepairForm sent={sent} failed={rows.filter((row) => !isByValue(before, values, row))} onSent={onSent} />
             </>
           ) : (
             <Table

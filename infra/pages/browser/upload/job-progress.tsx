@@ -21,18 +21,14 @@ export function sentenceOfStatus(job: Job, name: string): string {
   const isTrial = job.dry_run;
   const what = isTrial ? "Trial run" : isUndo(job) ? "Undo" : "Import";
   const nothing = isUndo(job) ? " Nothing was changed." : " Nothing was saved.";
+  const waiting = isTrial
+    ? "The trial run is waiting to start."
+    : "The undo is waiting to start. It starts 40 seconds after the import has ended, or later.";
+  const undoing = isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`;
   const undone = isUndo(job) ? " Items undone so far stay undone." : "";
   const sentences = {
-    pending: !isUndo(job)
-      ? `${name} is waiting to start.`
-      : isTrial
-        ? "The trial run is waiting to start."
-        : "The undo is waiting to start. It starts 40 seconds after the import has ended, or later.",
-    processing: isUndo(job)
-      ? isTrial
-        ? `Checking what the undo of ${name} would change…`
-        : `Undoing ${name}…`
-      : `${isTrial ? "Checking" : "Importing"} ${name}…`,
+    pending: isUndo(job) ? waiting : `${name} is waiting to start.`,
+    processing: isUndo(job) ? undoing : `${isTrial ? "Checking" : "Importing"} ${name}…`,
     completed: `${what} finished.${isTrial ? nothing : ""}`,
     failed: `${what} failed.${isTrial ? nothing : undone}`,
     cancelled: `${what} cancelled.${isTrial ? nothing : undone || " Rows imported so far stay."}`,

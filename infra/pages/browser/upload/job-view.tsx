@@ -1,7 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasEnded } from "work-items-client/uploads.ts";
-import type { Repairs } from "@work-items/importer/files/repairs.ts";
-import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
 import { Counts } from "./charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
@@ -147,14 +145,6 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
     if (sent) void sending.run(() => send(api, { ...sent, ...changes }, onSent));
   };
-  const repairing = sent && {
-    names: sent.table.names,
-    mapping: sent.mapping,
-    repairs: sent.repairs,
-    before: job.mapping ?? sent.mapping,
-    onRepair: (repairs: Repairs) => onSent({ ...sent, repairs }),
-    onMapping: (mapping: Mapping) => onSent({ ...sent, mapping }),
-  };
   const title = isUndo(job) ? (job.dry_run ? "Trial undo" : "Undo") : job.dry_run ? "Trial run" : "Import";
   return (
     <>
@@ -193,7 +183,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
         <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>
       )}
       {isOver && job.failed_rows > 0 && (
-        <FailedRows api={api} job={job} repairing={isImportTrial ? repairing : undefined} />
+        <FailedRows api={api} job={job} sent={isImportTrial ? sent : undefined} onSent={onSent} />
       )}
       {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
       <p class="note">

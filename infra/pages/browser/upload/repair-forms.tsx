@@ -4,7 +4,7 @@ import {
   type FailedValues,
   withValue,
 } from "@work-items/importer/checks/failed-values.ts";
-import { repairedCells, type Repairs, withRepair } from "@work-items/importer/files/repairs.ts";
+import { repairedCells, withRepair } from "@work-items/importer/files/repairs.ts";
 import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useMemo } from "preact/hooks";
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
@@ -14,19 +14,14 @@ import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { exampleOf, readRowProblem, type RowProblem } from "./check-rows.ts";
 import { Button, Choice, type Options, Table, TextField, Verdict } from "./parts.tsx";
 import { choiceOptions } from "./field-names.ts";
+import type { Sent } from "./send.ts";
 import { countOf, shownNumber } from "./shown.ts";
 import { aliasOf } from "./sources.ts";
 
-/** What is required to correct rows in the page. */
-export interface Repairing {
-  /** The header of the file. */
-  readonly names: readonly string[];
-  readonly mapping: Mapping;
-  readonly repairs: Repairs;
-  /** The mapping with which the rows failed. */
-  readonly before: Mapping;
-  readonly onRepair: (repairs: Repairs) => void;
-  readonly onMapping: (mapping: Mapping) => void;
+/** A file whose trial had rows that failed, which are corrected in it. */
+interface RepairProps {
+  readonly sent: Sent;
+  readonly onSent: (sent: Sent) => void;
 }
 
 /** More lines are shown after the first are corrected. */
@@ -104,16 +99,20 @@ function Instead({
 
 /** The values that fail several rows, or that are choices: a line each, which is corrected once for all its rows. */
 export function FailedValuesForm({
-  names,
-  mapping,
+  sent,
   before,
   values,
-  onMapping,
-}: Repairing & Pick<FailedValues, "values">) {
+  onSent,
+}: RepairProps &
+  Pick<FailedValues, "values"> & {
+    /** The mapping with which the rows failed. */
+    readonly before: Mapping;
+  }) {
+  const { table, mapping } = sent;
   const shared = values.filter((each) => isShared(before, each));
   if (shared.length === 0) return null;
   const shown = shared.slice(0, SHOWN_VALUES);
-  const problemOf = readRowProblem(names, mapping);
+  const problemOf = readRowProblem(table.names, mapping);
   return (
     <>
       <p role="status">
@@ -129,7 +128,8 @@ export function FailedValuesForm({
           const used = usedAs(mapping, each.column);
           const instead = used && aliasOf(used.source, each.value);
           const problem = instead === undefined ? exampleOf(each) : problemOf(each.first.cells)?.sentence;
-          const set = (text: string): void => onMapping(withValue(mapping, each.column, each.value, text) ?? mapping);
+          const set = (text: string): void =>
+            onSent({ ...sent, mapping: withValue(mapping, each.column, each.value, text) ?? mapping });
           return [
             shownNumber(each.rows),
             each.column,
@@ -173,13 +173,9 @@ function focusOn(event: Event, cell: OpenCell): void {
 }
 
 /** Failed rows whose cells can be corrected here; the file on the person's disk stays as it is. */
-export function RepairForm({
-  names: header,
-  mapping,
-  failed,
-  repairs,
-  onRepair,
-}: Repairing & { readonly failed: readonly FailedRow[] }) {
+export function RepairForm({ sent, failed, onSent }: RepairProps & { readonly failed: readonly FailedRow[] }) {
+  const { mapping, repairs } = sent;
+  const header = sent.table.names;
   const names = useMemo(() => numberedNames(header), [header]);
   const problemOf = useMemo(() => readRowProblem(header, mapping), [header, mapping]);
   const open = failed.flatMap((each) => {
@@ -189,7 +185,7 @@ export function RepairForm({
   const wrong = open.filter(({ problem }) => problem !== undefined);
   const correct = ({ row, column }: OpenCell, value: string): void => {
     const original = failed.find((each) => each.row === row)?.cells[column] ?? "";
-    onRepair(withRepair(repairs, { row, column, original }, value));
+    onSent({ ...sent, repairs: withRepair(repairs, { row, column, original }, value) });
   };
   if (open.length === 0) return null;
   return (
