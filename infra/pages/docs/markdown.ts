@@ -42,14 +42,19 @@ const PAGES_OF_FILES: Readonly<Record<string, string>> = {
   "CHANGELOG.md": "changelog",
 };
 
+/** The last part of the address of a file's page; undefined if it has none. */
+export function nameOf(path: string): string | undefined {
+  const known = Object.entries(PAGES_OF_FILES).find(([file]) => path.endsWith(file))?.[1];
+  return known ?? /(?:^|(?:guides|reference)\/)(?:\d+-)?([a-z-]+)\.md$/.exec(path)?.[1];
+}
+
 /** Where a link leads on the pages; undefined if its target is only in the repository. */
 function addressOf(href: string): string | undefined {
   if (/^(https:|#)/.test(href)) return href;
   if (href.startsWith("/")) return `{{root}}${href.slice(1)}`;
   const [path = "", anchor] = href.split("#", 2);
   const end = anchor === undefined ? "" : `#${anchor}`;
-  const known = Object.entries(PAGES_OF_FILES).find(([file]) => path.endsWith(file))?.[1];
-  const name = known ?? /(?:^|(?:guides|reference)\/)(?:\d+-)?([a-z-]+)\.md$/.exec(path)?.[1];
+  const name = nameOf(path);
   return name === undefined ? undefined : `{{root}}docs/${name}${end}`;
 }
 
