@@ -1,9 +1,10 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { singlesOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
-import { surveyed, TIME_ZONE } from "./sources.ts";
+import { placeOf, surveyed, TIME_ZONE } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** What a person has said of a file: the names of the columns that were looked at, and answers to questions. */
@@ -30,16 +31,13 @@ function withTimes(mapping: Mapping, change: (source: Source) => Source): Mappin
 
 /** What the columns of date-times leave open, proposed or chosen. */
 function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
-  const names = numberedNames(table.names).map(comparable);
-  const questions: TimeQuestion[] = [];
-  withTimes(mapping, (source) => {
-    const index = source.column === undefined ? -1 : names.indexOf(comparable(source.column));
-    if (source.column === undefined || index === -1) return source;
-    const time = proposeTime(source.column, surveyed(table, index), { timeZone: TIME_ZONE });
-    questions.push(...(time?.questions ?? []));
-    return source;
+  const times = [mapping.fields?.["completed_at"], mapping.event?.["occurred_at"]];
+  const singles = times.flatMap((source) => (source ? singlesOf({ source, path: [] }) : []));
+  return singles.flatMap(({ source: { column = "" } }) => {
+    const index = placeOf(table.names, column);
+    const time = index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE });
+    return time?.questions ?? [];
   });
-  return questions;
 }
 
 function answerOf({ kind, column }: Pick<TimeQuestion, "kind" | "column">): string {
