@@ -60,7 +60,7 @@ export function ChoiceReading({
       {known.length > 0 && (
         <details>
           <summary>{countOf(known.length, "recognized value")}</summary>
-          <div class="reading">
+          <div class="fields">
             {known.slice(0, SHOWN_VALUES).map((value) => (
               <Choice
                 key={value}
@@ -125,7 +125,7 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
           onChoose={onZone}
         />
       )}
-      <div class="reading">
+      <div class="fields">
         <Choice
           label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
           value={isDateAsked ? "" : isListed ? format : OTHER}
