@@ -1,9 +1,77 @@
-import { splitExtension } from "./fields.ts";
+import { errorKinds } from "../../../lib/http/error-table.ts";
+import { fieldEntries, fieldEntry, splitExtension } from "./fields.ts";
 import { type Html, html } from "./html.ts";
-import { renderLine, renderMarkdown } from "./markdown.ts";
-import { operationSections } from "./operation-markdown.ts";
-import type { Operation } from "./operations.ts";
+import { documentMarkdown, renderLine, renderMarkdown } from "./markdown.ts";
+import { type Operation, resolve } from "./operations.ts";
+import { samplesOf } from "./samples.ts";
 import { sendForm } from "./send-form.ts";
+
+const PLACES = { path: "Path", query: "Query", header: "Header" } as const;
+
+function code(text: string, language: string): string {
+  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+}
+
+function parametersOf({ parameters }: Operation): string[] {
+  return Object.entries(PLACES).flatMap(([place, title]) => {
+    const entries = parameters
+      .filter((each) => each.in === place)
+      .map(({ name, schema, required = false, description }) => fieldEntry(name, schema, required, description));
+    return entries.length === 0 ? [] : [`## ${title}`, entries.join("\n")];
+  });
+}
+
+function bodyOf({ requestBody }: Operation): string[] {
+  const { "application/json": json, "multipart/form-data": form } = requestBody?.content ?? {};
+  if (json === undefined) return [];
+  const asJson = fieldEntries(json.schema, true);
+  if (form === undefined) return ["## Body", asJson];
+  const asForm = fieldEntries(form.schema, true);
+  return ["## Body", "### As a form `multipart/form-data`", asForm, "### As JSON `application/json`", asJson];
+}
+
+/** A status that leads to the first kind of error with it. */
+function errorStatus(status: string): string {
+  const kind = errorKinds.find((each) => String(each.status) === status);
+  return kind ? `[${status}](/docs/errors#${kind.name})` : status;
+}
+
+function section(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** What an endpoint takes and returns, in Markdown, with the code that calls it. */
+function operationSections(operation: Operation) {
+  const responses = Object.entries(operation.responses).map(([status, shown]) => ({ status, ...resolve(shown) }));
+  const successes = responses.filter(({ status }) => status.startsWith("2"));
+  const others = responses.filter(({ status }) => !status.startsWith("2"));
+  const [contentType, { schema, example } = { schema: {} }] = Object.entries(successes[0]?.content ?? {})[0] ?? [];
+  return {
+    input: section(...parametersOf(operation), ...bodyOf(operation)),
+    request: section("## Request", ...samplesOf(operation).map(([language, text]) => code(text, language))),
+    response: section(
+      "## Response",
+      ...successes.map(({ status, description }) => `**${status}** ${description}`),
+      contentType?.endsWith("json") ? fieldEntries(schema, false) : "",
+      "Every response also has the [headers that all responses share](/docs/requests#headers).",
+    ),
+    example: section(
+      "## Example",
+      typeof example === "string" ? code(example, "csv") : code(JSON.stringify(example, undefined, 2), "json"),
+    ),
+    others: section(
+      "## Other responses",
+      others.map(({ status, description }) => `- ${errorStatus(status)}: ${description}`).join("\n"),
+    ),
+  };
+}
+
+/** The page of an endpoint as Markdown. */
+export function operationMarkdown(operation: Operation): string {
+  const { summary, method, path, description } = operation;
+  const sections = Object.values(operationSections(operation));
+  return documentMarkdown(`${section(`# ${summary}`, `\`${method} ${path}\``, description, ...sections)}\n`);
+}
 
 /** The method and the path of an endpoint. */
 export function endpointLine({ method, path }: Operation): Html {

@@ -3,8 +3,7 @@ import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { type Html, html } from "./html.ts";
 import { documentMarkdown, plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
-import { operationMarkdown } from "./operation-markdown.ts";
-import { endpointLine, operationPage } from "./operation-page.ts";
+import { endpointLine, operationMarkdown, operationPage } from "./operation-page.ts";
 import { type Operation, operations, tags } from "./operations.ts";
 import { SEARCH_WORDS } from "./search-words.ts";
 

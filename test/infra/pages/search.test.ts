@@ -5,7 +5,7 @@ import { docsSite } from "../../../infra/pages/docs/site.ts";
 const search = openIndex(docsSite().search);
 /** The pages that a search finds first, without the places in them. */
 const found = (query: string): string[] => [
-  ...new Set(search(query).map(({ path }) => path.replace("docs/", "").replace(/#.*/, ""))),
+  ...new Set(search(query).map(({ id }) => id.replace("docs/", "").replace(/#.*/, ""))),
 ];
 
 /** What integrators ask, by the page that must come first. */

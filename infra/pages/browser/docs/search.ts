@@ -9,7 +9,7 @@ const EXCERPT = { length: 150, before: 50 };
 function excerptOf({ text, terms }: Found): HTMLElement {
   const words = text.split(/(?<=\s)/);
   const fits = (word: string): boolean =>
-    termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).some((term) => terms.has(term));
+    termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).some((term) => terms.includes(term));
   let [start, end, length] = [Math.max(0, words.findIndex(fits)), 0, 0];
   for (let before = 0; start > 0 && before < EXCERPT.before; before += words[start]!.length) start -= 1;
   for (end = start; end < words.length && length < EXCERPT.length; end++) length += words[end]!.length;
@@ -29,7 +29,7 @@ function excerptOf({ text, terms }: Found): HTMLElement {
 
 function resultOf(found: Found, root: URL): HTMLElement {
   const link = document.createElement("a");
-  link.href = new URL(found.path, root).href;
+  link.href = new URL(found.id, root).href;
   link.textContent = found.title;
   const item = document.createElement("li");
   item.append(link, excerptOf(found));

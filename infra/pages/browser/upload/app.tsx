@@ -54,17 +54,13 @@ export function App({ root }: { readonly root: URL }) {
     setEarlier(mapping);
     location.hash = "#import";
   };
-  const takeKey = (key: string, isKept: boolean): void => {
-    if (isKept) keep(() => sessionStorage, KEPT_KEY, key);
-    setApi(createApi(root, key));
-  };
   const forgetKey = (): void => {
     keep(() => sessionStorage, KEPT_KEY, null);
     setApi(undefined);
     setSents([]);
     setEarlier(undefined);
   };
-  if (api === undefined) return <KeyForm onKey={takeKey} root={root} />;
+  if (api === undefined) return <KeyForm onApi={setApi} root={root} />;
   const own = name === "job" ? sents.find(({ jobId }) => jobId === id) : undefined;
   const current = own ? "import" : (SECTION_OF[name] ?? name);
   const keepSent = (sent: Sent): void => setSents([...sents.filter(({ jobId }) => jobId !== sent.jobId), sent]);

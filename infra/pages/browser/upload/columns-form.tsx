@@ -187,7 +187,7 @@ function ColumnCard({
         </div>
         <Reading column={column} match={match} />
         {misfit && unanswered === 0 && (
-          <p class="misfit">
+          <p class="note bad">
             <strong>{countOf(misfit.rows, "row")}</strong> of the first {table.rows.length}{" "}
             {misfit.rows === 1 ? "doesn’t" : "don’t"} fit: {misfit.example}
           </p>

@@ -1,21 +1,17 @@
-import { createApi } from "./api.ts";
+import { keep, KEPT_KEY } from "../kept.ts";
+import { type Api, createApi } from "./api.ts";
 import { Alert } from "./parts.tsx";
 import { useWork } from "./use-calls.ts";
 
 /** Asks for a key and checks it. */
-export function KeyForm({
-  root,
-  onKey,
-}: {
-  readonly root: URL;
-  /** @param isKept whether a reload of the tab keeps the key */
-  readonly onKey: (key: string, isKept: boolean) => void;
-}) {
+export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (api: Api) => void }) {
   const { isRunning, error, run } = useWork();
   const check = async (form: FormData): Promise<void> => {
     const key = (form.get("key") as string).trim();
-    await createApi(root, key).me();
-    onKey(key, form.has("keep"));
+    const api = createApi(root, key);
+    await api.me();
+    if (form.has("keep")) keep(() => sessionStorage, KEPT_KEY, key);
+    onApi(api);
   };
   return (
     <form

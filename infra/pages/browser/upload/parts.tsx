@@ -215,7 +215,7 @@ export function Table({
 /** What is wrong with a value that a person can correct. */
 export function Verdict({ id, problem }: { readonly id?: string; readonly problem: string | undefined }) {
   return (
-    <span id={id} class={problem === undefined ? "good" : "misfit"}>
+    <span id={id} class={problem === undefined ? "good" : "note bad"}>
       {problem ?? "✓ Fits now"}
     </span>
   );
