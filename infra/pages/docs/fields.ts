@@ -5,14 +5,8 @@ function nameOf({ $ref: reference }: Schema): string | undefined {
   return reference?.split("/").at(-1);
 }
 
-/** The alternatives of a schema, without null. */
-function alternativesOf(schema: Schema): readonly Schema[] {
-  return (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== "null");
-}
-
-function allowsNull({ type, anyOf, oneOf }: Schema): boolean {
-  if (Array.isArray(type)) return type.includes("null");
-  return (anyOf ?? oneOf ?? []).some((each) => each.type === "null");
+function alternativesOf({ anyOf, oneOf }: Schema): readonly Schema[] {
+  return anyOf ?? oneOf ?? [];
 }
 
 const NAMES_OF_FORMATS: Readonly<Record<string, string>> = {
@@ -27,10 +21,7 @@ const NAMES_OF_FORMATS: Readonly<Record<string, string>> = {
 function typeOf(shown: Schema): string {
   const schema = resolve(shown);
   const alternatives = alternativesOf(schema);
-  if (alternatives.length > 0) {
-    const names = [...new Set(alternatives.map(typeOf))];
-    return [...names, ...(allowsNull(schema) ? ["null"] : [])].join(" or ");
-  }
+  if (alternatives.length > 0) return [...new Set(alternatives.map(typeOf))].join(" or ");
   const types = [schema.type ?? "any"].flat();
   return types
     .map((type) => {
@@ -48,19 +39,17 @@ function limitsOf(shown: Schema): string[] {
   const listed = resolve(schema.items ?? {});
   const known = schema["x-extensible-enum"] ?? listed["x-extensible-enum"];
   const values = schema.enum ?? listed.enum ?? known;
-  const hasFormat = schema.format !== undefined;
   return [
-    ...(values
-      ? [`one of ${values.map((each) => `\`${String(each)}\``).join(", ")}${known ? "; more may be added" : ""}`]
-      : []),
-    ...(schema.const === undefined ? [] : [`always \`${JSON.stringify(schema.const)}\``]),
-    ...(minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
-      ? [`${minimum.toLocaleString("en")} to ${maximum.toLocaleString("en")}`]
-      : []),
-    ...(maxLength === undefined || hasFormat ? [] : [`at most ${maxLength.toLocaleString("en")} characters`]),
-    ...(maxItems === undefined ? [] : [`at most ${maxItems.toLocaleString("en")}`]),
-    ...(initial === undefined ? [] : [`default \`${JSON.stringify(initial)}\``]),
-  ];
+    values && `one of ${values.map((each) => `\`${String(each)}\``).join(", ")}${known ? "; more may be added" : ""}`,
+    schema.const !== undefined && `always \`${JSON.stringify(schema.const)}\``,
+    minimum !== undefined &&
+      maximum !== undefined &&
+      maximum < Number.MAX_SAFE_INTEGER &&
+      `${minimum.toLocaleString("en")} to ${maximum.toLocaleString("en")}`,
+    maxLength !== undefined && schema.format === undefined && `at most ${maxLength.toLocaleString("en")} characters`,
+    maxItems !== undefined && `at most ${maxItems.toLocaleString("en")}`,
+    initial !== undefined && `default \`${JSON.stringify(initial)}\``,
+  ].filter((limit) => typeof limit === "string");
 }
 
 /** The schemas with properties that a value consists of: itself, its entries or its alternatives. */
