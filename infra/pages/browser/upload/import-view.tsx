@@ -10,27 +10,6 @@ const STEPS = ["File", "Match", "Check", "Import"] as const;
 /** A step from a file to its import. */
 type StepName = (typeof STEPS)[number];
 
-/** A step that isn't the current one: a line, which opens it if it says something. */
-function StepLine({
-  name,
-  line,
-  onOpen,
-}: {
-  readonly name: StepName;
-  readonly line: string | undefined;
-  readonly onOpen: (step: StepName) => void;
-}) {
-  const title = `${STEPS.indexOf(name) + 1}. ${name}`;
-  if (line === undefined) return <p class="step">{title}</p>;
-  return (
-    <button type="button" class="step" onClick={() => onOpen(name)}>
-      <b>{title}</b>
-      <span>{line}</span>
-      <u>{name === "Check" ? "Open" : "Change"}</u>
-    </button>
-  );
-}
-
 /** From a file to its import, one step on the screen: the others are a line each. */
 export function ImportView({
   job,
@@ -71,11 +50,23 @@ export function ImportView({
     location.hash = "#import";
     open(next);
   };
+  /** A step that isn't the current one: a line, which opens it if it says something. */
+  const lineOf = (name: StepName, index: number) => {
+    const title = `${index + 1}. ${name}`;
+    if (lines[name] === undefined) return <p class="step">{title}</p>;
+    return (
+      <button type="button" class="step" onClick={() => onOpen(name)}>
+        <b>{title}</b>
+        <span>{lines[name]}</span>
+        <u>{name === "Check" ? "Open" : "Change"}</u>
+      </button>
+    );
+  };
   return (
     <ol class="steps">
-      {STEPS.map((name) => (
+      {STEPS.map((name, index) => (
         <li key={name} aria-current={name === current ? "step" : undefined}>
-          {name !== current && <StepLine name={name} line={lines[name]} onOpen={onOpen} />}
+          {name !== current && lineOf(name, index)}
           <div hidden={name !== current}>{contents[name]}</div>
         </li>
       ))}

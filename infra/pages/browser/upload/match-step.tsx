@@ -28,11 +28,10 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 }
 
 /** A link to a column of this step; only the text where there is none. */
-function ColumnLink({ index, text }: { readonly index: number | undefined; readonly text: string }) {
-  return index === undefined ? (
-    <>{text}</>
-  ) : (
-    <Button kind="plain" onClick={() => openColumn(index)}>
+function columnLink(text: string, index: number | undefined) {
+  if (index === undefined) return text;
+  return (
+    <Button key={index} kind="plain" onClick={() => openColumn(index)}>
       {text}
     </Button>
   );
@@ -59,10 +58,8 @@ export function MatchStep({ match }: { readonly match: Match }) {
         2. Match your columns
       </h2>
       <ul class="summary" aria-label="Summary">
-        {summaryOf(match).map((part) => (
-          <li key={part.text}>
-            <ColumnLink {...part} />
-          </li>
+        {summaryOf(match).map(({ text, index }) => (
+          <li key={text}>{columnLink(text, index)}</li>
         ))}
       </ul>
       <datalist id="time-zones">
@@ -90,9 +87,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
       {open.length > 0 && (
         <p class="unchecked">
           Check {countOf(open.length, "column")} before you import:{" "}
-          {open.map(({ column, index }) => (
-            <ColumnLink key={index} index={index} text={column} />
-          ))}
+          {open.map(({ column, index }) => columnLink(column, index))}
         </p>
       )}
       <p class="buttons">

@@ -50,17 +50,8 @@ export function useWork(runsAtOnce = false) {
   return { isRunning, error, run };
 }
 
-/** Pages of a list that were loaded so far. */
-export interface LoadedList<T> {
-  readonly entries: readonly T[];
-  readonly isLoading: boolean;
-  readonly error: string | undefined;
-  /** Loads the next page; undefined if there is none. */
-  readonly more: (() => void) | undefined;
-}
-
 /** Loads a list page by page. @param load loads the page at a cursor, which is empty at first */
-export function useList<T>(load: (cursor: string) => Promise<Page<T>>): LoadedList<T> {
+export function useList<T>(load: (cursor: string) => Promise<Page<T>>) {
   const [entries, setEntries] = useState<readonly T[]>([]);
   const [next, setNext] = useState<string>();
   const { isRunning, error, run } = useWork(true);
@@ -71,5 +62,9 @@ export function useList<T>(load: (cursor: string) => Promise<Page<T>>): LoadedLi
       setNext(meta.page.next);
     });
   useEffect(() => show(""), []);
-  return { entries, isLoading: isRunning, error, more: next === undefined ? undefined : () => show(next) };
+  /** Loads the next page; undefined if there is none. */
+  const more = next === undefined ? undefined : () => show(next);
+  return { entries, isLoading: isRunning, error, more };
 }
+/** Pages of a list that were loaded so far. */
+export type LoadedList<T> = ReturnType<typeof useList<T>>;
