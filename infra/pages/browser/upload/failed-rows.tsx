@@ -1,8 +1,9 @@
 import { readFailedValues } from "@work-items/importer/checks/failed-values.ts";
+import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Api, Job } from "./api.ts";
 import { exampleOf } from "./check-rows.ts";
 import { Alert, Table } from "./parts.tsx";
-import { FailedValuesForm, isByValue, RepairForm } from "./repair-forms.tsx";
+import { FailedValuesForm, isShared, RepairForm } from "./repair-forms.tsx";
 import type { Sent } from "./send.ts";
 import { shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
@@ -26,6 +27,11 @@ export function FailedRows({
     return list && { url: list.url, ...(await readFailedValues(list.content, before, sent?.table.names)) };
   });
   const { rows = [], values = [], count = 0, url = "" } = report ?? {};
+  const shared = values.filter((each) => isShared(before, each));
+  const unshared = rows.filter(
+    ({ column, value }) =>
+      !shared.some((each) => each.column === column && comparable(each.value) === comparable(value)),
+  );
   return (
     <section aria-labelledby="failed">
       <h2 id="failed">{job.dry_run ? "Rows that would fail" : "Rows that failed"}</h2>
@@ -34,8 +40,8 @@ export function FailedRows({
         <>
           {sent ? (
             <>
-              <FailedValuesForm sent={sent} before={before} values={values} onSent={onSent} />
-              <RepairForm sent={sent} failed={rows.filter((row) => !isByValue(before, values, row))} onSent={onSent} />
+              <FailedValuesForm sent={sent} values={shared} onSent={onSent} />
+              <RepairForm sent={sent} failed={unshared} onSent={onSent} />
             </>
           ) : (
             <Table

@@ -48,34 +48,18 @@ function datesIn({ field, source }: NonNullable<ReturnType<typeof usedAs>>, valu
 }
 
 /** Whether a value is corrected once for all rows that have it, and not in its only row. */
-function isShared(mapping: Mapping, { column, rows }: Pick<FailedValue, "column" | "rows">): boolean {
+export function isShared(mapping: Mapping, { column, rows }: Pick<FailedValue, "column" | "rows">): boolean {
   const used = usedAs(mapping, column);
   return used !== undefined && (rows > 1 || used.field?.kind.choices !== undefined);
 }
 
-/** Whether a row fails by a value that is corrected for all of its rows. */
-export function isByValue(
-  mapping: Mapping,
-  values: FailedValues["values"],
-  row: { readonly column: string; readonly value: string },
-): boolean {
-  const own = values.find(({ column, value }) => column === row.column && comparable(value) === comparable(row.value));
-  return own !== undefined && isShared(mapping, own);
-}
-
 /** Asks what to use instead of a value. */
-function Instead({
-  failed: { column, value },
-  used,
-  instead,
-  onChange,
-}: {
-  readonly failed: FailedValue;
-  readonly used: ReturnType<typeof usedAs>;
-  /** What is used now; undefined if nothing was chosen. */
-  readonly instead: string | undefined;
-  readonly onChange: (text: string) => void;
-}) {
+function Instead({ sent, onSent, failed: { column, value } }: RepairProps & { readonly failed: FailedValue }) {
+  const { mapping } = sent;
+  const used = usedAs(mapping, column);
+  const instead = used && aliasOf(used.source, value);
+  const onChange = (text: string): void =>
+    onSent({ ...sent, mapping: withValue(mapping, column, value, text) ?? mapping });
   const field = { label: `Instead of “${value}” in ${column}`, isLabelHidden: true, onChange };
   const choices = used?.field?.kind.choices;
   if (choices) {
@@ -98,18 +82,8 @@ function Instead({
 }
 
 /** The values that fail several rows, or that are choices: a line each, which is corrected once for all its rows. */
-export function FailedValuesForm({
-  sent,
-  before,
-  values,
-  onSent,
-}: RepairProps &
-  Pick<FailedValues, "values"> & {
-    /** The mapping with which the rows failed. */
-    readonly before: Mapping;
-  }) {
+export function FailedValuesForm({ sent, values: shared, onSent }: RepairProps & Pick<FailedValues, "values">) {
   const { table, mapping } = sent;
-  const shared = values.filter((each) => isShared(before, each));
   if (shared.length === 0) return null;
   const shown = shared.slice(0, SHOWN_VALUES);
   const problemOf = readRowProblem(table.names, mapping);
@@ -125,16 +99,14 @@ export function FailedValuesForm({
         kind="repairs"
         keys={shown.map(({ column, value }) => column + value)}
         rows={shown.map((each) => {
-          const used = usedAs(mapping, each.column);
-          const instead = used && aliasOf(used.source, each.value);
-          const problem = instead === undefined ? exampleOf(each) : problemOf(each.first.cells)?.sentence;
-          const set = (text: string): void =>
-            onSent({ ...sent, mapping: withValue(mapping, each.column, each.value, text) ?? mapping });
+          const { source } = usedAs(mapping, each.column) ?? {};
+          const isReplaced = source !== undefined && aliasOf(source, each.value) !== undefined;
+          const problem = isReplaced ? problemOf(each.first.cells)?.sentence : exampleOf(each);
           return [
             shownNumber(each.rows),
             each.column,
             each.value,
-            <Instead key="instead" failed={each} used={used} instead={instead} onChange={set} />,
+            <Instead key="instead" failed={each} sent={sent} onSent={onSent} />,
             <Verdict key="problem" problem={problem} />,
           ];
         })}
