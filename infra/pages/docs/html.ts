@@ -5,10 +5,6 @@ export class Html {
   constructor(text: string) {
     this.text = text;
   }
-
-  toString(): string {
-    return this.text;
-  }
 }
 
 /** What a template may contain: texts are escaped, false and undefined are left out. */

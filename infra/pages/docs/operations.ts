@@ -25,11 +25,6 @@ interface Content {
   readonly example?: unknown;
 }
 
-interface Response {
-  readonly description: string;
-  readonly content?: Readonly<Record<string, Content>>;
-}
-
 /** An endpoint as the document has it, with its references resolved. */
 export interface Operation {
   /** The last part of its page's address, such as `list-work-items`. */
@@ -46,7 +41,9 @@ export interface Operation {
   readonly requestBody?: {
     readonly content: Readonly<Partial<Record<"application/json" | "multipart/form-data", Content>>>;
   };
-  readonly responses: Readonly<Record<string, Response>>;
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, Content>> }>
+  >;
 }
 
 /** The part of the document that a reference names, or the value itself if it is none. */
