@@ -16,29 +16,6 @@ const CONSTANTS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
   ([, { kind }]) => !["time", "json"].includes(kind.name),
 );
 
-/** Values of the fields that no column becomes. */
-function Constants({ match: { mapping, onChange } }: { readonly match: Match }) {
-  const { fields = {} } = mapping;
-  const free = CONSTANTS.filter(([target]) => fields[target] === undefined || fields[target].value !== undefined);
-  return (
-    <>
-      {free.map(([target, { label, kind }]) => {
-        const props = {
-          label: `${label} in every row`,
-          value: fields[target]?.value ?? "",
-          onChange: (value: string) =>
-            onChange({ ...mapping, fields: withKey(fields, target, value === "" ? undefined : { value }) }),
-        };
-        return kind.choices === undefined ? (
-          <TextField key={target} {...props} />
-        ) : (
-          <Choice key={target} {...props} options={[["", "Not set"], ...choiceOptions(kind.choices)]} />
-        );
-      })}
-    </>
-  );
-}
-
 /** No column; no header begins so. */
 const NONE = "\u0000none";
 
@@ -122,6 +99,9 @@ export function SettingsForm({ match }: { readonly match: Match }) {
   const json = JSON.stringify(mapping, null, 2);
   const empty = (mapping.empty ?? []).join(" ");
   const [typed, setTyped] = useState("");
+  const { fields = {} } = mapping;
+  // No column becomes them.
+  const free = CONSTANTS.filter(([target]) => fields[target] === undefined || fields[target].value !== undefined);
   return (
     <details class="kept">
       <summary>More settings: empty values, decimal mark, fields that aren’t in the file, change logs, JSON</summary>
@@ -144,7 +124,19 @@ export function SettingsForm({ match }: { readonly match: Match }) {
           ]}
           onChange={(mark) => onChange(withKey(mapping, "decimal", mark === "," ? "," : undefined))}
         />
-        <Constants match={match} />
+        {free.map(([target, { label, kind }]) => {
+          const props = {
+            label: `${label} in every row`,
+            value: fields[target]?.value ?? "",
+            onChange: (value: string) =>
+              onChange({ ...mapping, fields: withKey(fields, target, value === "" ? undefined : { value }) }),
+          };
+          return kind.choices === undefined ? (
+            <TextField key={target} {...props} />
+          ) : (
+            <Choice key={target} {...props} options={[["", "Not set"], ...choiceOptions(kind.choices)]} />
+          );
+        })}
       </div>
       <EventForm match={match} />
       <h3>This mapping as JSON, for the API</h3>
