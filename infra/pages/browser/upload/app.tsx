@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { keep, KEPT_KEY, readKept } from "../kept.ts";
-import { type Api, createApi } from "./api.ts";
+import { type Api, createApi, type Job } from "./api.ts";
 import { ImportView } from "./import-view.tsx";
 import { ItemView } from "./item-view.tsx";
 import { ItemsView } from "./items-view.tsx";
@@ -8,7 +8,7 @@ import { JobView } from "./job-view.tsx";
 import { JobsView } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { Button, Heading } from "./parts.tsx";
-import type { EarlierMapping, Sent } from "./send.ts";
+import type { Sent } from "./send.ts";
 import { WebhooksView } from "./webhooks-view.tsx";
 
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", webhooks: "Webhooks" } as const;
@@ -43,15 +43,15 @@ export function App({ root }: { readonly root: URL }) {
     return key === null ? undefined : createApi(root, key);
   });
   const [sents, setSents] = useState<readonly Sent[]>([]);
-  const [earlier, setEarlier] = useState<EarlierMapping>();
+  const [earlier, setEarlier] = useState<Job>();
   const { name, id, query } = usePlace();
   const list = useRef("#items");
   if (name === "items") list.current = query === "" ? "#items" : `#items?${query}`;
   useEffect(() => {
     if (api === undefined || name === "import") document.title = "Import a file · Work items";
   }, [api, name]);
-  const useAgain = (mapping: EarlierMapping): void => {
-    setEarlier(mapping);
+  const useAgain = (job: Job): void => {
+    setEarlier(job);
     location.hash = "#import";
   };
   const forgetKey = (): void => {

@@ -169,7 +169,7 @@ export function FileStep({ flow }: { readonly flow: ReturnType<typeof useImport>
       </h2>
       {earlier && (
         <p role="status">
-          Using the mapping of {earlier.fileName}.{" "}
+          Using the mapping of {earlier.file_name ?? "an earlier file"}.{" "}
           <Button kind="plain" onClick={onForget}>
             Use a proposal instead
           </Button>

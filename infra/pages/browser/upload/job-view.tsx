@@ -8,7 +8,7 @@ import { KeptValues } from "./kept-values.tsx";
 import { countsOf, doneIn, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
 import { Alert, Button, Heading, Loading } from "./parts.tsx";
 import { type Moment, withMoment } from "./progress.ts";
-import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
+import { send, type Sent, triedBy } from "./send.ts";
 import { countOf, shownNumber, shownTime } from "./shown.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
@@ -89,13 +89,14 @@ interface JobViewProps {
   /** Its file, if this page has sent it. */
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
-  readonly onUseAgain: (mapping: EarlierMapping) => void;
+  /** Uses its mapping for another file. */
+  readonly onUseAgain: (job: Job) => void;
 }
 
 /** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
 function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAgain"> & { readonly job: Job }) {
   const { error, run } = useWork();
-  const { id, mapping, file_name: fileName = "an earlier file", succeeded_rows: succeeded } = job;
+  const { id, mapping, succeeded_rows: succeeded } = job;
   const download = async (): Promise<void> => {
     const url = await api.listUrl(id, "results");
     if (url !== null) location.assign(url);
@@ -113,11 +114,7 @@ function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAga
             Download {isUndo(job) ? "item-by-item" : "row-by-row"} results
           </Button>
         )}
-        {mapping && !isUndo(job) && (
-          <Button onClick={() => onUseAgain({ jobId: id, fileName, mapping })}>
-            Use this mapping for another file
-          </Button>
-        )}
+        {mapping && !isUndo(job) && <Button onClick={() => onUseAgain(job)}>Use this mapping for another file</Button>}
       </p>
       <Alert text={error} />
     </>

@@ -1,6 +1,6 @@
 import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type Api, newKey, NO_CONNECTION } from "./api.ts";
+import { type Api, type Job, newKey, NO_CONNECTION } from "./api.ts";
 import { type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
 import { GONE, isGone, type TableFile } from "./table-file.ts";
 
@@ -21,13 +21,6 @@ export interface Sent {
 /** A mapping and corrections as a text that is the same for the same of both. */
 export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">): string {
   return JSON.stringify(mapping) + textOfRepairs(repairs);
-}
-
-/** The mapping of an earlier import, to be used again. */
-export interface EarlierMapping {
-  readonly jobId: string;
-  readonly fileName: string;
-  readonly mapping: Mapping;
 }
 
 /** What is sent. */
@@ -60,20 +53,20 @@ function post(url: string, form: FormData, onProgress: (sent: number) => void): 
   });
 }
 
-/** Sends a file and shows its job. @param earlier where the mapping may come from */
+/** Sends a file and shows its job. @param earlier whose mapping it may be */
 export async function send(
   api: Api,
   sending: Sending,
   onSent: (sent: Sent) => void,
   onProgress: (sent: number) => void = () => undefined,
-  earlier?: EarlierMapping,
+  earlier?: Job,
 ): Promise<void> {
   const { table, mapping, dryRun, repairs, trial } = sending;
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
   const { key, forget } = keyOf(sending);
   if (await isGone(table.content)) throw new Error(GONE);
   const content = await withRepairs(table.content, repairs, table.delimiter);
-  const sent = isEarlier ? { from: earlier.jobId } : mapping;
+  const sent = isEarlier ? { from: earlier.id } : mapping;
   const { id: jobId } = await api.uploads.upload(new Blob([content], { type: "text/csv" }), {
     filename: table.name,
     mapping: sent as SentMapping,

@@ -6,11 +6,11 @@ import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../kept.ts";
 import { type Answered, answersIn, uncheckedColumns } from "./answers.ts";
-import { type Api, sentenceOf } from "./api.ts";
+import { type Api, type Job, sentenceOf } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
 import { confirmedColumns, useFileIds } from "./file-ids.ts";
-import { type EarlierMapping, send, type Sent, triedBy } from "./send.ts";
+import { send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE, totalsOf } from "./sources.ts";
 import { GONE, isGone, readFile, surveyFile, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
 
@@ -31,8 +31,8 @@ interface Opened {
 /** What an import begins with, and what becomes of it. */
 export interface ImportProps {
   readonly api: Api;
-  /** The mapping to begin with, in place of a proposal. */
-  readonly earlier: EarlierMapping | undefined;
+  /** The import whose mapping to begin with, in place of a proposal. */
+  readonly earlier: Job | undefined;
   /** Called to go on without it. */
   readonly onForget: () => void;
   /** What was sent last, whose mapping may have changed since. */
@@ -41,7 +41,7 @@ export interface ImportProps {
 }
 
 /** An earlier mapping for a file, which may have another delimiter, and its header in another row. */
-function fitted({ mapping }: EarlierMapping, { delimiter, headerRow }: TableFile): Proposal {
+function fitted({ mapping = {} }: Job, { delimiter, headerRow }: TableFile): Proposal {
   const { delimiter: _, header_row: __, ...others } = mapping;
   const place = { ...(headerRow !== 1 && { header_row: headerRow }), ...(delimiter !== COMMA && { delimiter }) };
   const isSame = (mapping.delimiter ?? COMMA) === delimiter && (mapping.header_row ?? 1) === headerRow;
@@ -54,7 +54,7 @@ function zoneKey(api: Api): string {
 }
 
 /** What is known of a file that was looked through: an earlier mapping, or a proposal. */
-function openedWith(api: Api, table: SurveyedTable, earlier: EarlierMapping | undefined): Opened {
+function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined): Opened {
   const kept = readKept(() => localStorage, zoneKey(api));
   // It is offered first, and asked all the same: this file may be of another system.
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
