@@ -67,28 +67,6 @@ function EventField({
   );
 }
 
-/** Whether each row is also an event of its item, and which columns the event is made of. */
-function EventForm({ match }: { readonly match: Match }) {
-  const { mapping, onChange } = match;
-  return (
-    <>
-      <Check
-        checked={mapping.event !== undefined}
-        onChange={(checked) => onChange(withKey(mapping, "event", checked ? {} : undefined))}
-      >
-        This file is a change log: add each row to its item as an event
-      </Check>
-      {mapping.event !== undefined && (
-        <div class="sources">
-          {Object.entries(EVENT_NAMES).map(([target, label]) => (
-            <EventField key={target} target={target} label={label} match={match} />
-          ))}
-        </div>
-      )}
-    </>
-  );
-}
-
 function wordsIn(text: string): string[] {
   return text.split(/\s+/).filter(Boolean);
 }
@@ -138,7 +116,19 @@ export function SettingsForm({ match }: { readonly match: Match }) {
           );
         })}
       </div>
-      <EventForm match={match} />
+      <Check
+        checked={mapping.event !== undefined}
+        onChange={(checked) => onChange(withKey(mapping, "event", checked ? {} : undefined))}
+      >
+        This file is a change log: add each row to its item as an event
+      </Check>
+      {mapping.event !== undefined && (
+        <div class="sources">
+          {Object.entries(EVENT_NAMES).map(([target, label]) => (
+            <EventField key={target} target={target} label={label} match={match} />
+          ))}
+        </div>
+      )}
       <h3>This mapping as JSON, for the API</h3>
       <pre tabIndex={0}>{json}</pre>
       <Button onClick={() => saveFile("mapping.json", new Blob([json]))}>Save</Button>
