@@ -33,13 +33,13 @@ function typeOf(shown: Schema): string {
 }
 
 /** What a schema demands beyond its type. */
-function limitsOf(shown: Schema): string[] {
+function limitsOf(shown: Schema): readonly string[] {
   const schema = resolve(shown);
   const { minimum, maximum, maxLength, maxItems, default: initial } = schema;
   const listed = resolve(schema.items ?? {});
   const known = schema["x-extensible-enum"] ?? listed["x-extensible-enum"];
   const values = schema.enum ?? listed.enum ?? known;
-  return [
+  const limits = [
     values && `one of ${values.map((each) => `\`${String(each)}\``).join(", ")}${known ? "; more may be added" : ""}`,
     schema.const !== undefined && `always \`${JSON.stringify(schema.const)}\``,
     minimum !== undefined &&
@@ -50,6 +50,7 @@ function limitsOf(shown: Schema): string[] {
     maxItems !== undefined && `at most ${maxItems.toLocaleString("en")}`,
     initial !== undefined && `default \`${JSON.stringify(initial)}\``,
   ].filter((limit) => typeof limit === "string");
+  return [...alternativesOf(schema).flatMap(limitsOf), ...limits];
 }
 
 /** The schemas with properties that a value consists of: itself, its entries or its alternatives. */
