@@ -39,7 +39,7 @@ const MESSAGES: Readonly<Record<WebhookMessage["type"], Message>> = {
   "uploads.ended": {
     summary: "Uploads may have ended",
     description:
-      "List the uploads. It is sent for all but the newest 100 that have ended, and when a webhook is new or resumed.",
+      "List the uploads. Of more than 100 that wait to be sent it stands for the oldest, and it comes when a webhook is new or resumed.",
     data: z.looseObject({ more: z.boolean().describe("Always true.") }),
     example: { more: true },
   },
