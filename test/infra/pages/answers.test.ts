@@ -32,6 +32,12 @@ const open = async (text: string) => {
 const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
 
 describe("the upload page asks", () => {
+  test("nothing of a column without a name that no field uses, where a date is made of several columns", async () => {
+    const { table } = await open("ID,,Date,Time\nu1,02/03/2024 9:10 AM,2024-02-03,09:10\n");
+    const mapping = { fields: { completed_at: { columns: ["Date", "Time"], join: " ", format: "yyyy-MM-dd HH:mm" } } };
+    expect(openQuestions(table, mapping, NOTHING)).toEqual([]);
+  });
+
   test("what the dates of a column mean that a person chose, and again when it was another in between", async () => {
     const { table, mapping, columns } = await open("Call ID,Stopped,Status\nu1,02/03/2024 9:10 AM,Closed\n");
     const [, stopped] = rolesOf(table.names, mapping);

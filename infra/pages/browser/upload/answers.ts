@@ -33,7 +33,8 @@ function withTimes(mapping: Mapping, change: (source: Source) => Source): Mappin
 function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
   const times = [mapping.fields?.["completed_at"], mapping.event?.["occurred_at"]];
   const singles = times.flatMap((source) => (source ? singlesOf({ source, path: [] }) : []));
-  return singles.flatMap(({ source: { column = "" } }) => {
+  return singles.flatMap(({ source: { column } }) => {
+    if (column === undefined) return [];
     const index = placeOf(table.names, column);
     const time = index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE });
     return time?.questions ?? [];
