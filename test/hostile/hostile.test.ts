@@ -1,4 +1,6 @@
+import { stripTypeScriptTypes } from "node:module";
 import { expect, it } from "vitest";
+import { changedFile, MUTANTS } from "./mutants.ts";
 import { runWorlds, summaryOf } from "./run-worlds.ts";
 
 /** The first of three seeds of which each has another kind of world; in this one an organization is erased. */
@@ -11,4 +13,8 @@ it(`nothing is lost, doubled, undone, wrong or missed (npm run prove -- hostile;
   expect(run.acknowledged).toBeGreaterThan(400);
   expect(run.lists).toBeGreaterThan(10);
   expect(run.unfollowed).toBeLessThan(10);
+});
+
+it.each(Object.keys(MUTANTS))("the mutant %s fits the code", (name) => {
+  expect(stripTypeScriptTypes(changedFile(name).source)).not.toBe("");
 });

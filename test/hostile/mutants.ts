@@ -22,8 +22,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   unknown: {
     defect: "a write whose response was lost is planned again",
     file: "lib/store/optimistic-write.ts",
-    text: 'if (kind === "unknown") entry.uncertain.push(attempt);',
-    instead: "",
+    text: 'kind === "unknown") entry.uncertain.push(attempt);',
+    instead: 'kind === "unknown") undefined;',
     foundBy: ["silence"],
   },
   empty: {
