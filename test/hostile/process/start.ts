@@ -1,12 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Context } from "aws-lambda";
-import {
-  type CreateHandler,
-  createClients,
-  importFunction,
-  type LocalRuntime,
-} from "../../../infra/local/functions.ts";
+import * as newer from "../../../infra/local/functions.ts";
 import { startLocalService } from "../../../infra/local/service.ts";
 import { randomFrom } from "../../support/random.ts";
 import { createFaultyRuntime } from "../../support/uploads/fault-injection.ts";
@@ -20,17 +15,21 @@ const { DATA_DIR: dataDirectory = "", HOSTILE_SEED: seed, OLDER: older } = proce
 const random = randomFrom(Number(seed));
 const hostilities = new Hostilities(random, ["refusals", "silence", "damage", "conflicts"]);
 
-type Handler = (event: unknown, context: Context) => Promise<unknown>;
-const load = async (name: string, runtime: LocalRuntime): Promise<readonly Handler[]> => {
-  const newer = await importFunction(name);
-  if (older === undefined) return [newer.create(runtime)];
-  const file = pathToFileURL(join(older, `functions/${name}.ts`)).href;
-  const other = (await import(file).catch(() => newer)) as typeof newer;
-  return [newer.create(runtime), other.create(runtime)];
-};
-const create: CreateHandler = async (name, runtime) => {
+/** Each makes clients of its own: the SDK's paginators take no others. */
+const versions = [newer];
+if (older !== undefined) {
+  versions.push((await import(pathToFileURL(join(older, "infra/local/functions.ts")).href)) as typeof newer);
+}
+
+/** A version's function, in whose requests things go wrong; the newer one if the older hasn't got it. */
+async function createIn({ createClients, importFunction }: typeof newer, name: string, runtime: newer.LocalRuntime) {
   const { runtime: faulty, during } = createFaultyRuntime({ ...runtime, ...createClients() });
-  const handlers = await load(name, faulty);
+  const { create } = await importFunction(name).catch(() => newer.importFunction(name));
+  const handler: (event: unknown, context: Context) => Promise<unknown> = create(faulty);
+  return { handler, during };
+}
+const create: newer.CreateHandler = async (name, runtime) => {
+  const made = await Promise.all(versions.map((version) => createIn(version, name, runtime)));
   return (event, context) => {
     const options = { isCalm: false, mayStop: false, isSlow: false, clockMaxMs: 0, random };
     const { faultOf, statementFault, attemptFault } = hostilities.ofRun(options, () => undefined);
@@ -44,7 +43,7 @@ const create: CreateHandler = async (name, runtime) => {
       stop: () => Promise.resolve(),
       onMessages: () => undefined,
     };
-    const handler = handlers[Math.floor(random() * handlers.length)]!;
+    const { handler, during } = made[Math.floor(random() * made.length)]!;
     return during(run, () => handler(event, context));
   };
 };
