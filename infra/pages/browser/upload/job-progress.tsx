@@ -71,7 +71,7 @@ export function Running({
   readonly moments: readonly Moment[];
 }) {
   const { error, run } = useWork();
-  /** Whether it was cancelled, and the rows that have begun are being finished. */
+  /** Whether it was cancelled while workers still finish rows. */
   const [isStopping, setStopping] = useState(false);
   const cancel = async (): Promise<void> => {
     setStopping(true);
