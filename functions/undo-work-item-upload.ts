@@ -2,7 +2,7 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { readOptionalJsonBody } from "../lib/http/request-body.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createJobSender } from "../lib/uploads/chain/messages.ts";
-import { createRequestUndo } from "../lib/uploads/job/new-undo.ts";
+import { createRequestUndo } from "../lib/uploads/job/undos.ts";
 import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
@@ -14,7 +14,7 @@ export const { create, handler } = endpoint(
   { readBody: readOptionalJsonBody, sqs: createSqsClient },
   (runtime) => {
     const { clock, sqs, environment } = runtime;
-    const requestUndo = createRequestUndo(new UploadStore(runtime), clock);
+    const requestUndo = createRequestUndo(runtime, new UploadStore(runtime));
     const send = createJobSender(sqs, environment.SPLIT_QUEUE_URL);
     return async (call) => {
       const { organization, id, body, keyId, keyName, requestId } = call;

@@ -7,6 +7,7 @@ export type IdentityKind =
   | "conversation upload"
   | "upload job"
   | "undo of an upload"
+  | "trial of an undo"
   | "webhook"
   | "webhook message";
 
@@ -46,9 +47,9 @@ export function idempotentUploadJobId(organization: string, idempotencyKey: stri
   return deriveId("upload job", organization, idempotencyKey);
 }
 
-/** Id of a job that undoes an upload. @param attempt 1 unless earlier ones were cancelled or have failed */
-export function undoJobId(organization: string, uploadId: string, attempt = 1): string {
-  return deriveId("undo of an upload", organization, uploadId, ...(attempt > 1 ? [String(attempt)] : []));
+/** Id of a job that undoes an upload, or of a trial of that. @param attempt 1 unless there were earlier ones */
+export function undoJobId(organization: string, uploadId: string, attempt = 1, isTrial = false): string {
+  return deriveId(isTrial ? "trial of an undo" : "undo of an upload", organization, uploadId, String(attempt));
 }
 
 /** Id of a message to a webhook's endpoint. @param of what it tells: a sequence or a job */

@@ -31,6 +31,8 @@ export interface BucketResource extends Named {
   readonly kind: "bucket";
   /** Functions have access only to objects whose keys start with it. */
   readonly prefix: string;
+  /** Objects that don't live as long as the others: the days after which they expire, and the prefix of their keys. */
+  readonly shortLived: { readonly prefix: string; readonly days: number };
   /** The queue that gets an event for every new object whose key has the prefix and this suffix. */
   readonly notifies: { readonly queue: "splitQueue"; readonly suffix: string };
 }
@@ -94,6 +96,8 @@ export const resources = {
     id: "Uploads",
     variable: "UPLOADS_BUCKET",
     prefix: "uploads/",
+    // Lists of trials say what items were. No organization's id begins with a dot.
+    shortLived: { prefix: "uploads/.trials/", days: 1 },
     notifies: { queue: "splitQueue", suffix: "source.csv" },
   },
   /** Uploaded files to put into chunks: S3's events, and jobs. */

@@ -73,7 +73,7 @@ export const uploadRoutes = {
       path: "/v1/work_items/upload/{id}",
       summary: "Get a work item upload",
       response: z.strictObject({ data: singleUploadJobSchema }),
-      permissions: { workItems: { actions: ["Query"], partitions: ["UPLOAD"] } },
+      permissions: { workItems: { actions: ["Query", "BatchGetItem"], partitions: ["UPLOAD"] } },
       document: () => ({
         description:
           "Get the job until it has ended. Counters only grow, and `Retry-After` says how many seconds to wait.",
@@ -157,7 +157,7 @@ export const uploadRoutes = {
       extension: true,
       permissions: {
         workItems: {
-          actions: ["GetItem", "Query", "PutItem"],
+          actions: ["GetItem", "BatchGetItem", "Query", "PutItem"],
           partitions: ["UPLOAD", "OPEN_UPLOADS"],
           indexes: ["open_jobs"],
         },

@@ -41,6 +41,7 @@ export class UploadBucket extends Construct {
       ],
       lifecycleRules: [
         { expiration: Duration.days(UPLOADS_KEPT_DAYS) },
+        { prefix: resource.shortLived.prefix, expiration: Duration.days(resource.shortLived.days) },
         { abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
       // Retained like the stack's tables, except after a failed first deployment: the bucket is empty then.

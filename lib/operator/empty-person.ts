@@ -13,7 +13,7 @@ import {
   workItemEventFrom,
   workItemFrom,
 } from "../work-items/work-item-record.ts";
-import { layersDropped } from "../work-items/kept-layers.ts";
+import { layersDropped } from "../work-items/undo/undo.ts";
 import { personFields } from "../work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-items/work-item-fields.ts";
 import type { PersonAddress } from "./person-address.ts";

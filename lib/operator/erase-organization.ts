@@ -11,6 +11,7 @@ import { toOrganization } from "../organizations/organization.ts";
 import { type ResourceNameOf, resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
+import { prefixesOf } from "../uploads/files/upload-objects.ts";
 import { FORM_MAX_BYTES } from "../uploads/job/upload-job.ts";
 import { isLarge } from "../uploads/job/upload-record.ts";
 import { jobFrom } from "../uploads/job/upload-store.ts";
@@ -88,12 +89,11 @@ function totalOf(counts: Readonly<ErasureCounts>): number {
 
 /** The keys of all objects of an organization, a page of up to 1,000 at a time. */
 async function* objectsOf({ s3, environment }: ErasureRuntime, organization: string): AsyncGenerator<string[]> {
-  const prefix = `${resources.uploads.prefix}${organization}/`;
-  for await (const { Contents = [] } of paginateListObjectsV2(
-    { client: s3 },
-    { Bucket: environment.UPLOADS_BUCKET, Prefix: prefix },
-  )) {
-    if (Contents.length > 0) yield Contents.flatMap(({ Key: key }) => key ?? []);
+  for (const Prefix of prefixesOf(organization)) {
+    const input = { Bucket: environment.UPLOADS_BUCKET, Prefix };
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, input)) {
+      if (Contents.length > 0) yield Contents.flatMap(({ Key: key }) => key ?? []);
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { createRecordStore } from "../store/record-store.ts";
 import { InvalidInputError, StoreBusyError, describeProblems, type Problem } from "../errors.ts";
 import { type JsonValue, parseJson } from "../json.ts";
 import type { StoredRecord } from "../store/versioned-record.ts";
-import { layersDropped } from "../work-items/kept-layers.ts";
+import { layersDropped } from "../work-items/undo/undo.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
 import { toOrganization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";

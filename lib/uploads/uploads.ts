@@ -3,7 +3,7 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { createApplyWorkItems } from "../work-items/apply-work-items.ts";
 import { createApplyRows } from "./chain/apply-rows.ts";
 import { createUndoRows } from "./chain/undo-rows.ts";
-import { createUndoWorkItems } from "../work-items/undo-work-items.ts";
+import { createUndoWorkItems } from "../work-items/undo/undo-work-items.ts";
 import { createEndWithoutRows } from "./chain/finish.ts";
 import { createUploadObjects } from "./files/upload-objects.ts";
 import { createFindEndedJobs } from "./job/ended-jobs.ts";

@@ -7,7 +7,7 @@ import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../trace.ts";
-import { hasLayers } from "./kept-layers.ts";
+import { hasLayers } from "./undo/undo.ts";
 import { findKnownRows, readerOfItems, type RowSource } from "./known-rows.ts";
 import type { FailedWrite, ItemInput, ItemResult, PendingInput } from "./pending-input.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";

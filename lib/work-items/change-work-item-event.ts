@@ -6,7 +6,7 @@ import { createRecordStore } from "../store/record-store.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { layersAfter, writeWithEvent } from "./kept-layers.ts";
+import { layersAfter, writeWithEvent } from "./undo/undo.ts";
 import { planEvent } from "./plan-apply.ts";
 import { assertVisible } from "./read-work-item.ts";
 import type { EventInput, WorkItemEvent } from "./work-item.ts";

@@ -6,7 +6,7 @@ import type { StoredRecord } from "../store/versioned-record.ts";
 import { InvalidInputError, NotFoundError, under } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { layersAfter } from "./kept-layers.ts";
+import { layersAfter } from "./undo/undo.ts";
 import { traceOf } from "../trace.ts";
 import { planApply } from "./plan-apply.ts";
 import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-work-item.ts";

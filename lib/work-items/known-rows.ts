@@ -1,7 +1,7 @@
 import { keyText } from "../store/batch-get.ts";
 import type { ReadRecords, RecordStore } from "../store/record-store.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
-import { type KnownRows, uploadMarksOf } from "./upload-mark.ts";
+import { type KnownJobs, type KnownRows, markedRowsIn, uploadMarksOf } from "./upload-mark.ts";
 
 /** The upload job that rows belong to. */
 export interface RowSource extends Pick<KnownRows, "job" | "firstRow"> {
@@ -15,24 +15,31 @@ export interface RowSource extends Pick<KnownRows, "job" | "firstRow"> {
 
 /** Rows whose events a job has written, by the events' marks. */
 function rowsMarkedIn(job: string, events: Iterable<StoredRecord>): number[] {
-  return [...events].flatMap((event) => uploadMarksOf(event).get(job) ?? []).map(({ row }) => row);
+  return [...events].flatMap((event) => markedRowsIn(event, job));
+}
+
+/** The jobs among those that have marked records that have ended. */
+export async function findKnownJobs(
+  { job, findEnded }: Pick<RowSource, "job" | "findEnded">,
+  records: Iterable<StoredRecord>,
+): Promise<KnownJobs> {
+  const jobs = new Set([...records].flatMap((record) => [...uploadMarksOf(record).keys()]));
+  jobs.delete(job);
+  return { job, ended: jobs.size === 0 ? jobs : await findEnded([...jobs]) };
 }
 
 /** What the marks of items and events say of a job's rows. @param events keys of those among the records */
 export async function findKnownRows(
-  { job, firstRow, findEnded }: RowSource,
+  source: RowSource,
   records: ReadonlyMap<string, StoredRecord>,
   events: readonly RecordKey[],
 ): Promise<KnownRows> {
-  const jobs = new Set([...records.values()].flatMap((record) => [...uploadMarksOf(record).keys()]));
-  jobs.delete(job);
   return {
-    job,
-    firstRow,
-    ended: jobs.size === 0 ? jobs : await findEnded([...jobs]),
+    ...(await findKnownJobs(source, records.values())),
+    firstRow: source.firstRow,
     withEvents: new Set(
       rowsMarkedIn(
-        job,
+        source.job,
         events.flatMap((key) => records.get(keyText(key)) ?? []),
       ),
     ),

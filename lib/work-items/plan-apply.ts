@@ -57,6 +57,11 @@ function newItem(externalId: string, now: string): WorkItem {
   };
 }
 
+/** Whether custom attributes change, and are too large afterwards. */
+export function outgrows(before: string, after: string): boolean {
+  return before !== after && Buffer.byteLength(after) > CUSTOM_ATTRIBUTES_MAX_BYTES;
+}
+
 function differs<T extends object>(a: T, b: T): boolean {
   return (Object.keys(b) as (keyof T)[]).some((field) => a[field] !== b[field]);
 }
@@ -70,10 +75,8 @@ export function planApply(stored: WorkItem | null, externalId: string, input: Ch
   if (stored === null) return { outcome: "created", next: mergeItem(newItem(externalId, now), input) };
   const merged = mergeItem(stored, input);
   if (!differs(stored, merged)) return { outcome: "unchanged", next: stored };
-  const grown = merged.custom_attributes !== stored.custom_attributes;
-  if (grown && Buffer.byteLength(merged.custom_attributes) > CUSTOM_ATTRIBUTES_MAX_BYTES) {
+  if (outgrows(stored.custom_attributes, merged.custom_attributes))
     return { outcome: "error", error: TOO_LARGE_AFTER_MERGE };
-  }
   return { outcome: stored.deleted_at === null ? "updated" : "restored", next: { ...merged, updated_at: now } };
 }
 

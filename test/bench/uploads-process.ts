@@ -10,7 +10,7 @@ import { mapConcurrently } from "../../lib/retry.ts";
 import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
-import { createRequestUndo } from "../../lib/uploads/job/new-undo.ts";
+import { createRequestUndo } from "../../lib/uploads/job/undos.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -278,7 +278,7 @@ const runUndo = async (): Promise<Undone> => {
   await runJob(await receiveFile());
   const job = await receiveFile();
   const updated = await timeJob(job);
-  const { job: undo } = await createRequestUndo(store, clock)(organization, job.id, { dryRun: false });
+  const { job: undo } = await createRequestUndo(runtime, store)(organization, job.id, { dryRun: false });
   aheadMs = CLAIM_MS;
   const undone = await timeJob(undo);
   const { undone_rows: rows } = (await store.readJob(undo))!;

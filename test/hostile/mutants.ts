@@ -56,7 +56,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   adopted: {
     defect: "an undo deletes what its upload created, though others have changed it",
-    file: "lib/work-items/undo-layers.ts",
+    file: "lib/work-items/undo/layers.ts",
     text: "  adopt(layers, changes.keys());\n",
     instead: "",
     foundBy: [],

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
+import { createWorkers } from "../support/uploads/upload-workers.ts";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { createDyingUploads, RESULTS } from "../support/uploads/dying-workers.ts";
+import { splitMessage } from "../support/uploads/upload-harness.ts";
 import { dataOf } from "../support/uploads/upload-service.ts";
 
 let uploads: Awaited<ReturnType<typeof createDyingUploads>>;
@@ -24,7 +27,7 @@ describe("a cancelled job", () => {
     expect(await uploads.end(id)).toMatchObject({ status: "cancelled" });
     const undo = await uploads.askForUndo(id);
     uploads.clock.advance(CLAIM_MS);
-    expect(await uploads.finish(undo)).toMatchObject({ total_rows: 2, undone_rows: 2 });
+    expect(await uploads.finish(undo)).toMatchObject({ total_rows: 2, deleted_rows: 2 });
     expect(await uploads.find("a")).toBeUndefined();
   });
 
@@ -36,7 +39,8 @@ describe("a cancelled job", () => {
     await uploads.harness.store.requestStop(uploads.jobKey(undo), "cancelled");
     expect(await uploads.end(undo)).toMatchObject({
       status: "cancelled",
-      undone_rows: 2,
+      deleted_rows: 1,
+      undone_rows: 1,
       partly_undone_rows: 1,
       kept_rows: 1,
     });
@@ -51,12 +55,73 @@ it("an undo waits until no worker of its upload can write any more", async () =>
   expect(await uploads.harness.take("chunks")).toEqual([]);
   expect(await uploads.get(undo)).toMatchObject({ status: "pending" });
   uploads.clock.advance(CLAIM_MS);
-  expect(await uploads.finish(undo)).toMatchObject({ status: "completed", undone_rows: 1 });
+  expect(await uploads.finish(undo)).toMatchObject({ status: "completed", deleted_rows: 1 });
 });
 
 it("an undo whose message is lost is found by the sweep", async () => {
   const { id } = await uploads.run("external_id\na\n");
   const undo = await uploads.askForUndo(id);
   await uploads.harness.take("split");
-  expect(await uploads.end(undo)).toMatchObject({ status: "completed", undone_rows: 1 });
+  expect(await uploads.end(undo)).toMatchObject({ status: "completed", deleted_rows: 1 });
+});
+
+describe("an upload with more rows than fit in a chunk", () => {
+  const NAMES = Array.from({ length: 600 }, (_, index) => `i${(index * 37) % 150}`);
+  const FILE = `external_id,type\n${NAMES.map((name, row) => `${name},t${row}\n`).join("")}`;
+
+  /** Workers whose chunks have 70 rows at most, and windows 60. */
+  const createSmallWorkers = async () => {
+    const workers = createWorkers(uploads.runtime);
+    const take = async () => {
+      const messages = await Promise.all((["split", "chunks", "large"] as const).map(uploads.harness.take));
+      return messages.flat().map((message) => JSON.stringify(message));
+    };
+    const drain = async (): Promise<void> => {
+      for (let messages = await take(); messages.length > 0; messages = await take()) {
+        for (const message of messages) await workers.handle(message, uploads.clock() + 60_000);
+      }
+    };
+    const { id } = await workers.upload(uploads.organization, { text: FILE });
+    await uploads.runtime.sqs.send(
+      new SendMessageCommand({
+        QueueUrl: uploads.runtime.environment.SPLIT_QUEUE_URL,
+        MessageBody: JSON.stringify(splitMessage(uploads.jobKey(id))),
+      }),
+    );
+    await drain();
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 600 });
+    const { job } = (await workers.store.read(uploads.jobKey(id)))!;
+    expect(job.chunks).toEqual([9]);
+    uploads.clock.advance(CLAIM_MS);
+    return { ...workers, id, take, drain };
+  };
+  const names = async (id: string) => (await uploads.resultLines(id)).map((line) => line.split(",")[1]);
+
+  it("is undone row by row from its own chunks", async () => {
+    const { id, drain } = await createSmallWorkers();
+    const undo = await uploads.askForUndo(id);
+    await drain();
+    expect(await uploads.get(undo)).toMatchObject({ status: "completed", total_rows: 600, deleted_rows: 600 });
+    expect(await names(undo)).toEqual(NAMES);
+    for (const name of new Set(NAMES)) expect(await uploads.find(name)).toBeUndefined();
+  });
+
+  it("is undone by a second job where the first was cancelled: what that has done is unchanged", async () => {
+    const { id, take, handle, drain } = await createSmallWorkers();
+    const first = await uploads.askForUndo(id);
+    for (const message of await take()) await handle(message, uploads.clock());
+    for (const message of await take()) await handle(message, uploads.clock());
+    expect(await uploads.get(first)).toMatchObject({ status: "processing", deleted_rows: 60 });
+    await uploads.harness.store.requestStop(uploads.jobKey(first), "cancelled");
+    await drain();
+    expect(await uploads.get(first)).toMatchObject({ status: "cancelled", total_rows: 600, deleted_rows: 60 });
+    const second = await uploads.askForUndo(id);
+    await drain();
+    const counted = NAMES.filter((name) => NAMES.indexOf(name) < 60).length;
+    expect(await uploads.get(second)).toMatchObject({
+      status: "completed",
+      unchanged_rows: counted,
+      deleted_rows: 600 - counted,
+    });
+  });
 });

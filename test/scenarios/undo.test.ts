@@ -25,18 +25,16 @@ const undo = async (id: string, dryRun = false) => {
   uploads.clock.advance(CLAIM_MS);
   return uploads.finish(body.data.id);
 };
-/** The results of an undo: each item's outcome, why something stays, and which fields. */
+/** The results of an undo, by row: the outcome and, if something stays, why and which fields. */
 const outcomes = async (id: string) => {
   const text = await (await fetch((await uploads.results(id)).url!)).text();
   const [header, ...lines] = text.replace("\uFEFF", "").trimEnd().split("\n");
-  expect(header).toBe("_row,external_id,id,outcome,reason,kept");
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name = "", itemId, outcome, reason, kept] = cellsOf(line, COMMA);
-      expect(itemId).toBe(idOf(name));
-      return [name, [outcome, ...(reason ? [reason] : []), ...(kept ? [parseJsonObject(kept)] : [])]];
-    }),
-  );
+  expect(header).toBe("_row,external_id,id,outcome,kept");
+  return lines.map((line) => {
+    const [, name = "", itemId, outcome, kept] = cellsOf(line, COMMA);
+    expect(itemId).toBe(name && idOf(name));
+    return [name, outcome, ...(kept ? [parseJsonObject(kept)] : [])];
+  });
 };
 const get = async (name: string) => {
   const { status, body } = await uploads.call("getWorkItem", { params: { id: idOf(name) } });
@@ -101,7 +99,8 @@ describe("the undo of an upload", () => {
       total_rows: 2,
       succeeded_rows: 2,
       failed_rows: 0,
-      undone_rows: 2,
+      deleted_rows: 1,
+      undone_rows: 1,
       partly_undone_rows: 0,
       kept_rows: 0,
       created_rows: 0,
@@ -116,7 +115,10 @@ describe("the undo of an upload", () => {
     expect((await uploads.call("getWorkItem", { params: { id: before.id } })).text).toContain(
       text.slice(text.indexOf('"custom_attributes"'), text.indexOf('"short_description"')),
     );
-    expect(await outcomes(job.id)).toEqual({ created: ["undone"], updated: ["undone"] });
+    expect(await outcomes(job.id)).toEqual([
+      ["created", "deleted"],
+      ["updated", "undone"],
+    ]);
     expect(await uploads.get(id)).not.toHaveProperty("undo_of");
   });
 
@@ -136,12 +138,12 @@ describe("the undo of an upload", () => {
     expect(await get("b")).toMatchObject({ agent: { name: "Cid" } });
     expect(await get("made")).toMatchObject({ agent: { name: "Bob" }, custom_attributes: { team: "north" } });
     expect(await get("used")).toMatchObject({ agent: { name: "Bob" }, events: [{ external_id: "e" }] });
-    expect(await outcomes(job.id)).toEqual({
-      a: ["partly", "changed", { type: { imported: "chat", now: "chat" } }],
-      b: ["kept", "changed", { agent_name: { imported: "Bob", now: "Cid" } }],
-      made: ["kept", "in_use", { "custom_attributes.team": { imported: null, now: "north" } }],
-      used: ["kept", "in_use"],
-    });
+    expect(await outcomes(job.id)).toEqual([
+      ["a", "partly", { reason: "changed", fields: { type: { imported: "chat", now: "chat" } } }],
+      ["b", "kept", { reason: "changed", fields: { agent_name: { imported: "Bob", now: "Cid" } } }],
+      ["made", "kept", { reason: "in_use", fields: {} }],
+      ["used", "kept", { reason: "in_use_by_event", fields: {} }],
+    ]);
   });
 
   it.each([
@@ -175,16 +177,100 @@ describe("the undo of an upload", () => {
     expect(await get("deleted")).toMatchObject({ type: "call" });
   });
 
-  it("counts an item once, however many rows it has, and rows that changed nothing as unchanged", async () => {
+  it("counts every row once: of an item with several all alike, and as unchanged those that changed nothing or failed", async () => {
     await apply({ external_id: "a" }, { external_id: "same", type: "call" });
-    const { id } = await uploads.run("external_id,type\na,one\nsame,call\na,two\na,three\n");
+    const { id } = await uploads.run(
+      "external_id,type,agent_name,agent_email\n" +
+        "a,one,,\nsame,call,,\na,two,,\n,x,,\nwrong,x,,no address\na,,Bob,\nmade,x,,\nmade,,Bob,\n",
+    );
     await patch("a", { type: "four" });
     const job = await undo(id);
-    expect(job).toMatchObject({ total_rows: 2, kept_rows: 1, unchanged_rows: 1, succeeded_rows: 2 });
-    expect(await outcomes(job.id)).toEqual({
-      a: ["kept", "changed", { type: { imported: "three", now: "four" } }],
-      same: ["unchanged"],
+    expect(job).toMatchObject({
+      total_rows: 8,
+      deleted_rows: 2,
+      partly_undone_rows: 3,
+      unchanged_rows: 3,
+      succeeded_rows: 8,
+      failed_rows: 0,
     });
+    expect(await outcomes(job.id)).toEqual([
+      ["a", "partly", { reason: "changed", fields: { type: { imported: "one", now: "four" } } }],
+      ["same", "unchanged"],
+      ["a", "partly", { reason: "changed", fields: { type: { imported: "two", now: "four" } } }],
+      ["", "unchanged"],
+      ["wrong", "unchanged"],
+      ["a", "partly", { reason: "changed", fields: {} }],
+      ["made", "deleted"],
+      ["made", "deleted"],
+    ]);
+  });
+
+  it("leaves custom attributes that would be too large as they were, and names them", async () => {
+    await apply({ external_id: "a", custom_attributes: { long: "x".repeat(90_000), small: 1 } });
+    const { id } = await uploads.run(
+      "external_id,custom_attributes.long,custom_attributes.small,custom_attributes.new\na,short,2,3\n",
+    );
+    const long = "x".repeat(200_000);
+    await patch("a", { custom_attributes: { others: long } });
+    const job = await undo(id);
+    expect(job).toMatchObject({ partly_undone_rows: 1 });
+    const { others, ...attributes } = (await get("a"))!.custom_attributes as Record<string, unknown>;
+    expect([others, attributes]).toEqual([long, { long: "short", small: "2" }]);
+    expect(await outcomes(job.id)).toEqual([
+      [
+        "a",
+        "partly",
+        {
+          reason: "too_large",
+          fields: {
+            "custom_attributes.long": { imported: "short", now: "short" },
+            "custom_attributes.small": { imported: "2", now: "2" },
+          },
+        },
+      ],
+    ]);
+    expect((await patch("a", { custom_attributes: { more: 1 } })).status).toBe(200);
+  });
+
+  it("says of a restored item that stays whether it or an event of it is in use", async () => {
+    const names = ["changed", "other", "event", "free"];
+    await apply(...names.map((external_id) => ({ external_id, type: "call" })));
+    for (const name of names) await remove(name);
+    const { id } = await uploads.run(`external_id,type\n${names.map((name) => `${name},chat\n`).join("")}`);
+    await patch("changed", { type: "mail" });
+    await patch("other", { status: "completed" });
+    await uploads.call("upsertWorkItemEvent", { params: { id: idOf("event") }, body: { event: { external_id: "e" } } });
+    const job = await undo(id);
+    expect(await outcomes(job.id)).toEqual([
+      ["changed", "kept", { reason: "in_use", fields: { type: { imported: "chat", now: "mail" } } }],
+      ["other", "partly", { reason: "in_use", fields: {} }],
+      ["event", "partly", { reason: "in_use_by_event", fields: {} }],
+      ["free", "undone"],
+    ]);
+  });
+
+  it("names a status that followed from the row's completion", async () => {
+    await apply({ external_id: "a" });
+    const { id } = await uploads.run("external_id,completed_at\na,2026-01-31T09:30:00Z\n");
+    await patch("a", { status: "cancelled" });
+    const job = await undo(id);
+    const fields = { status: { imported: "completed", now: "cancelled" } };
+    expect(await outcomes(job.id)).toEqual([["a", "partly", { reason: "changed", fields }]]);
+  });
+
+  it("remembers what each of two undos at the same time keeps", async () => {
+    await apply({ external_id: "a" });
+    const first = await uploads.run("external_id,type\na,one\na,two\n");
+    const second = await uploads.run("external_id,agent_name\na,Bob\na,Cid\n");
+    await patch("a", { type: "mine", agent_name: "Dan" });
+    uploads.clock.advance(CLAIM_MS);
+    const ids = (await Promise.all([ask(first.id), ask(second.id)])).map(({ body }) => body.data.id);
+    await uploads.harness.drain();
+    const kept = (field: string, imported: string, now: string) => {
+      return ["a", "kept", { reason: "changed", fields: { [field]: { imported, now } } }];
+    };
+    expect(await outcomes(ids[0]!)).toEqual([kept("type", "one", "mine"), kept("type", "two", "mine")]);
+    expect(await outcomes(ids[1]!)).toEqual([kept("agent_name", "Bob", "Dan"), kept("agent_name", "Cid", "Dan")]);
   });
 
   it("undoes events, and shows those that the upload created as deleted until they are saved again", async () => {
@@ -196,7 +282,7 @@ describe("the undo of an upload", () => {
     const event = { external_id: "others", content: "mine" };
     await uploads.call("upsertWorkItemEvent", { params: { id: idOf("a") }, body: { event } });
     const job = await undo(id);
-    expect(job).toMatchObject({ total_rows: 2, undone_rows: 1, partly_undone_rows: 1 });
+    expect(job).toMatchObject({ total_rows: 4, deleted_rows: 1, undone_rows: 2, kept_rows: 1 });
     expect(await get("made")).toBeUndefined();
     const { events } = (await get("a"))!;
     const byName = Object.fromEntries(events.map((each) => [each.external_id, each]));
@@ -207,10 +293,12 @@ describe("the undo of an upload", () => {
     });
     expect(byName["new"]).not.toHaveProperty("content");
     for (const name of ["old", "others"]) expect(byName[name]).not.toHaveProperty("deleted_at");
-    expect(await outcomes(job.id)).toEqual({
-      a: ["partly", "changed", { "events.others.content": { imported: "x", now: "mine" } }],
-      made: ["undone"],
-    });
+    expect(await outcomes(job.id)).toEqual([
+      ["a", "undone"],
+      ["a", "undone"],
+      ["a", "kept", { reason: "changed", fields: { "events.others.content": { imported: "x", now: "mine" } } }],
+      ["made", "deleted"],
+    ]);
     const again = { event: { external_id: "new", content: "again" } };
     const response = await uploads.call("upsertWorkItemEvent", { params: { id: idOf("a") }, body: again });
     expect(response).toMatchObject({ status: 200, body: { data: { content: "again" } } });
@@ -222,7 +310,7 @@ describe("the undo of an upload", () => {
     await apply({ external_id: "one", type: "work_item" });
     const { id } = await uploads.runMapped(`id,type,event,text\n${rows.join("\n")}\n`, EVENTS);
     expect((await get("one"))!.events).toHaveLength(450);
-    expect(await undo(id)).toMatchObject({ total_rows: 1, undone_rows: 1 });
+    expect(await undo(id)).toMatchObject({ total_rows: 450, undone_rows: 450 });
     expect((await get("one"))!.events.every((event) => event.deleted_at !== undefined)).toBe(true);
   });
 
@@ -235,7 +323,7 @@ describe("the undo of an upload", () => {
     }
     const job = await undo(ids[0]!);
     expect(job).toMatchObject({ kept_rows: 1 });
-    expect(await outcomes(job.id)).toEqual({ a: ["dropped", "forgotten"] });
+    expect(await outcomes(job.id)).toEqual([["a", "dropped", { reason: "forgotten", fields: {} }]]);
     expect(await get("a")).toMatchObject({ type: "4" });
   });
 
@@ -249,7 +337,9 @@ describe("the undo of an upload", () => {
     const first = await uploads.run("external_id,type,agent_name\na,x,Bob\n");
     await uploads.run("external_id,type\na,y\n");
     const job = await undo(first.id);
-    expect(await outcomes(job.id)).toEqual({ a: ["kept", "in_use", { type: { imported: "x", now: "y" } }] });
+    expect(await outcomes(job.id)).toEqual([
+      ["a", "kept", { reason: "in_use", fields: { type: { imported: "x", now: "y" } } }],
+    ]);
   });
 
   it("moves the item's version", async () => {
@@ -270,7 +360,7 @@ describe("a dry run of an undo", () => {
     await patch("a", { type: "mail" });
     const before = await Promise.all(["a", "b", "made"].map(get));
     const dry = await undo(id, true);
-    expect(dry).toMatchObject({ dry_run: true, undo_of: id, undone_rows: 2, partly_undone_rows: 1 });
+    expect(dry).toMatchObject({ dry_run: true, undo_of: id, deleted_rows: 1, undone_rows: 1, partly_undone_rows: 1 });
     expect(await Promise.all(["a", "b", "made"].map(get))).toEqual(before);
     expect((await undo(id, true)).id).not.toBe(dry.id);
     const real = await undo(id);
@@ -289,13 +379,13 @@ describe("a request to undo", () => {
     expect(ids).toEqual([undoId, undoId, undoId]);
     uploads.clock.advance(CLAIM_MS);
     await uploads.harness.drain();
-    expect(await uploads.get(undoId)).toMatchObject({ status: "completed", undone_rows: 1 });
+    expect(await uploads.get(undoId)).toMatchObject({ status: "completed", deleted_rows: 1 });
     expect((await ask(id)).body.data).toMatchObject({ id: undoId, status: "completed" });
     const { data } = (await uploads.call("listWorkItemUploads")).body;
-    expect(new Map(data.map((job) => [job.id, job.undo_of]))).toEqual(
+    expect(new Map(data.map((job) => [job.id, [job.undo_of, job.undone_by]]))).toEqual(
       new Map([
-        [undoId, id],
-        [id, undefined],
+        [undoId, [id, undefined]],
+        [id, [undefined, undoId]],
       ]),
     );
   });
@@ -305,27 +395,47 @@ describe("a request to undo", () => {
     const cancelled = dataOf(await ask(id));
     expect((await uploads.call("cancelWorkItemUpload", { params: { id: cancelled.id } })).status).toBe(200);
     await uploads.harness.drain();
-    expect(await uploads.get(cancelled.id)).toMatchObject({ status: "cancelled", undone_rows: 0 });
+    expect(await uploads.get(cancelled.id)).toMatchObject({ status: "cancelled", deleted_rows: 0 });
     expect(await uploads.get(id)).toMatchObject({ undone_by: cancelled.id });
     const ids = (await Promise.all([ask(id), ask(id)])).map(({ body }) => body.data.id);
     expect(ids).toEqual(Array(2).fill(undoJobId(uploads.organization.id, id, 2)));
     uploads.clock.advance(CLAIM_MS);
-    expect(await uploads.finish(ids[0]!)).toMatchObject({ status: "completed", undone_rows: 2, undo_of: id });
+    expect(await uploads.finish(ids[0]!)).toMatchObject({ status: "completed", deleted_rows: 2, undo_of: id });
     expect(await get("a")).toBeUndefined();
     expect((await ask(id)).body.data).toMatchObject({ id: ids[0], status: "completed" });
     expect(await uploads.get(id)).toMatchObject({ undone_by: ids[0] });
+    const { data } = (await uploads.call("listWorkItemUploads")).body;
+    expect(data.find((job) => job.id === id)).toMatchObject({ undone_by: ids[0] });
   });
 
   it("starts ten undos of an upload at most", async () => {
     const { id } = await uploads.run("external_id\na\n");
     const ids = new Set<string>();
-    for (let attempt = 1; attempt <= 12; attempt++) {
+    for (let attempt = 1; attempt <= 10; attempt++) {
       const { data } = (await ask(id)).body;
       ids.add(data.id);
       await uploads.call("cancelWorkItemUpload", { params: { id: data.id } });
       await uploads.harness.drain();
     }
     expect(ids.size).toBe(10);
+    expect(await ask(id)).toMatchObject({ status: 409, body: { error: expect.stringContaining("10 undos") } });
+    expect(await uploads.get(id)).toMatchObject({ undone_by: [...ids].at(-1) });
+    expect((await undo(id, true)).deleted_rows).toBe(1);
+  });
+
+  it("has one trial at a time, whose lists can be fetched for a day", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    const asked = await Promise.all(Array.from({ length: 12 }, () => ask(id, true)));
+    const ids = new Set(asked.map(({ body }) => body.data.id));
+    expect(ids.size).toBe(1);
+    const [trial = ""] = ids;
+    await uploads.harness.drain();
+    expect(await uploads.get(trial)).toMatchObject({ status: "completed", deleted_rows: 1 });
+    for (let more = 0; more < 11; more++) ids.add((await undo(id, true)).id);
+    expect(ids.size).toBe(12);
+    expect((await uploads.results(trial)).url).toMatch(/\.trials/);
+    uploads.clock.advance(DAY_MS + MINUTE_MS);
+    expect(await uploads.results(trial)).toEqual({ url: null, expires_at: null, rows: 1 });
   });
 
   it("shows on the upload which job undoes it, and not on dry runs and undos", async () => {

@@ -22,7 +22,7 @@ export function rowsPending(): StoreBusyError {
 export const ITEMS_AT_ONCE = 100;
 
 /** Cuts rows into groups, each with all rows of its items in file order. @returns the places of the rows */
-function groupsOf(externalIds: readonly string[], items: number): number[][] {
+export function groupsOf(externalIds: readonly string[], items: number): number[][] {
   const groups: number[][] = [];
   const groupOfItem = new Map<string, number[]>();
   for (const [place, externalId] of externalIds.entries()) {
@@ -61,7 +61,8 @@ export interface ApplyRowsOptions {
   readonly onDefect?: (row: number, cause: unknown) => void;
 }
 
-function valuesOf({ cells }: Row): string[] {
+/** The values of a row's cells. */
+export function valuesOf({ cells }: Row): string[] {
   return cells.map(cellValue);
 }
 
@@ -71,7 +72,8 @@ function resultOf(externalId: string, { id, outcome, error }: ItemResult): RowRe
   return failedRow(externalId, errorOfRow(error.problem.code, error.message));
 }
 
-function readSafely(row: Row, { reader, onDefect }: ApplyRowsOptions): RowReading {
+/** Reads a row; a defect in that fails the row. */
+export function readSafely(row: Row, { reader, onDefect }: Pick<ApplyRowsOptions, "reader" | "onDefect">): RowReading {
   try {
     return reader.read(valuesOf(row));
   } catch (cause) {

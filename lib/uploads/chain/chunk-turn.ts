@@ -8,6 +8,7 @@ import { createReportWriter } from "../files/row-list.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import {
+  chunkSource,
   mappingOf,
   sumOf,
   type Undone,
@@ -141,7 +142,7 @@ export class ChunkTurn {
     const { objects, limits = WINDOW_LIMITS } = this.#with;
     const { number, next, after, noted, refused_since: refusedSince } = this.#bucket;
     const most = isCareful || refusedSince > 0 ? Math.ceil(limits.rows * CAREFUL_SHARE) : limits.rows;
-    const chunk = objects.read(objectKeys.chunk(this.#job, number, next));
+    const chunk = objects.read(objectKeys.chunk(chunkSource(this.#job), number, next));
     let rows: Row[] = [];
     let bytes = 0;
     let single = 0;
@@ -225,15 +226,17 @@ export class ChunkTurn {
   /** Writes the lines of rows. @returns what the bucket says once they are counted */
   async #write(rows: readonly Row[], ofRows: readonly (RowResult | undefined)[], isLast: boolean) {
     const { objects } = this.#with;
-    const { number, claim, next, after, counted } = this.#bucket;
+    const { number, claim, next, after, counted, rows_before: rowsBefore } = this.#bucket;
     const { counters, failures, results, allNew } = countRows(rows, ofRows, this.#toLine, this.#undone !== undefined);
     this.#assumeNew = allNew;
     await Promise.all([
       results.length > 0 && objects.write(objectKeys.lines(this.#job, "results", number, claim), results),
       failures.length > 0 && objects.write(objectKeys.lines(this.#job, "failed_rows", number, claim), failures),
     ]);
+    const sum = sumOf([this.#bucket, counters]);
     return {
-      ...sumOf([this.#bucket, counters]),
+      ...sum,
+      rows_before: isLast ? sum.succeeded + sum.failed : rowsBefore,
       next: isLast ? next + 1 : next,
       after: isLast ? 0 : (rows.at(-1)?.row ?? after),
       counted: results.length > 0 ? withClaim(counted, claim) : counted,

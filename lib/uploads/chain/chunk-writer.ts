@@ -1,6 +1,6 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { type Frame, FrameWriter } from "../files/frames.ts";
-import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
+import { CHUNK_LAYOUT, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import { CLAIM_MS } from "../job/bucket-store.ts";
 import type { UploadJob } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
@@ -12,8 +12,6 @@ export const CHUNK_LIMITS = {
   bytes: 4 * 1024 * 1024,
   /** Bytes of a small file for each bucket: enough to be worth the overhead of one. */
   bucketBytes: 64 * 1024,
-  /** Bytes of an undone job's rows that are in memory at once. A larger bucket is read several times. */
-  passBytes: 64 * 1024 * 1024,
 };
 /** Time between the notes that a worker still reads rows. */
 const NOTE_MS = CLAIM_MS / 3;
@@ -86,7 +84,10 @@ export class ChunkWriter {
     const { objects, findOrganization } = this.#with;
     const open = this.#buckets[bucket]!;
     if ((await findOrganization(this.#job.organization)) === undefined) throw new StoppedError();
-    await objects.write(objectKeys.chunk(this.#job, bucket, open.number), open.frames.bytes());
+    await objects.write(
+      objectKeys.chunk({ ...this.#job, layout: CHUNK_LAYOUT }, bucket, open.number),
+      open.frames.bytes(),
+    );
     open.frames.clear();
     open.rows = 0;
     open.number++;

@@ -1,7 +1,8 @@
-import type { RowOutcome, UndoOutcome } from "../../work-items/upload-mark.ts";
+import type { UndoOutcome } from "../../work-items/undo/layers.ts";
+import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
-import { type KeptInRow, NOTHING_KEPT, resultLine } from "../files/row-list.ts";
+import { resultLine } from "../files/row-list.ts";
 
 /** The result of a row: its item's id and its outcome, and the error if it failed for good. */
 export interface RowResult {
@@ -11,8 +12,8 @@ export interface RowResult {
   readonly id: string;
   readonly outcome: RowOutcome | UndoOutcome;
   readonly error?: RowError;
-  /** Only of undos. */
-  readonly kept?: KeptInRow;
+  /** JSON of what stays; empty for nothing. Only of undos. */
+  readonly kept?: string;
 }
 
 /** The error of a row that cannot be applied for a reason that is not in its data. */
@@ -39,6 +40,7 @@ export function countRows(
     updated: 0,
     unchanged: 0,
     restored: 0,
+    deleted: 0,
     undone: 0,
     partly: 0,
     kept: 0,
@@ -52,7 +54,7 @@ export function countRows(
     if (result === undefined) continue;
     counters[result.outcome] += 1;
     if (result.error) failures.addText(row.row, toLine(row, result.error));
-    results.addText(row.row, resultLine(row, isUndo ? { kept: NOTHING_KEPT, ...result } : result));
+    results.addText(row.row, resultLine(row, isUndo ? { kept: "", ...result } : result));
   }
   const { error: failed, dropped, kept, ...others } = counters;
   const byOutcome = { ...others, kept: kept + dropped };

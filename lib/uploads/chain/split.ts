@@ -3,7 +3,7 @@ import type { RuntimeWith } from "../../aws/runtime.ts";
 import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { type CsvFormat, delimiterOf, isHeader, readHeader, withoutHeader } from "../file-format.ts";
-import { ObjectGoneError, objectKeys, ObjectReplacedError } from "../files/upload-objects.ts";
+import { CHUNK_LAYOUT, ObjectGoneError, objectKeys, ObjectReplacedError } from "../files/upload-objects.ts";
 import {
   bucketCount,
   bucketOf,
@@ -19,7 +19,7 @@ import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies, StoppedError } from "./chunk-writer.ts";
 import type { EndWithoutRows } from "./finish.ts";
 import { type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
-import { sourceOfUndo, splitUndo, undoBeginsAt } from "./split-undo.ts";
+import { chunksOfUndo, sourceOfUndo, undoBeginsAt } from "./undo-chunks.ts";
 
 /** Workers that may die while they read a file. */
 const ATTEMPTS_MAX = 6;
@@ -73,7 +73,7 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
     await writer.note();
   }
   if (format === undefined) throw withoutHeader(lastRow, mapping);
-  return { ...(await writer.end()), header: format.header };
+  return { ...(await writer.end()), header: format.header, layout: CHUNK_LAYOUT };
 }
 
 /**
@@ -120,7 +120,7 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     if (job.source_etag !== undefined && job.source_etag !== source.etag) {
       return fail(job, "the file was replaced while it was read");
     }
-    if (sendLarge && isLarge({ source_size: source.size })) return sendLarge(message);
+    if (!undone && sendLarge && isLarge({ source_size: source.size })) return sendLarge(message);
     if (job.split_attempts >= ATTEMPTS_MAX && message.refused_since === undefined) {
       return fail(job, "the file could not be read after repeated tries");
     }
@@ -129,7 +129,7 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     const claimed = await store.claimSplit(job, source, message.refused_since);
     if (claimed === undefined) return;
     try {
-      const file = await (undone ? splitUndo(dependencies, claimed, undone) : splitFile(dependencies, claimed));
+      const file = await (undone ? chunksOfUndo(objects, undone) : splitFile(dependencies, claimed));
       const published = await store.publish(claimed, file);
       if (published === undefined) return;
       log.info("file read", { ...logFieldsOf(published), rows: file.rows, chunks: file.chunks });

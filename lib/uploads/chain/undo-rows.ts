@@ -1,82 +1,101 @@
 import type { Clock } from "../../clock.ts";
+import { isoTime } from "../../clock.ts";
 import type { JsonValue } from "../../json.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import { chunksOf } from "../../retry.ts";
-import { type KeptField, EXISTENCE, type UndoResult, type UndoWorkItems } from "../../work-items/undo-work-items.ts";
+import { planApply } from "../../work-items/plan-apply.ts";
+import type { KeptField, UndoResult, UndoWorkItems } from "../../work-items/undo/undo-work-items.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
-import { cellValue } from "../csv/csv-text.ts";
 import { ATTRIBUTE_PREFIX } from "../csv/target.ts";
 import type { Row } from "../files/frames.ts";
-import type { KeptInRow } from "../files/row-list.ts";
+import { VALUE_MAX_CHARACTERS } from "../files/row-list.ts";
 import type { Undone } from "../job/upload-record.ts";
-import { type ApplyRowsOptions, ITEMS_AT_ONCE, rowsPending } from "./apply-rows.ts";
+import { type ApplyRowsOptions, groupsOf, ITEMS_AT_ONCE, readSafely, rowsPending, valuesOf } from "./apply-rows.ts";
 import { failedRow, type RowResult } from "./row-result.ts";
 
 /** Options of undoing rows. */
 export interface UndoRowsOptions extends Pick<
   ApplyRowsOptions,
-  "reader" | "source" | "recognizesOnly" | "deadline" | "guard"
+  "reader" | "source" | "recognizesOnly" | "deadline" | "guard" | "onDefect"
 > {
   readonly undone: Undone;
 }
 
-/** The value that an input has for a field; null if it has none. */
-function valueIn(input: WorkItemInput | undefined, { event, name }: KeptField): JsonValue {
-  const of: object | undefined =
-    event === undefined ? input : input?.events?.find(({ external_id: id }) => id === event);
+/** The value that a row has set; undefined if it has set none. A row that sets `completed_at` may set `status` too. */
+function valueSetBy(input: WorkItemInput | undefined, { event, name }: KeptField): JsonValue | undefined {
+  if (input === undefined) return undefined;
   const isAttribute = name.startsWith(ATTRIBUTE_PREFIX);
-  const values = isAttribute ? input?.custom_attributes : of;
+  const values: object | undefined =
+    event !== undefined
+      ? input.events?.find(({ external_id: id }) => id === event)
+      : isAttribute
+        ? input.custom_attributes
+        : input;
   const key = isAttribute ? name.slice(ATTRIBUTE_PREFIX.length) : name;
-  return values && Object.hasOwn(values, key) ? (values as Record<string, JsonValue>)[key]! : null;
+  if (values && Object.hasOwn(values, key)) return (values as Record<string, JsonValue>)[key];
+  if (event !== undefined || name !== "status" || input.completed_at === undefined) return undefined;
+  const plan = planApply(null, input.external_id, input, isoTime(0));
+  return plan.outcome === "error" ? undefined : plan.next.status;
 }
 
-/** Why something of an item stays. */
-function reasonOf({ outcome, kept }: UndoResult): KeptInRow["reason"] {
-  if (outcome !== "partly" && outcome !== "kept") return outcome === "dropped" ? "forgotten" : "";
-  if (kept.some(({ event, name }) => event === undefined && name === EXISTENCE)) return "in_use";
-  return kept.length > 0 ? "changed" : "forgotten";
+/** A value as results show it: one that is long is cut, since each of many rows may name it. */
+function shown(value: JsonValue): JsonValue {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > VALUE_MAX_CHARACTERS ? `${text.slice(0, VALUE_MAX_CHARACTERS)}…` : value;
 }
 
-/** Makes the function that undoes an import in the items of rows, each the item's last row in the import's file. */
+/**
+ * What stays of a row, as JSON: `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}` with the
+ * fields that the row has set. Empty if nothing stays.
+ */
+function keptJson({ reason, kept }: UndoResult, input: WorkItemInput | undefined): string {
+  if (reason === undefined) return "";
+  const fields = kept.flatMap((field) => {
+    const imported = valueSetBy(input, field);
+    if (imported === undefined) return [];
+    const name = field.event === undefined ? field.name : `events.${field.event}.${field.name}`;
+    return [[name, { imported: shown(imported), now: shown(field.now) }] as const];
+  });
+  return JSON.stringify({ reason, fields: Object.fromEntries(fields) });
+}
+
+/** Makes the function that undoes an import in the items of its rows. */
 export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
   return async (
     organization: Organization,
     rows: readonly Row[],
     options: UndoRowsOptions,
   ): Promise<readonly (RowResult | undefined)[]> => {
-    const { reader, source, recognizesOnly = false } = options;
+    const { reader, source, undone, recognizesOnly = false } = options;
     const results: (RowResult | undefined)[] = [];
-    /** JSON of the fields that stay, with what the row has set: `{"status":{"imported":"completed","now":"pending"}}`. */
-    const fieldsOf = ({ kept }: UndoResult, values: readonly string[]): string => {
-      const reading = reader.read(values);
-      const input = "input" in reading ? reading.input : undefined;
-      const fields = kept.flatMap((field) => {
-        if (field.name === EXISTENCE) return [];
-        const name = field.event === undefined ? field.name : `events.${field.event}.${field.name}`;
-        return [[name, { imported: valueIn(input, field), now: field.now }] as const];
-      });
-      return fields.length === 0 ? "" : JSON.stringify(Object.fromEntries(fields));
-    };
-    for (const group of chunksOf(rows, ITEMS_AT_ONCE)) {
+    const ids = rows.map((row) => reader.externalIdOf(valuesOf(row)));
+    for (const [place, externalId] of ids.entries()) {
+      if (externalId === "" && !recognizesOnly) results[place] = { externalId, id: "", outcome: "unchanged", kept: "" };
+    }
+    const named = [...rows.keys()].filter((place) => ids[place] !== "");
+    const dryRun = source.dryRun === true || recognizesOnly;
+    const groups = groupsOf(
+      named.map((place) => ids[place]!),
+      ITEMS_AT_ONCE,
+    );
+    for (const group of groups) {
       if (clock() > options.deadline) throw rowsPending();
-      const read = group.map((row) => ({ row: row.row, values: row.cells.map(cellValue) }));
-      const inputs = read.map(({ row, values }) => ({ row, externalId: reader.externalIdOf(values) }));
-      const dryRun = source.dryRun === true || recognizesOnly;
-      const undone = await undo(organization, inputs, { ...options, dryRun, hasEvents: options.undone.hasEvents });
-      if (undone.some(({ isTemporary }) => isTemporary)) throw rowsPending();
-      for (const [place, each] of undone.entries()) {
-        const { externalId } = inputs[place]!;
-        const { id, outcome, recognized } = each;
-        const result: RowResult =
-          outcome === "error"
-            ? failedRow(externalId)
-            : {
-                externalId,
-                id,
-                outcome,
-                kept: { reason: reasonOf(each), fields: fieldsOf(each, read[place]!.values) },
-              };
-        results.push(recognized || !recognizesOnly ? result : undefined);
+      const read = group.map((index) => {
+        const place = named[index]!;
+        const reading = readSafely(rows[place]!, options);
+        return { place, externalId: ids[place]!, input: "input" in reading ? reading.input : undefined };
+      });
+      const inputs = read.map(({ externalId, input }) => ({
+        externalId,
+        events: input?.events?.map(({ external_id: id }) => id) ?? [],
+      }));
+      const of = await undo(organization, inputs, { ...options, dryRun, hasEvents: undone.hasEvents });
+      if (of.some(({ isTemporary }) => isTemporary)) throw rowsPending();
+      for (const [index, { place, externalId, input }] of read.entries()) {
+        const each = of[index]!;
+        if (recognizesOnly && !each.recognized) continue;
+        const { id, outcome } = each;
+        results[place] =
+          outcome === "error" ? failedRow(externalId) : { externalId, id, outcome, kept: keptJson(each, input) };
       }
     }
     return results;

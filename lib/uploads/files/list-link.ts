@@ -7,10 +7,14 @@ import type { RowListLink } from "../job/upload-job.ts";
 import { isEnded, type JobKey, toUploadJobResponse } from "../job/upload-record.ts";
 import { UploadStore } from "../job/upload-store.ts";
 import type { RowListName } from "./row-list.ts";
+import { resources } from "../../resources.ts";
 import { objectKeys } from "./upload-objects.ts";
 
 /** Lifetime of the presigned URL. */
 const LINK_SECONDS = 15 * 60;
+
+/** How long the lists of a trial can be fetched after its end. */
+const TRIAL_LISTS_MS = resources.uploads.shortLived.days * 86_400_000;
 
 /** Makes the browser save a list as a file. */
 function headersOf(name: RowListName) {
@@ -21,7 +25,7 @@ function headersOf(name: RowListName) {
 }
 
 /**
- * Makes a URL of one of a job's lists. It is null if the job has not ended, or if the list has no rows.
+ * Makes a URL of one of a job's lists. It is null if the job has not ended, if the list has no rows, or if it has expired.
  * @throws NotFoundError if there is no such job
  */
 export function createListLink(runtime: RuntimeWith<"workItems" | "uploads">) {
@@ -33,7 +37,10 @@ export function createListLink(runtime: RuntimeWith<"workItems" | "uploads">) {
     const { job } = snapshot;
     const { failed_rows: failed, succeeded_rows: succeeded } = toUploadJobResponse(snapshot);
     const rows = name === "failed_rows" ? failed : failed + succeeded;
-    if (rows === 0 || !isEnded(job) || job.merged === undefined) return { url: null, expires_at: null, rows };
+    const hasExpired = job.dry_run === true && clock() > Date.parse(job.updated_at) + TRIAL_LISTS_MS;
+    if (rows === 0 || !isEnded(job) || job.merged === undefined || hasExpired) {
+      return { url: null, expires_at: null, rows };
+    }
     const expiresAt = isoTime(clock() + LINK_SECONDS * 1000);
     const command = new GetObjectCommand({
       Bucket: environment.UPLOADS_BUCKET,

@@ -7,7 +7,7 @@ import { mappingOf, type UploadJob } from "../job/upload-record.ts";
 import type { Row } from "./frames.ts";
 
 /** Longer values are cut in the report, which holds the whole cell beside them. */
-const VALUE_MAX_CHARACTERS = 200;
+export const VALUE_MAX_CHARACTERS = 200;
 
 /** A cell as in the file, but in quotes if it holds a CR without them: other readers take that for the end of a row. */
 function quotedReturns(cell: string, delimiter: Delimiter): string {
@@ -42,33 +42,20 @@ export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "heade
 
 /** The header of a list of results. */
 export const RESULTS_HEADER = `${BYTE_ORDER_MARK}_row,external_id,id,outcome\n`;
-const UNDO_RESULTS_HEADER = RESULTS_HEADER.replace("\n", ",reason,kept\n");
-
-/** What an undo has kept of an item. */
-export interface KeptInRow {
-  /**
-   * Why something stays: others have `changed` it; the upload made or restored the item and it is `in_use`; or it is `forgotten`
-   * what the upload changed. Empty if nothing stays.
-   */
-  readonly reason: "" | "changed" | "in_use" | "forgotten";
-  /** JSON of the fields that stay; empty for none. */
-  readonly fields: string;
-}
-/** Nothing has stayed. */
-export const NOTHING_KEPT: KeptInRow = { reason: "", fields: "" };
+const UNDO_RESULTS_HEADER = RESULTS_HEADER.replace("\n", ",kept\n");
 
 interface ListedResult {
   readonly externalId: string;
   /** Empty if the row failed. */
   readonly id: string;
   readonly outcome: string;
-  /** Set for the results of undos. */
-  readonly kept?: KeptInRow;
+  /** JSON of what stays; empty for nothing. Set for the results of undos. */
+  readonly kept?: string;
 }
 
 /** The line of a row in a list of results. */
 export function resultLine({ row }: { readonly row: number }, { externalId, id, outcome, kept }: ListedResult): string {
-  const more = kept === undefined ? "" : `,${kept.reason},${toCell(kept.fields, COMMA)}`;
+  const more = kept === undefined ? "" : `,${toCell(kept, COMMA)}`;
   return `${row},${toCell(externalId, COMMA)},${id},${outcome}${more}\n`;
 }
 

@@ -27,27 +27,41 @@ const READ_RETRIES = 4;
 /** Of a write that meets another of the same object, which the SDK doesn't repeat. */
 const WRITING_ONCE = { attempts: RETRIES.maxAttempts, message: "another request is writing the file; try again" };
 
-const { prefix } = resources.uploads;
+const { prefix, shortLived } = resources.uploads;
 const SOURCE_KEY = new RegExp(`^${prefix}(?<organization>[^/]+)/(?<id>[^/]+)/source\\.csv$`);
 
-/** Changes whenever the same file gives other chunks than before, so that workers of two versions don't mix theirs. */
-const CHUNK_LAYOUT = 1;
+/**
+ * Changes whenever the same file gives other chunks than before, so that workers of two versions don't mix theirs. A published job
+ * says which one its chunks have: an undo reads them weeks later.
+ */
+export const CHUNK_LAYOUT = 1;
 
 function prefixOf({ organization, id }: JobKey): string {
   return `${prefix}${organization}/${id}`;
 }
 
+/** A job, and whether it is a trial: that decides how long its lists are kept. */
+type ListedJob = JobKey & { readonly dry_run?: boolean | undefined };
+function listPrefixOf({ dry_run: isTrial = false, organization, id }: ListedJob): string {
+  return `${isTrial ? shortLived.prefix : prefix}${organization}/${id}`;
+}
+
+/** The prefixes of the keys of all objects of an organization. */
+export function prefixesOf(organization: string): string[] {
+  return [prefix, shortLived.prefix].map((each) => `${each}${organization}/`);
+}
+
 /** Keys of the objects of one job. */
 export const objectKeys = {
   source: (job: JobKey): string => `${prefixOf(job)}/source.csv`,
-  chunk: (job: JobKey, bucket: number, number: number): string =>
-    `${prefixOf(job)}/chunks/${CHUNK_LAYOUT}/${bucket}-${number}`,
+  chunk: (job: JobKey & { readonly layout: number }, bucket: number, number: number): string =>
+    `${prefixOf(job)}/chunks/${job.layout}/${bucket}-${number}`,
   /** Lines that a claim of a bucket adds to one of the job's lists. */
-  lines: (job: JobKey, list: "failed_rows" | "results", bucket: number, claim: number): string =>
-    `${prefixOf(job)}/${list}/${bucket}-${claim}`,
+  lines: (job: ListedJob, list: "failed_rows" | "results", bucket: number, claim: number): string =>
+    `${listPrefixOf(job)}/${list}/${bucket}-${claim}`,
   /** A list of the job's rows. @param merged random id of the run that merged it */
-  list: (job: JobKey, list: "failed_rows" | "results", merged: string): string =>
-    `${prefixOf(job)}/${list}/${merged}.csv`,
+  list: (job: ListedJob, list: "failed_rows" | "results", merged: string): string =>
+    `${listPrefixOf(job)}/${list}/${merged}.csv`,
 };
 
 /** The job of a source file; null if the key belongs to another object. */

@@ -39,7 +39,7 @@ export function bucketKey(job: JobKey, number: number): RecordKey {
 export const bucketFrom = decoderOf("bucket of an upload job", uploadBucketRecordSchema);
 
 /** What a worker's claim counted. */
-export type BucketProgress = Pick<UploadBucket, "next" | "after" | "counted"> & Counters;
+export type BucketProgress = Pick<UploadBucket, "next" | "after" | "rows_before" | "counted"> & Counters;
 
 const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";
 

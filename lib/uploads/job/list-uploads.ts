@@ -3,7 +3,8 @@ import { listingSource } from "../../store/lists/partition.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { UploadJobResponse, UploadStatus } from "./upload-job.ts";
-import { isEnded, toUploadJobResponse, type UploadJob } from "./upload-record.ts";
+import { isEnded, toUploadJobResponse, type UploadJob, withUndo } from "./upload-record.ts";
+import { createFindUndoneBy } from "./undos.ts";
 import { jobFrom, jobKey, type UploadStore } from "./upload-store.ts";
 
 /**
@@ -17,12 +18,13 @@ export function createListUploads(runtime: RuntimeWith<"workItems">, store: Uplo
     return snapshot && toUploadJobResponse(snapshot);
   };
 
+  const findUndoneBy = createFindUndoneBy(runtime);
   return async (
     organization: Organization,
     query: { readonly limit: number; readonly cursor?: string | undefined; readonly status?: UploadStatus | undefined },
   ) => {
     const { limit, cursor, status } = query;
-    return readPage(runtime, {
+    const { data, next } = await readPage(runtime, {
       scope: { organization, list: "work_item_uploads", filters: { status } },
       cursor,
       limit,
@@ -33,5 +35,7 @@ export function createListUploads(runtime: RuntimeWith<"workItems">, store: Uplo
         return status === undefined || job?.status === status ? job : undefined;
       },
     });
+    const undoneBy = await findUndoneBy(organization, data);
+    return { data: data.map((job) => withUndo(job, undoneBy.get(job.id))), next };
   };
 }

@@ -22,19 +22,29 @@ export const uploadJobSchema = z
       .describe(
         "Whether this is a dry run: no item is saved, and the counters say what an import would do. Extension.",
       ),
-    undo_of: uuid.optional().describe("ID of the upload that this job undoes. Its rows are work items. Extension."),
-    total_rows: count.describe("Number of rows in the file. 0 until it has been read."),
-    succeeded_rows: count.describe("Number of rows that were applied."),
+    undo_of: uuid
+      .optional()
+      .describe("ID of the upload that this job undoes. Its rows are those of that upload. Extension."),
+    undone_by: uuid
+      .optional()
+      .describe("ID of the last job that was asked to undo this upload, dry runs aside. Extension."),
+    total_rows: count.describe("Number of rows in the file, or that an undo goes through. 0 until that is known."),
+    succeeded_rows: count.describe("Number of rows that were applied, or by an undo went through."),
     failed_rows: count.describe("Number of rows that couldn't be applied."),
     created_rows: count.describe("Number of rows that created an item. Extension."),
     updated_rows: count.describe("Number of rows that changed an item. Extension."),
-    unchanged_rows: count.describe("Number of rows that changed nothing. Extension."),
-    restored_rows: count.describe("Number of rows that restored a deleted item. Extension."),
-    undone_rows: count.describe("Number of work items that are as they were before the undone upload. Extension."),
-    partly_undone_rows: count.describe(
-      "Number of work items of which an undo kept something that others have changed since. Extension.",
+    unchanged_rows: count.describe(
+      "Number of rows that changed nothing, or of which an undo had nothing to put back. Extension.",
     ),
-    kept_rows: count.describe("Number of work items that an undo left as they are. Extension."),
+    restored_rows: count.describe("Number of rows that restored a deleted item. Extension."),
+    deleted_rows: count.describe(
+      "Number of rows whose item an undo deleted, because the undone upload created it. Extension.",
+    ),
+    undone_rows: count.describe("Number of rows whose item and event an undo put back as they were. Extension."),
+    partly_undone_rows: count.describe(
+      "Number of rows of which an undo put back only a part: others have changed the rest since. Extension.",
+    ),
+    kept_rows: count.describe("Number of rows whose item and event an undo left as they are. Extension."),
     error: z.string().optional().describe("Why the job failed. Absent if it didn't."),
     created_at: storedTimestamp.describe("When the job was created."),
     updated_at: storedTimestamp.describe("When the job last made progress."),
@@ -43,14 +53,9 @@ export const uploadJobSchema = z
 /** A value of `uploadJobSchema`. */
 export type UploadJobResponse = z.infer<typeof uploadJobSchema>;
 
-/** An upload job by itself, with its mapping and its undo if it has them (extensions). Lists leave both out. */
+/** An upload job by itself, with its mapping if it has one (extension). Lists leave it out. */
 export const singleUploadJobSchema = uploadJobSchema
   .extend({
-    undone_by: uuid
-      .optional()
-      .describe(
-        "ID of the last job that was asked to undo this upload, dry runs aside. Only when you get a job. Extension.",
-      ),
     mapping: mappingSchema.optional().describe("The mapping of the file. Extension."),
   })
   .meta({

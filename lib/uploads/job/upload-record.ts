@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { isoTime } from "../../clock.ts";
 import { storedTimestamp } from "../../schema.ts";
-import type { Import } from "../../work-items/undo-layers.ts";
+import type { Import } from "../../work-items/undo/layers.ts";
 import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
@@ -71,6 +71,7 @@ const rowCountersSchema = z.object({
   updated_rows: z.int().default(0),
   unchanged_rows: z.int().default(0),
   restored_rows: z.int().default(0),
+  deleted_rows: z.int().default(0),
   undone_rows: z.int().default(0),
   partly_undone_rows: z.int().default(0),
   kept_rows: z.int().default(0),
@@ -112,6 +113,8 @@ export const uploadJobRecordSchema = z.object({
   split_attempts: z.int().default(0),
   /** How many chunks each bucket has. Absent until the whole file is in chunks: before that, no row is applied. */
   chunks: z.array(z.int()).optional(),
+  /** Layout of the chunks (`CHUNK_LAYOUT`). */
+  layout: z.int().default(1),
   /** Row 1 of the file, including its byte order mark; "" until the file is in chunks. */
   header: z.string().default(""),
   total_rows: z.int(),
@@ -154,6 +157,11 @@ export function undoneBy(job: UploadJob, mapping: Mapping | undefined): Undone |
     : { id, createdAt: Date.parse(createdAt), hasEvents: mapping?.event !== undefined };
 }
 
+/** The job whose chunks hold the rows of a job, and their layout: an undo has those of its import. */
+export function chunkSource({ organization, id, undo_of: undoOf, layout }: UploadJob) {
+  return { organization, id: undoOf ?? id, layout };
+}
+
 /** What a request says of a job that is created for it. */
 export type NewUpload = Pick<
   UploadJob,
@@ -184,6 +192,7 @@ const countersShape = {
   updated: z.int().default(0),
   unchanged: z.int().default(0),
   restored: z.int().default(0),
+  deleted: z.int().default(0),
   undone: z.int().default(0),
   partly: z.int().default(0),
   kept: z.int().default(0),
@@ -204,6 +213,8 @@ export const uploadBucketRecordSchema = z.object({
   next: z.int().default(0),
   /** Number of the last row of that chunk that is counted; 0 if none is. */
   after: z.int().default(0),
+  /** How many rows the chunks before that one have. */
+  rows_before: z.int().default(0),
   /** Number of claims so far. */
   claim: z.int().default(0),
   /** Random id of the last claim, by which its worker recognizes it. */
@@ -302,6 +313,7 @@ export function toRowCounters(counters: Counters) {
     updated_rows: counters.updated,
     unchanged_rows: counters.unchanged,
     restored_rows: counters.restored,
+    deleted_rows: counters.deleted,
     undone_rows: counters.undone,
     partly_undone_rows: counters.partly,
     kept_rows: counters.kept,
@@ -312,7 +324,7 @@ export function toRowCounters(counters: Counters) {
 export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJobResponse {
   const changed = isEnded(job) ? [] : [job.changed_at, ...buckets.map((bucket) => bucket.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
-  // Of an undo, the size is that of the undone job's file, by which its workers are chosen.
+  // Of an undo, the size is that of the undone job's file, by which the worker of its lists is chosen.
   const size = job.undo_of === undefined ? (job.expected_size ?? job.source_size) : undefined;
   return {
     id: job.id,
@@ -330,12 +342,16 @@ export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJob
   };
 }
 
+/** A job with the id of the job that undoes it, if there is one. */
+export function withUndo<T extends UploadJobResponse>(job: T, undo: string | undefined): T {
+  return { ...job, ...(undo !== undefined && { undone_by: undo }) };
+}
+
 /** A job by itself in responses. @param undo id of the job that undoes it */
 export function toSingleUploadJobResponse(snapshot: UploadSnapshot, undo?: string): SingleUploadJobResponse {
   const { mapping } = snapshot.job;
   return {
-    ...toUploadJobResponse(snapshot),
-    ...(undo !== undefined && { undone_by: undo }),
+    ...withUndo(toUploadJobResponse(snapshot), undo),
     ...(mapping !== undefined && { mapping: JSON.parse(mapping) as Mapping }),
   };
 }

@@ -208,12 +208,13 @@ export class UploadStore {
   /** Records in one write that all rows are in chunks. @returns undefined if the job was stopped, or published before */
   async publish(
     job: JobKey,
-    file: { readonly chunks: readonly number[]; readonly header: string; readonly rows: number },
+    file: Pick<UploadJob, "header" | "layout"> & { readonly chunks: readonly number[]; readonly rows: number },
   ): Promise<UploadJob | undefined> {
     const now = this.#clock();
     return this.#changeJob(job, {
       set: {
         chunks: file.chunks,
+        layout: file.layout,
         header: file.header,
         total_rows: file.rows,
         updated_at: isoTime(now),

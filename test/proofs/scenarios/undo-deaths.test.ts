@@ -14,7 +14,8 @@ it("an undo whose worker dies at any of its requests does what it would have don
       request,
       status: "completed",
       total_rows: 4,
-      undone_rows: 2,
+      deleted_rows: 1,
+      undone_rows: 1,
       partly_undone_rows: 1,
       kept_rows: 1,
     });

@@ -1,6 +1,6 @@
 import { planApply, planEvent } from "../../../lib/work-items/plan-apply.ts";
-import * as undoLayers from "../../../lib/work-items/undo-layers.ts";
-import type { Import, UndoLayers } from "../../../lib/work-items/undo-layers.ts";
+import * as undoLayers from "../../../lib/work-items/undo/layers.ts";
+import type { Import, UndoLayers } from "../../../lib/work-items/undo/layers.ts";
 import type { Changes } from "../../../lib/work-items/work-item.ts";
 import { randomFrom } from "../../support/random.ts";
 import { type Event, type Item, Oracle, sameUnits, type Units, unitsOf } from "./undo-oracle.ts";
@@ -308,7 +308,12 @@ export function simulate(seed: number, rules: Rules = undoLayers, without?: Writ
     if (names.difference(named).size > 0) wrong.add("a kept field isn't named");
     if (named.difference(names).difference(others).size > 0) wrong.add("a field is named that no one else has changed");
     const isChanged = !sameUnits(was, found);
-    const outcome = plan.kept.size > 0 ? (isChanged ? "partly" : "kept") : isChanged ? "undone" : "nothing";
+    const putBack = layersOf(before).layers.some(
+      ({ job: id, fields }) => id === job.id && fields["deleted_at"]?.length === 0,
+    )
+      ? "deleted"
+      : "undone";
+    const outcome = plan.kept.size > 0 ? (isChanged ? "partly" : "kept") : isChanged ? putBack : "unchanged";
     if (plan.outcome !== outcome) wrong.add("the outcome is wrong");
   };
   /** A worker of an undo. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import type { Rules } from "./undo-model.ts";
 
-const FILE = join(import.meta.dirname, "../../../lib/work-items/undo-layers.ts");
+const FILE = join(import.meta.dirname, "../../../lib/work-items/undo/layers.ts");
 
 /** A change of the rules' text that breaks one, and a seed in which something goes wrong with it. */
 type Mutant = readonly [text: string, instead: string, seed: number];
@@ -33,8 +33,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     1,
   ],
   "whoever else changes a record that an import made adopts all of it": [
-    "layer.fields = DELETED_AT in layer.fields ? { ...names } : {};",
-    "",
+    "if (makers.has(layer.job)) layer.fields = isHeld ? { ...names } : {};",
+    "if (makers.has(layer.job)) layer.fields = { ...layer.fields };",
     16,
   ],
   "and what that import changed of others' fields": ["for (const job of makers) strikeBelow(layers, job);", "", 120],
@@ -71,7 +71,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
 export async function loadMutant([text, instead]: Mutant): Promise<Rules> {
   const source = readFileSync(FILE, "utf8");
   const parts = source.split(text);
-  if (parts.length !== 2) throw new Error(`undo-layers.ts has this ${parts.length - 1} times, and not once: ${text}`);
+  if (parts.length !== 2) throw new Error(`layers.ts has this ${parts.length - 1} times, and not once: ${text}`);
   const { outputFiles } = await build({
     stdin: { contents: parts.join(instead), resolveDir: join(FILE, ".."), loader: "ts" },
     bundle: true,

@@ -15,10 +15,10 @@ const MAPPING = {
 
 /** What the undo of the import that `prepare` makes does to each item, as in its results. */
 export const RESULTS = {
-  a: 'partly,changed,"{""agent_name"":{""imported"":""Bob"",""now"":""Cid""}}"',
-  b: "undone,,",
-  made: "undone,,",
-  used: 'kept,in_use,"{""events.e.content"":{""imported"":""x"",""now"":""mine""}}"',
+  a: 'partly,"{""reason"":""changed"",""fields"":{""agent_name"":{""imported"":""Bob"",""now"":""Cid""}}}"',
+  b: "undone,",
+  made: "deleted,",
+  used: 'kept,"{""reason"":""in_use_by_event"",""fields"":{""events.e.content"":{""imported"":""x"",""now"":""mine""}}}"',
 };
 
 /** One organization's uploads, whose workers can die. */

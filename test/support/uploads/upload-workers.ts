@@ -15,7 +15,7 @@ import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.t
 import type { TestRuntime } from "../runtime.ts";
 
 /** Small limits, so that a file of a few hundred rows has several buckets and chunks. */
-const SMALL_CHUNKS = { rows: 70, bytes: 6000, bucketBytes: 8000, passBytes: 20_000 };
+const SMALL_CHUNKS = { rows: 70, bytes: 6000, bucketBytes: 8000 };
 /** Where a chunk is cut into windows, and a window into groups of items that are written together. */
 export interface WindowSizes {
   readonly window: { readonly rows: number; readonly bytes: number };

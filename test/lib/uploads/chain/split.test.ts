@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Organization } from "../../../../lib/organizations/organization.ts";
 import { createChunkSender, createJobSender } from "../../../../lib/uploads/chain/messages.ts";
 import { createSplitUpload } from "../../../../lib/uploads/chain/split.ts";
 import { readRows } from "../../../../lib/uploads/files/frames.ts";
-import { objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
+import { CHUNK_LAYOUT, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { bucketOf, type JobKey } from "../../../../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../../../../lib/uploads/uploads.ts";
 import { createTestOrganization } from "../../../support/organization.ts";
@@ -57,7 +56,9 @@ const chunksOf = async (job: JobKey) => {
     chunks.map((count, bucket) =>
       Promise.all(
         Array.from({ length: count }, async (_, number) =>
-          (await objects.readWhole(objectKeys.chunk(job, bucket, number))).toString("base64"),
+          (await objects.readWhole(objectKeys.chunk({ ...job, layout: CHUNK_LAYOUT }, bucket, number))).toString(
+            "base64",
+          ),
         ),
       ),
     ),
@@ -114,7 +115,9 @@ describe("a file", () => {
     const full = chunks.filter((bucket) => bucket.length > 0);
     expect([chunks.length, full.length]).toEqual([7, 1]);
     const before = await harness.store.readJob(job);
-    expect(await harness.store.publish(job, { chunks: [1], header: "", rows: 1 })).toBeUndefined();
+    expect(
+      await harness.store.publish(job, { chunks: [1], header: "", layout: CHUNK_LAYOUT, rows: 1 }),
+    ).toBeUndefined();
     expect(await harness.store.readJob(job)).toEqual(before);
     const bucket = chunks.findIndex((each) => each.length > 0);
     expect(await harness.take("chunks")).toEqual([{ organization: job.organization, id: job.id, bucket, chunk: 0 }]);
@@ -125,48 +128,5 @@ describe("a file", () => {
     const { job } = await split(file, [100], false);
     expect(await harness.store.readJob(job)).toMatchObject({ status: "processing", total_rows: 0 });
     expect((await harness.store.readJob(job))?.chunks).toBeUndefined();
-  });
-});
-
-describe("an undone file", () => {
-  /** The rows in the chunks of an undo, by bucket, and how often chunks of the undone job were read. */
-  const splitUndo = async (undone: JobKey, passBytes: number) => {
-    const uploads = createUploads(runtime);
-    const { objects } = uploads;
-    const { created_at } = (await harness.store.readJob(undone))!;
-    const { job } = await harness.store.create(
-      organization,
-      { id: randomUUID(), origin: "request", dry_run: true, undo_of: undone.id, undo_of_created_at: created_at },
-      Date.now() + 60_000,
-    );
-    let reads = 0;
-    const run = createSplitUpload({
-      ...uploads,
-      objects: { ...objects, read: (key, range) => (reads++, objects.read(key, range)) },
-      findOrganization: () => Promise.resolve(organization),
-      sendSplit: createJobSender(runtime.sqs, runtime.environment.SPLIT_QUEUE_URL),
-      sendChunks: createChunkSender(runtime),
-      limits: { ...LIMITS, passBytes },
-    });
-    await run(job);
-    const read = await Promise.all((await chunksOf(job)).map((bucket) => Promise.all(bucket.map(rowsIn))));
-    return { reads, rows: read.map((bucket) => bucket.flat().map(({ row, text: line }) => `${row} ${line}`)) };
-  };
-
-  it("gives each item's last row, in the same buckets, however often it is read so as not to fill the memory", async () => {
-    const lines = Array.from({ length: 400 }, (_, row) => `i-${(row * 7) % 90},type ${row}\n`);
-    const { job, chunks } = await split(`external_id,type\n${lines.join("")}`, [1000]);
-    await harness.drain();
-    expect(await harness.store.readJob(job)).toMatchObject({ status: "completed", succeeded_rows: 400 });
-
-    const once = await splitUndo(job, 1_000_000);
-    const often = await splitUndo(job, 600);
-    const total = chunks.flat().length;
-    expect(once.reads).toBe(total);
-    expect(often.reads).toBeGreaterThanOrEqual(total * 2);
-    const lastRows = lines.slice(-90).map((line, index) => `${312 + index} ${line}`);
-    expect(once.rows.flat().toSorted()).toEqual(lastRows.toSorted());
-    expect(often.rows.map((bucket) => bucket.toSorted())).toEqual(once.rows.map((bucket) => bucket.toSorted()));
-    await harness.take("chunks");
   });
 });

@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { type JsonValue, jsonEquals, parseJson, parseJsonObject } from "../json.ts";
-import { initialFields } from "./field-definition.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
+import { type JsonValue, jsonEquals, parseJson, parseJsonObject } from "../../json.ts";
+import { initialFields } from "../field-definition.ts";
+import { outgrows } from "../plan-apply.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-item-fields.ts";
 
 /** An import that changes records or is undone. */
 export interface Import {
@@ -17,7 +18,7 @@ type Before = readonly [] | readonly [JsonValue];
 /**
  * What an import changed in a record: each field with what it was before, or null where someone else has changed it since.
  * Custom attributes count one by one, as `custom_attributes.<name>`. `deleted_at` is there if the import made the record
- * (then it was nothing) or restored it.
+ * (then it was nothing) or restored it. `events` is there, as null, if others began to use that record by one of its events.
  */
 interface Layer {
   job: string;
@@ -43,6 +44,7 @@ type Values = Readonly<Record<string, JsonValue>>;
 export type Undoable = Values & { readonly deleted_at: string | null };
 
 const DELETED_AT = "deleted_at";
+const EVENTS = "events";
 const ATTRIBUTES = "custom_attributes";
 /** Before the names of custom attributes, as in the columns of files. */
 const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
@@ -146,11 +148,12 @@ function adopt(layers: Layer[], changed: Iterable<string> = []): void {
   const names = Object.fromEntries([DELETED_AT, ...changed].map((field) => [field, null]));
   const makers = new Set(layers.filter(isMaker).map(({ job }) => job));
   for (const job of makers) strikeBelow(layers, job);
-  strike(layers, DELETED_AT);
   for (const layer of layers) {
-    if (!makers.has(layer.job)) continue;
-    layer.fields = DELETED_AT in layer.fields ? { ...names } : {};
+    const isHeld = DELETED_AT in layer.fields;
+    if (makers.has(layer.job)) layer.fields = isHeld ? { ...names } : {};
+    else if (EVENTS in names && layer.fields[DELETED_AT]) layer.fields[EVENTS] = null;
   }
+  strike(layers, DELETED_AT);
 }
 
 /**
@@ -221,18 +224,27 @@ export function afterImport<T extends Undoable>(undo: UndoLayers, before: T | nu
 export function beforeEvent(undo: UndoLayers, job?: Import): UndoLayers {
   if (!holderOf(undo.layers, DELETED_AT)) return undo;
   const layers = copyOf(undo.layers);
-  if (job === undefined || isDropped(undo, job)) adopt(layers);
+  if (job === undefined || isDropped(undo, job)) adopt(layers, [EVENTS]);
   else if (!cover(layers, job)) return undo;
   return { ...undo, layers };
 }
 
+/**
+ * Why something of a record stays. `changed`: others have changed it since. `in_use`: the import made or restored the record,
+ * and others have changed it since; `in_use_by_event`: only its events. `forgotten`: what the import changed isn't known any
+ * more. `too_large`: with it, the custom attributes would be too large.
+ */
+export type KeptReason = "changed" | "in_use" | "in_use_by_event" | "forgotten" | "too_large";
+
+/**
+ * What an undo does to a record. `deleted`: the import made it. `undone`: all that the import changed is as it was. `partly`,
+ * `kept`: some of it, or all, stays. `dropped`: what it changed, if anything, isn't known any more. `unchanged`: nothing differs.
+ */
+export type UndoOutcome = "deleted" | "undone" | "partly" | "kept" | "dropped" | "unchanged";
+
 /** The effect of an undo on a record. */
 export interface UndoPlan<T> {
-  /**
-   * `undone`: all that the import changed is as it was. `partly`, `kept`: some of it, or all, stays, since others have changed
-   * or used it. `dropped`: what it changed, if anything, isn't known any more. `nothing`: nothing differs.
-   */
-  readonly outcome: "undone" | "partly" | "kept" | "dropped" | "nothing";
+  readonly outcome: UndoOutcome;
   readonly next: T;
   /** The layers afterwards, or `undo` itself if the job has none. They must be stored whatever the outcome. */
   readonly undo: UndoLayers;
@@ -241,6 +253,8 @@ export interface UndoPlan<T> {
    * uses: `deleted_at`, and the fields by which they began to use it.
    */
   readonly kept: ReadonlyMap<string, Before>;
+  /** Set if something stays. */
+  readonly reason: KeptReason | undefined;
 }
 
 /**
@@ -251,11 +265,14 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
   const layers = copyOf(undo.layers);
   const own = layers.filter((layer) => layer.job === job.id);
   if (own.length === 0) {
-    return { outcome: isDropped(undo, job) ? "dropped" : "nothing", next: stored, undo, kept: new Map() };
+    const [outcome, reason] = isDropped(undo, job) ? (["dropped", "forgotten"] as const) : (["unchanged"] as const);
+    return { outcome, next: stored, undo, kept: new Map(), reason };
   }
   const changed = new Set(own.flatMap(({ fields }) => Object.keys(fields)));
   const made = layers.findLastIndex((layer) => layer.job === job.id && layer.fields[DELETED_AT]);
   const heir = made < 0 ? undefined : layers.slice(made).find((layer) => layer.job !== job.id);
+  const isUsedByEvent = changed.delete(EVENTS) || (heir !== undefined && Object.keys(heir.fields).length === 0);
+  const inUse = isUsedByEvent ? "in_use_by_event" : "in_use";
   if (heir && isMaker(layers[made]!)) {
     // Another import uses the record. It is as if that import had made it.
     for (const layer of own) {
@@ -263,7 +280,7 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
       layer.fields = Object.fromEntries(Object.entries(layer.fields).filter(([, before]) => before));
     }
     const kept = valuesOf(stored, [DELETED_AT, ...Object.keys(heir.fields)]);
-    return { outcome: "kept", next: stored, undo: { ...undo, layers }, kept };
+    return { outcome: "kept", next: stored, undo: { ...undo, layers }, kept, reason: inUse };
   }
   const back = new Map<string, Before>();
   for (const [index, layer] of layers.entries()) {
@@ -276,6 +293,7 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
       else back.set(field, before);
     }
   }
+  const isTooLarge = leaveTooLarge(stored, back, layers);
   const next = putBack(stored, back, now);
   const left = fieldsOf(next);
   const kept = new Map<string, Before>();
@@ -284,17 +302,37 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
   }
   const isChanged = changesOf(stored, next).size > 0;
   const isEmpty = [...changesOf(null, next).keys()].every((field) => field === DELETED_AT);
+  const isUnmade = back.get(DELETED_AT)?.length === 0;
+  const goneOrBack = isUnmade ? "deleted" : "undone";
   return {
-    outcome: kept.size === 0 ? (isChanged ? "undone" : "nothing") : isChanged ? "partly" : "kept",
+    outcome: kept.size === 0 ? (isChanged ? goneOrBack : "unchanged") : isChanged ? "partly" : "kept",
     next,
     undo: {
       layers: layers.filter((layer) => layer.job !== job.id),
       droppedUntil: undo.droppedUntil,
-      isUnmade: back.has(DELETED_AT) ? isEmpty && back.get(DELETED_AT)!.length === 0 : undo.isUnmade,
+      isUnmade: back.has(DELETED_AT) ? isEmpty && isUnmade : undo.isUnmade,
     },
     kept,
+    reason: kept.size === 0 ? undefined : kept.has(DELETED_AT) ? inUse : isTooLarge ? "too_large" : "changed",
   };
 }
+
+/**
+ * Lets custom attributes stay if they would be too large as they were. No import can take them back any more.
+ * @param back what goes back; loses those attributes
+ * @returns whether there were any
+ */
+function leaveTooLarge(stored: Undoable, back: Map<string, Before>, layers: readonly Layer[]): boolean {
+  const attributesOf = (record: Undoable): string => (record[ATTRIBUTES] as string | undefined) ?? "";
+  if (!outgrows(attributesOf(stored), attributesOf(putBack(stored, back, "")))) return false;
+  for (const [field, before] of [...back]) {
+    if (!field.startsWith(ATTRIBUTE_PREFIX) || before.length === 0) continue;
+    back.delete(field);
+    strike(layers, field);
+  }
+  return true;
+}
+
 /** The values of some fields of a record, as `kept` has them. */
 export function valuesOf(record: Undoable, names: readonly string[]): ReadonlyMap<string, Before> {
   const fields = fieldsOf(record);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { parseJsonObject } from "../../../lib/json.ts";
-import { planApply, planEvent } from "../../../lib/work-items/plan-apply.ts";
+import { parseJsonObject } from "../../../../lib/json.ts";
+import { planApply, planEvent } from "../../../../lib/work-items/plan-apply.ts";
 import {
   afterImport,
   afterWrite,
@@ -11,9 +11,9 @@ import {
   toStoredLayers,
   undoLayersOf,
   type UndoLayers,
-} from "../../../lib/work-items/undo-layers.ts";
-import type { Changes, WorkItem } from "../../../lib/work-items/work-item.ts";
-import { simulate } from "../../proofs/undo/undo-model.ts";
+} from "../../../../lib/work-items/undo/layers.ts";
+import type { Changes, WorkItem } from "../../../../lib/work-items/work-item.ts";
+import { simulate } from "../../../proofs/undo/undo-model.ts";
 
 const NOW = "2026-12-01T00:00:00.000Z";
 const LATER = "2026-12-02T00:00:00.000Z";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { Attributes } from "../aws/attribute-values.ts";
-import { decoderOf } from "../store/decode-record.ts";
-import type { RecordWrite } from "../store/optimistic-write.ts";
-import type { StoredRecord } from "../store/versioned-record.ts";
+import type { Attributes } from "../../aws/attribute-values.ts";
+import { decoderOf } from "../../store/decode-record.ts";
+import type { RecordWrite } from "../../store/optimistic-write.ts";
+import type { StoredRecord } from "../../store/versioned-record.ts";
 import {
   afterImport,
   afterWrite,
@@ -16,8 +16,8 @@ import {
   type UndoLayers,
   undoLayersOf,
   withoutLayers,
-} from "./undo-layers.ts";
-import { UNSEEN_WRITES, unseenWritesOf, workItemFrom } from "./work-item-record.ts";
+} from "./layers.ts";
+import { UNSEEN_WRITES, unseenWritesOf, workItemFrom } from "../work-item-record.ts";
 
 const decode = decoderOf("undo layers", z.object({ undo: storedLayersSchema }));
 
@@ -25,7 +25,7 @@ const decode = decoderOf("undo layers", z.object({ undo: storedLayersSchema }));
 const NOTHING: Undoable = { deleted_at: null };
 
 /** Whether a record has layers. Nearly all that no import has written have none: nothing is parsed for them. */
-export function hasLayers(record: Attributes | undefined): record is Attributes {
+export function hasLayers(record: Attributes | undefined): record is Attributes & { readonly undo: string } {
   return typeof record?.["undo"] === "string";
 }
 

@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { workItemId } from "../../../lib/identity.ts";
-import { emptyPerson } from "../../../lib/operator/empty-person.ts";
-import { exportOrganization } from "../../../lib/operator/export-organization.ts";
-import { importOrganization } from "../../../lib/operator/import-organization.ts";
-import { PersonAddress } from "../../../lib/operator/person-address.ts";
-import { stopAtDamaged } from "../../../lib/store/decode-record.ts";
-import { createRecordStore } from "../../../lib/store/record-store.ts";
-import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
-import { planApply } from "../../../lib/work-items/plan-apply.ts";
-import { afterImport, NO_LAYERS, storedLayersOfMade, toStoredLayers } from "../../../lib/work-items/undo-layers.ts";
-import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
-import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
-import { injectFaults } from "../../support/faults.ts";
-import { createTestService } from "../../support/service.ts";
+import { workItemId } from "../../../../lib/identity.ts";
+import { emptyPerson } from "../../../../lib/operator/empty-person.ts";
+import { exportOrganization } from "../../../../lib/operator/export-organization.ts";
+import { importOrganization } from "../../../../lib/operator/import-organization.ts";
+import { PersonAddress } from "../../../../lib/operator/person-address.ts";
+import { stopAtDamaged } from "../../../../lib/store/decode-record.ts";
+import { createRecordStore } from "../../../../lib/store/record-store.ts";
+import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
+import { planApply } from "../../../../lib/work-items/plan-apply.ts";
+import { afterImport, NO_LAYERS, storedLayersOfMade, toStoredLayers } from "../../../../lib/work-items/undo/layers.ts";
+import type { WorkItemInput } from "../../../../lib/work-items/work-item.ts";
+import { eventKeyOf, itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
+import { injectFaults } from "../../../support/faults.ts";
+import { createTestService } from "../../../support/service.ts";
 
 let service: Awaited<ReturnType<typeof createTestService>>;
 beforeAll(async () => {
@@ -63,7 +63,7 @@ describe("an event of an item that an import made", () => {
     await apply("used", { type: "call" }, "j1");
     const { version } = (await createRecordStore(service.runtime).readOne(itemKeyOf(service.organization.id, "used")))!;
     await send("used", { external_id: "e" });
-    expect(await fieldsOf("used")).toEqual([["j1", { deleted_at: null }]]);
+    expect(await fieldsOf("used")).toEqual([["j1", { deleted_at: null, events: null }]]);
     await send("used", { external_id: "f" });
     const after = await createRecordStore(service.runtime).readOne(itemKeyOf(service.organization.id, "used"));
     expect(after).toMatchObject({ version: version + 1 });
@@ -79,7 +79,7 @@ describe("an event of an item that an import made", () => {
       ["crowded", 8],
       ["crowded too", 20],
     ] as const) {
-      expect(await fieldsOf(name)).toEqual([["j1", { deleted_at: null }]]);
+      expect(await fieldsOf(name)).toEqual([["j1", { deleted_at: null, events: null }]]);
       const { data } = (await service.call("getWorkItem", { params: { id: idOf(name) } })).body;
       expect(data.events).toHaveLength(count);
     }

@@ -1,0 +1,296 @@
+import { paginateQuery } from "@aws-sdk/lib-dynamodb";
+import type { Attributes } from "../../aws/attribute-values.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { isoTime } from "../../clock.ts";
+import type { JsonValue } from "../../json.ts";
+import type { Organization } from "../../organizations/organization.ts";
+import { chunksOf, mapConcurrently } from "../../retry.ts";
+import { keyText } from "../../store/batch-get.ts";
+import { optimisticWrite, type OptimisticWriteOptions, type WriteTarget } from "../../store/optimistic-write.ts";
+import { createRecordStore } from "../../store/record-store.ts";
+import type { RecordKey, StoredRecord } from "../../store/versioned-record.ts";
+import { traceOf } from "../../trace.ts";
+import { findKnownJobs, type RowSource } from "../known-rows.ts";
+import { type KnownJobs, marksAfter, uploadMarksOf } from "../upload-mark.ts";
+import type { WorkItem } from "../work-item.ts";
+import {
+  attributesOf,
+  EVENT_SORT_KEY_PREFIX,
+  eventKeyOf,
+  itemIdOf,
+  itemKeyOf,
+  ITEM_SORT_KEY,
+  workItemEventFrom,
+  workItemFrom,
+} from "../work-item-record.ts";
+import {
+  type Import,
+  type KeptReason,
+  planUndo,
+  toStoredLayers,
+  type Undoable,
+  type UndoOutcome,
+  valuesOf,
+} from "./layers.ts";
+import { hasLayers, layersIn } from "./undo.ts";
+
+/** Items whose events are read at the same time. */
+const CONCURRENT_ITEMS = 8;
+/** Events that are planned and written together. */
+const EVENTS_AT_ONCE = 100;
+/** A mark names fields in this many bytes of JSON at most, so that it fits beside the largest item. */
+const NAMES_MAX_BYTES = 8 * 1024;
+
+/** A field that the import changed and that stays. */
+export interface KeptField {
+  /** The event's external_id; undefined for a field of the item. */
+  readonly event: string | undefined;
+  readonly name: string;
+  readonly now: JsonValue;
+}
+
+/** What an undo does to a record: to an item or to an event. */
+interface Effect {
+  readonly outcome: UndoOutcome;
+  readonly reason: KeptReason | undefined;
+  readonly kept: readonly KeptField[];
+  /** Whether its job has undone the record before. */
+  readonly isMarked: boolean;
+  /** Whether it is still to be written. */
+  readonly isOpen: boolean;
+}
+const NO_EFFECT: Effect = { outcome: "unchanged", reason: undefined, kept: [], isMarked: false, isOpen: false };
+
+/** A row of the import. */
+export interface UndoInput {
+  readonly externalId: string;
+  /** External ids of the events in the row. */
+  readonly events: readonly string[];
+}
+
+/** The outcome of a row: that of its item and its own events together. */
+export interface UndoResult {
+  readonly id: string;
+  readonly outcome: UndoOutcome | "error";
+  /** Why something stays, if anything does. */
+  readonly reason: KeptReason | undefined;
+  readonly kept: readonly KeptField[];
+  /** Whether the job has undone all of it before, as the marks say. */
+  readonly recognized: boolean;
+  /** Whether it may succeed later. Only of errors. */
+  readonly isTemporary: boolean;
+}
+
+/** Options of an undo. */
+export interface UndoOptions extends Pick<OptimisticWriteOptions, "deadline" | "dryRun" | "guard"> {
+  /** The import to undo. */
+  readonly undone: Import;
+  /** Whether its rows may have events. */
+  readonly hasEvents: boolean;
+  /** The undo's own job. */
+  readonly source: Pick<RowSource, "job" | "findEnded">;
+}
+
+/** What a record remembers of an undo, until its job has ended. */
+interface UndoMark {
+  readonly outcome: UndoOutcome;
+  readonly reason: KeptReason | undefined;
+  /** The fields that stay. */
+  readonly names: readonly string[];
+}
+const CODES: Readonly<Record<UndoOutcome, string>> = {
+  deleted: "d",
+  undone: "b",
+  partly: "p",
+  kept: "k",
+  dropped: "x",
+  unchanged: "n",
+};
+const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code, outcome as UndoOutcome]));
+
+/** A mark as text: the outcome's code and, if something stays, JSON in base64url with the reason and the names. */
+function formatMark({ outcome, reason, names }: UndoMark): string {
+  if (reason === undefined) return CODES[outcome];
+  return `${CODES[outcome]}=${Buffer.from(JSON.stringify([reason, ...names])).toString("base64url")}`;
+}
+
+function undoMarkIn(record: Attributes, job: string): UndoMark | undefined {
+  const text = uploadMarksOf(record).get(job);
+  if (text === undefined) return undefined;
+  const [code = "", kept] = text.split("=", 2);
+  const [reason, ...names] =
+    kept === undefined ? [] : (JSON.parse(Buffer.from(kept, "base64url").toString()) as [KeptReason, ...string[]]);
+  return { outcome: OUTCOMES.get(code) ?? "unchanged", reason, names };
+}
+
+/** As many names as fit in a mark. */
+function namesThatFit(names: Iterable<string>): string[] {
+  let bytes = 0;
+  return [...names].filter((name) => (bytes += Buffer.byteLength(JSON.stringify(name)) + 1) <= NAMES_MAX_BYTES);
+}
+
+/** The outcome of several records together. */
+function combined(outcomes: readonly UndoOutcome[]): UndoOutcome {
+  const has = (outcome: UndoOutcome): boolean => outcomes.includes(outcome);
+  const isPutBack = has("deleted") || has("undone");
+  if (has("partly") || (isPutBack && (has("kept") || has("dropped")))) return "partly";
+  if (isPutBack) return has("deleted") ? "deleted" : "undone";
+  return has("kept") ? "kept" : has("dropped") ? "dropped" : "unchanged";
+}
+
+/** The item or event in a record, as the rules see it. @throws MalformedRecordError */
+function readRecord(record: StoredRecord) {
+  if (record.sk === ITEM_SORT_KEY) {
+    const item: Undoable | null = workItemFrom(record);
+    return item && { fields: item, event: undefined };
+  }
+  const event = workItemEventFrom(record);
+  return event && { fields: event as Undoable, event: event.external_id };
+}
+
+/** Outcome and reason of an event: only an item is said to be deleted or in use. */
+function ofEvent({ outcome, reason }: Pick<Effect, "outcome" | "reason">): Pick<Effect, "outcome" | "reason"> {
+  return {
+    outcome: outcome === "deleted" ? "undone" : outcome,
+    reason: reason === "in_use" ? "changed" : reason,
+  };
+}
+
+/**
+ * Makes the function that undoes an import in the items of rows, as `planUndo` says. Before an item that has a layer of the
+ * import, all of its events that have one are undone. A record that has a layer is written once by each undo job,
+ * whatever the outcome, and its mark says what was done. Results are in the order of the inputs.
+ * @throws StoreBusyError if nothing could be read, and errors of `guard`
+ */
+export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
+  const { dynamodb, environment, clock, log } = runtime;
+  const store = createRecordStore(runtime);
+
+  /** The write of a record. Its result is what the undo does to it. */
+  const targetOf = (
+    organization: Organization,
+    key: RecordKey,
+    known: KnownJobs,
+    undone: Import,
+  ): WriteTarget<Effect> => ({
+    key,
+    plan: (stored) => {
+      const record = stored && readRecord(stored);
+      if (!stored || !record) return { set: null, result: NO_EFFECT };
+      const { fields, event } = record;
+      const keptOf = (names: readonly string[]): KeptField[] =>
+        [...valuesOf(fields, names)].map(([name, [now = null]]) => ({ event, name, now }));
+      const mark = undoMarkIn(stored, known.job);
+      if (mark !== undefined) {
+        const { outcome, reason, names } = mark;
+        return { set: null, result: { outcome, reason, kept: keptOf(names), isMarked: true, isOpen: false } };
+      }
+      const now = clock();
+      const undo = layersIn(stored, fields);
+      const plan = planUndo(undo, fields, undone, isoTime(now));
+      const { next } = plan;
+      const { outcome, reason } = event === undefined ? plan : ofEvent(plan);
+      const names = namesThatFit(plan.kept.keys());
+      const isOpen = plan.undo !== undo;
+      const result = { outcome, reason, kept: keptOf(names), isMarked: false, isOpen };
+      if (!isOpen) return { set: null, result };
+      const isChanged = outcome === "deleted" || outcome === "undone" || outcome === "partly";
+      const item = { ...next, ...(isChanged && { updated_at: isoTime(now) }) } as Undoable;
+      const attributes = event === undefined ? attributesOf(organization, itemIdOf(key), item as WorkItem) : next;
+      const marks = marksAfter(stored, known, formatMark({ outcome, reason, names }));
+      return { set: { ...attributes, ...marks, undo: toStoredLayers(plan.undo, next, now) }, result };
+    },
+  });
+
+  /** The events of an item that the import has changed, some at a time. */
+  async function* eventsOf({ pk }: RecordKey, undone: Import): AsyncGenerator<StoredRecord[]> {
+    const query = {
+      TableName: environment.WORK_ITEMS_TABLE,
+      ConsistentRead: true,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :events)",
+      FilterExpression: "contains(#undo, :undone)",
+      ExpressionAttributeNames: { "#undo": "undo" },
+      ExpressionAttributeValues: { ":pk": pk, ":events": EVENT_SORT_KEY_PREFIX, ":undone": undone.id },
+    };
+    for await (const { Items = [] } of paginateQuery({ client: dynamodb }, query)) {
+      // A page may have none: whoever waits for the next one may have to renew a claim first.
+      if (Items.length === 0) yield [];
+      else yield* chunksOf(Items as StoredRecord[], EVENTS_AT_ONCE);
+    }
+  }
+
+  return async (
+    organization: Organization,
+    inputs: readonly UndoInput[],
+    { undone, hasEvents, source, deadline, dryRun, guard }: UndoOptions,
+  ): Promise<UndoResult[]> => {
+    const rows = inputs.map(({ externalId, events }) => {
+      const item = itemKeyOf(organization.id, externalId);
+      const id = itemIdOf(item);
+      return { id, item, events: events.map((event) => eventKeyOf(organization.id, id, event)) };
+    });
+    const items = new Map(rows.map(({ item }) => [keyText(item), item]));
+    const events = new Map(rows.flatMap((row) => row.events.map((key) => [keyText(key), key] as const)));
+    /** Of each record of the rows that was planned. */
+    const effects = new Map<string, Effect>();
+    /** Items of which a record could not be written, by partition key. */
+    const failed = new Map<string, { readonly isTemporary: boolean }>();
+
+    const write = async (keys: Iterable<RecordKey>, found: ReadonlyMap<string, StoredRecord>): Promise<void> => {
+      const open = [...keys].filter((key) => !effects.has(keyText(key)) && !failed.has(key.pk));
+      const known = await findKnownJobs(source, found.values());
+      const targets = open.map((key) => targetOf(organization, key, known, undone));
+      const written = await optimisticWrite(store, targets, { clock, deadline, dryRun, guard, known: found });
+      for (const [place, each] of written.entries()) {
+        const key = open[place]!;
+        const text = keyText(key);
+        if ("result" in each) {
+          if (items.has(text) || events.has(text)) effects.set(text, each.result);
+          continue;
+        }
+        if (each.cause !== undefined)
+          log.error("a record cannot be undone", { job: source.job, ...traceOf(each.cause) });
+        failed.set(key.pk, { isTemporary: !each.permanent });
+      }
+    };
+
+    const found = await store.read([...items.values(), ...events.values()]);
+    if (hasEvents && !dryRun) {
+      const withLayer = [...items].flatMap(([text, item]) => {
+        const record = found.get(text);
+        const isOpen = hasLayers(record) && record["undo"].includes(undone.id) && !undoMarkIn(record, source.job);
+        return isOpen ? [item] : [];
+      });
+      await mapConcurrently(withLayer, CONCURRENT_ITEMS, async (item) => {
+        for await (const some of eventsOf(item, undone)) {
+          await guard?.(false);
+          if (clock() > deadline) failed.set(item.pk, { isTemporary: true });
+          if (failed.has(item.pk)) return;
+          await write(
+            some.map(({ pk, sk }) => ({ pk, sk })),
+            new Map(some.map((event) => [keyText(event), event])),
+          );
+        }
+      });
+    }
+    await write(events.values(), found);
+    await write(items.values(), found);
+
+    return rows.map(({ id, item, events: own }): UndoResult => {
+      const failure = failed.get(item.pk);
+      const isTemporary = failure?.isTemporary === true;
+      if (failure) return { id, outcome: "error", reason: undefined, kept: [], recognized: false, isTemporary };
+      const parts = [item, ...own].map((key) => effects.get(keyText(key)) ?? NO_EFFECT);
+      return {
+        id,
+        outcome: combined(parts.map(({ outcome }) => outcome)),
+        reason: parts.find(({ reason }) => reason !== undefined)?.reason,
+        kept: parts.flatMap(({ kept }) => kept),
+        recognized: parts.some(({ isMarked }) => isMarked) && !parts.some(({ isOpen }) => isOpen),
+        isTemporary,
+      };
+    });
+  };
+}
+/** Undoes an import in items. */
+export type UndoWorkItems = ReturnType<typeof createUndoWorkItems>;
