@@ -95,6 +95,7 @@ const job = {
   updated_rows: 0,
   unchanged_rows: 0,
   restored_rows: 0,
+  deleted_rows: 0,
   undone_rows: 0,
   partly_undone_rows: 0,
   kept_rows: 0,

@@ -168,10 +168,10 @@ export const uploadRoutes = {
           "Everything that the upload set and no one has changed since goes back to what it was; custom attributes count one " +
           "by one. What anyone has changed since stays, even if they changed it back, and the results name it. A work item that " +
           "the upload created or restored is deleted again, unless someone else has changed it or its events.\n\n" +
-          "The undo is a job of its own with `undo_of`, and its rows are the upload's work items. It starts no earlier than 40 " +
+          "The undo is a job of its own with `undo_of`, and its rows are those of the upload. It starts no earlier than 40 " +
           "seconds after the upload ended. Repeat the call to get the same job; if that was cancelled or has failed, another one " +
-          "does the rest. With `dry_run`, nothing is saved and each call is a new job. An upload can be undone until 28 days " +
-          "after it ended.",
+          "does the rest, up to ten (409 afterwards). With `dry_run`, nothing is saved; while such a trial runs, the call " +
+          "returns its job. An upload can be undone until 28 days after it ended.",
         id: examples.ids.upload,
         body: { undo: { dry_run: true } },
         response: "The job that undoes the upload.",
@@ -216,14 +216,17 @@ export const uploadRoutes = {
         description:
           "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
           "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.\n\n" +
-          "For an undo there is a line for every work item of the upload, with its last row there. `outcome` is `undone`, " +
-          "`partly`, `kept`, `dropped`, `unchanged` or `error`. If something stays, `reason` says why: `changed` (someone has " +
-          "changed these fields since), `in_use` (the upload created or restored the item, and someone else has changed it or " +
-          "its events since) or `forgotten` (later uploads have changed it too often to tell). `kept` is JSON: each field that " +
-          "stays, with the value that the upload's row has (null if none) and the value now, such as " +
-          '`{"status":{"imported":"completed","now":"pending"}}`.',
+          "For an undo there is a line for every row of the upload that may have been applied. `outcome` says what the undo did " +
+          "to the row's item and event: `deleted` (the upload created the item), `undone`, `partly`, `kept`, `dropped`, " +
+          "`unchanged` or `error`. If something stays, `kept` is JSON with a `reason`: `changed` (someone has changed these " +
+          "fields since), `in_use` (the upload created or restored the item, and someone else has changed it since), " +
+          "`in_use_by_event` (only an event of it), `too_large` (with it, the custom attributes would be too large) or " +
+          "`forgotten` (later uploads have changed it too often to tell); and with the `fields` that the row has set, with " +
+          'both values, such as `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}`. Values ' +
+          "longer than 200 characters are cut.\n\n" +
+          "Lists of a dry run can be downloaded for a day after its end, all others for 35 days.",
         id: examples.ids.upload,
-        response: "Where to download the file. `url` is null while the job is open, and if no row was read.",
+        response: "Where to download the file. `url` is null while the job is open, if no row was read, and later on.",
         example: rowList("results", 3),
       }),
     }),

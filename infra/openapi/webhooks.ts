@@ -30,7 +30,7 @@ const MESSAGES: Readonly<Record<WebhookMessage["type"], Message>> = {
       status: uploadStatusSchema.describe("How it ended."),
       dry_run: z.boolean().describe("Whether it was a dry run."),
       undo_of: uuid.optional().describe("ID of the upload that it undoes. Absent if it undoes none."),
-      total_rows: count.describe("Number of rows in the file; of an undo, of work items."),
+      total_rows: count.describe("Number of rows in the file, or that an undo went through."),
       succeeded_rows: count.describe("Number of rows that were applied."),
       failed_rows: count.describe("Number of rows that couldn't be applied."),
     }),

@@ -214,7 +214,7 @@ describe("the undo of an upload", () => {
     await patch("a", { custom_attributes: { others: long } });
     const job = await undo(id);
     expect(job).toMatchObject({ partly_undone_rows: 1 });
-    const { others, ...attributes } = (await get("a"))!.custom_attributes as Record<string, unknown>;
+    const { others, ...attributes } = (await get("a"))!.custom_attributes;
     expect([others, attributes]).toEqual([long, { long: "short", small: "2" }]);
     expect(await outcomes(job.id)).toEqual([
       [

@@ -87,7 +87,7 @@ function describeJob(job: WorkItemUpload): string {
   const outcomes =
     job.undo_of === undefined
       ? (["created", "updated", "unchanged", "restored", "failed"] as const)
-      : (["undone", "partly_undone", "kept", "unchanged", "failed"] as const);
+      : (["deleted", "undone", "partly_undone", "kept", "unchanged", "failed"] as const);
   const counts = outcomes.map((outcome) => `${job[`${outcome}_rows`]} ${outcome.replace("_", " ")}`);
   const kind = job.dry_run ? " (dry run)" : "";
   const error = job.error === undefined ? "" : `; ${job.error}`;

@@ -47,7 +47,7 @@ export const undoCommand: Command = {
     const results = textOption(options, "results");
     if (options["wait"] === true || results !== undefined) {
       terminal.note(`Undo ${job.id} started. It continues if you stop this command.`);
-      job = await withProgress(terminal, "undo", "work items", (update) =>
+      job = await withProgress(terminal, "undo", "rows", (update) =>
         client.uploads.wait(job.id, {
           onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows),
         }),

@@ -325,7 +325,7 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
 function leaveTooLarge(stored: Undoable, back: Map<string, Before>, layers: readonly Layer[]): boolean {
   const attributesOf = (record: Undoable): string => (record[ATTRIBUTES] as string | undefined) ?? "";
   if (!outgrows(attributesOf(stored), attributesOf(putBack(stored, back, "")))) return false;
-  for (const [field, before] of [...back]) {
+  for (const [field, before] of back) {
     if (!field.startsWith(ATTRIBUTE_PREFIX) || before.length === 0) continue;
     back.delete(field);
     strike(layers, field);

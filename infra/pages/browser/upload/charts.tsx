@@ -12,7 +12,7 @@ interface Bar {
 }
 
 function said(bars: readonly Bar[]): string {
-  return bars.map(({ name, count }) => `${name}: ${shownNumber(count)}`).join(", ");
+  return bars.map(({ name, count }) => `${shownNumber(count)} ${name}`).join(", ");
 }
 
 /** Parts of a whole, in one bar and in numbers. @param total what the bar's length stands for */

@@ -25,7 +25,7 @@ export function sentenceOfStatus(job: Job, name: string): string {
     ? "The trial run is waiting to start."
     : "The undo is waiting to start. It starts 40 seconds after the import has ended, or later.";
   const undoing = isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`;
-  const undone = isUndo(job) ? " Items undone so far stay undone." : "";
+  const undone = isUndo(job) ? " Rows undone so far stay undone." : "";
   const sentences = {
     pending: isUndo(job) ? waiting : `${name} is waiting to start.`,
     processing: isUndo(job) ? undoing : `${isTrial ? "Checking" : "Importing"} ${name}…`,
@@ -42,12 +42,12 @@ export function countsOf(job: Job) {
   const would = isTrial ? "would be " : "";
   const failed = { kind: "failed", name: isTrial ? "would fail" : "failed", count: job.failed_rows };
   if (isUndo(job)) {
-    const [go, stay, have] = isTrial ? ["would go", "would stay", "have"] : ["went", "stayed", "had"];
     return [
-      { kind: "restored", name: `${go} back`, count: job.undone_rows },
-      { kind: "changed", name: `${go} back in part`, count: job.partly_undone_rows },
-      { kind: "unchanged", name: `${stay} as they are`, count: job.kept_rows },
-      { kind: "unchanged", name: `${have} nothing to undo`, count: job.unchanged_rows },
+      { kind: "created", name: `rows: items ${would}deleted`, count: job.deleted_rows },
+      { kind: "restored", name: `rows: ${would}put back`, count: job.undone_rows },
+      { kind: "changed", name: `rows: ${would}put back in part`, count: job.partly_undone_rows },
+      { kind: "unchanged", name: `rows: ${would}kept as they are`, count: job.kept_rows },
+      { kind: "unchanged", name: "rows: nothing to undo", count: job.unchanged_rows },
       failed,
     ];
   }
@@ -88,7 +88,7 @@ export function Running({
         {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
         aria-label="Rows processed"
       />
-      <p>{shownProgress(done, job.total_rows, rate, isUndo(job) ? "items" : "rows")}</p>
+      <p>{shownProgress(done, job.total_rows, rate)}</p>
       <Line values={ratesOf(moments)} title={`Rows a second, now ${shownNumber(Math.round(rate))}`} />
       {isStopping ? (
         <p role="status">Stopping… Rows that have begun are finished first.</p>

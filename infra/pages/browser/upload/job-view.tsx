@@ -109,11 +109,7 @@ function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAga
             View {mapping?.event ? "its items" : `the ${countOf(succeeded, "item")}`}
           </a>
         )}
-        {doneIn(job) > 0 && (
-          <Button onClick={() => void run(download)}>
-            Download {isUndo(job) ? "item-by-item" : "row-by-row"} results
-          </Button>
-        )}
+        {doneIn(job) > 0 && <Button onClick={() => void run(download)}>Download row-by-row results</Button>}
         {mapping && !isUndo(job) && <Button onClick={() => onUseAgain(job)}>Use this mapping for another file</Button>}
       </p>
       <Alert text={error} />

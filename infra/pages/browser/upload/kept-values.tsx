@@ -6,14 +6,16 @@ import { Alert, Table } from "./parts.tsx";
 import { countOf, shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
 
-/** So many items and fields of each are shown. */
-const SHOWN_ITEMS = 100;
+/** So many rows and fields of each are shown. */
+const SHOWN_ROWS = 100;
 const SHOWN_FIELDS = 20;
 
 const REASONS: Readonly<Record<string, string>> = {
   changed: "Changed since",
-  in_use: "Item used since",
+  in_use: "Item changed since",
+  in_use_by_event: "Event of the item changed since",
   forgotten: "Too many later imports",
+  too_large: "Too large to put back",
 };
 
 /** The name of a kept field for people: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */
@@ -28,9 +30,15 @@ function shownOrEmpty(value: unknown): string {
   return value === null ? "(empty)" : shownValue(value);
 }
 
-/** The table's rows of an item, one for each field that it keeps, from its row in the results. */
-function rowsOf([, externalId = "", id = "", , reason = "", kept = ""]: readonly string[]): ComponentChildren[][] {
-  const fields = kept === "" ? {} : (JSON.parse(kept) as Record<string, { imported: unknown; now: unknown }>);
+/** What stays of a row, as in the results. */
+interface Kept {
+  readonly reason: string;
+  readonly fields: Readonly<Record<string, { readonly imported: unknown; readonly now: unknown }>>;
+}
+
+/** The table's rows of a row of the results, one for each field that stays. */
+function rowsOf([, externalId = "", id = "", , kept = ""]: readonly string[]): ComponentChildren[][] {
+  const { reason, fields } = JSON.parse(kept) as Kept;
   const names = Object.keys(fields);
   const link = <a href={`#item=${id}`}>{externalId}</a>;
   const why = REASONS[reason] ?? reason;
@@ -43,19 +51,19 @@ function rowsOf([, externalId = "", id = "", , reason = "", kept = ""]: readonly
   return more === 0 ? rows : [...rows, [link, `and ${countOf(more, "other field")}`, "", "", why]];
 }
 
-/** The first items of which an undo keeps something. Results are row, external_id, id, outcome, reason, kept. */
+/** The first rows of which an undo keeps something. Results are row, external_id, id, outcome, kept. */
 async function readKept(api: Api, job: Job) {
-  const items: ComponentChildren[][][] = [];
+  const rows: ComponentChildren[][][] = [];
   let count = 0;
   const isRead = await api.readResults(job.id, (cells) => {
     if (cells[4] === "") return;
-    if (items.length < SHOWN_ITEMS) items.push(rowsOf(cells));
+    if (rows.length < SHOWN_ROWS) rows.push(rowsOf(cells));
     count += 1;
   });
-  return { items, isWhole: isRead && count === items.length };
+  return { rows, isWhole: isRead && count === rows.length };
 }
 
-/** The items of which an undo keeps something, with both values of each field. */
+/** The rows of which an undo keeps something, with both values of each field. */
 export function KeptValues({ api, job }: { readonly api: Api; readonly job: Job }) {
   const { value: kept, error } = useLoaded(() => readKept(api, job));
   return (
@@ -65,13 +73,13 @@ export function KeptValues({ api, job }: { readonly api: Api; readonly job: Job 
       {kept && (
         <>
           <p>
-            Someone has changed or used these items since the import.
-            {!kept.isWhole && ` These are the first ${shownNumber(kept.items.length)}; the results have all of them.`}
+            Someone has changed or used the items of these rows since the import.
+            {!kept.isWhole && ` These are the first ${shownNumber(kept.rows.length)}; the results have all of them.`}
           </p>
           <Table
             caption="Kept values"
             columns={["Item", "Field", "Value in the file", "Value now", "Why it’s kept"]}
-            rows={kept.items.flat()}
+            rows={kept.rows.flat()}
           />
         </>
       )}

@@ -34,9 +34,9 @@ function shownDuration(seconds: number): string {
 }
 
 /** How far a job is, with rate and time left where they are known. @param total 0 if it is not known @param things what it counts */
-export function shownProgress(done: number, total: number, rate: number, things = "rows"): string {
+export function shownProgress(done: number, total: number, rate: number): string {
   return [
-    `${shownNumber(done)} of ${total > 0 ? shownNumber(total) : "?"} ${things}`,
+    `${shownNumber(done)} of ${total > 0 ? shownNumber(total) : "?"} rows`,
     ...(rate > 0 ? [`${shownNumber(Math.round(rate))} a second`] : []),
     ...(rate > 0 && total > 0 ? [`${shownDuration((total - done) / rate)} left`] : []),
   ].join(", ");

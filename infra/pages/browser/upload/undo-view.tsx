@@ -47,7 +47,7 @@ function stateOf({ status, ...undo }: Job): string {
   if (status === "failed") return "The undo of this import failed.";
   if (status !== "completed") return "This import is being undone.";
   const kept = undo.partly_undone_rows + undo.kept_rows;
-  const keeps = kept === 0 ? "" : ` ${countOf(kept, "item")} kept changes made since.`;
+  const keeps = kept === 0 ? "" : ` ${countOf(kept, "row")} kept changes made since.`;
   return `This import was undone on ${shownTime(undo.updated_at)}.${keeps}`;
 }
 
@@ -70,7 +70,8 @@ export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }
       {canStart && !isTooLate && (
         <>
           <p class="note">
-            A trial run first shows what would go back. Changes that people or other imports have made since are kept.
+            A trial run first shows what would be deleted and put back. Changes that people or other imports have made
+            since are kept.
           </p>
           <UndoButton api={api} importId={job.id} isTrial>
             Undo this import…
@@ -90,7 +91,7 @@ export function NextOfUndo({ api, job }: { readonly api: Api; readonly job: Job 
     return isStopped ? <UndoButton {...props}>Undo the rest</UndoButton> : null;
   }
   if (status !== "completed") return null;
-  const hasEffect = job.undone_rows + job.partly_undone_rows > 0;
-  if (!hasEffect) return <p>Nothing would go back, so there is nothing to undo.</p>;
+  const hasEffect = job.deleted_rows + job.undone_rows + job.partly_undone_rows > 0;
+  if (!hasEffect) return <p>Nothing would change, so there is nothing to undo.</p>;
   return <UndoButton {...props}>Undo now</UndoButton>;
 }
