@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Story } from "./run-world.ts";
 import type { Hostility } from "./world/hostilities.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -15,6 +16,8 @@ interface Mutant {
   readonly instead: string;
   /** The world finds it if these go wrong, or a test does that holds it by itself. */
   readonly foundBy: readonly Hostility[] | `test/${string}.test.ts`;
+  /** What happens in the worlds that find it. @default what each seed chooses */
+  readonly story?: Story;
 }
 
 /** Each of these must be found. */
@@ -60,6 +63,135 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     text: "  adopt(layers, changes.keys());\n",
     instead: "",
     foundBy: [],
+  },
+  "undo marks": {
+    defect: "an undo doesn't find again what it has done",
+    file: "lib/work-items/undo/undo-work-items.ts",
+    text: "if (mark !== undefined) {",
+    instead: "if (mark !== undefined && mark.names.length < 0) {",
+    foundBy: [],
+    story: "undos",
+  },
+  "undo job": {
+    defect: "the undo after a cancelled one counts again what that has done",
+    file: "lib/uploads/chain/chunk-turn.ts",
+    text: "        job,\n        createdAt",
+    instead: "        job: undone?.id ?? job,\n        createdAt",
+    foundBy: [],
+    story: "undos",
+  },
+  "undo names": {
+    defect: "what an undo has kept is overwritten by another undo",
+    file: "lib/work-items/upload-mark.ts",
+    text: ".filter(([other]) => other !== job && !ended.has(other));",
+    instead:
+      ".filter(([other]) => other !== job && !ended.has(other)).map(([other, text]) => [other, text.split('=')[0]]);",
+    foundBy: ["deaths"],
+    story: "undos",
+  },
+  "undo both": {
+    defect: "a row of an undo counts what was done to its item, whatever was done to its event",
+    file: "lib/work-items/undo/undo-work-items.ts",
+    text: "const parts = [item, ...own].map(",
+    instead: "const parts = [item].map(",
+    foundBy: [],
+    story: "undos",
+  },
+  "undo first": {
+    defect: "an item's other events are undone after it",
+    file: "lib/work-items/undo/undo-work-items.ts",
+    text: "if (hasEvents && !dryRun) {",
+    instead: "if (!hasEvents && !dryRun) {",
+    foundBy: "test/scenarios/undo-workers.test.ts",
+  },
+  "undo event": {
+    defect: "of an item that the import didn't change, no event is undone",
+    file: "lib/work-items/undo/undo-work-items.ts",
+    text: "await write(events.values(), found);",
+    instead: "",
+    foundBy: "test/scenarios/undo.test.ts",
+  },
+  "undo write": {
+    defect: "a record is not marked if nothing of it changes",
+    file: "lib/work-items/undo/undo-work-items.ts",
+    text: "const isOpen = plan.undo !== undo;",
+    instead: 'const isOpen = plan.undo !== undo && outcome !== "kept" && outcome !== "unchanged";',
+    foundBy: [],
+    story: "undos",
+  },
+  "undo forget": {
+    defect: "what an item has forgotten of an import counts as unchanged",
+    file: "lib/work-items/undo/layers.ts",
+    text: "const [outcome, reason] = isDropped(undo, job) ?",
+    instead: "const [outcome, reason] = isDropped(undo, job) && false ?",
+    foundBy: "test/scenarios/undo.test.ts",
+  },
+  "undo next": {
+    defect: "rows of the chunk in which an import was cancelled are not undone",
+    file: "lib/uploads/chain/undo-chunks.ts",
+    text: "Math.min(has, next + 1)",
+    instead: "Math.min(has, next)",
+    foundBy: "test/scenarios/undo-workers.test.ts",
+  },
+  "undo quiet": {
+    defect: "an undo begins while workers of its import may still write",
+    file: "lib/uploads/chain/undo-chunks.ts",
+    text: "return Date.parse(endedAt) + CLAIM_MS;",
+    instead: "return Date.parse(endedAt);",
+    foundBy: "test/scenarios/undo-workers.test.ts",
+  },
+  "undo live": {
+    defect: "marks go while their job still runs",
+    file: "lib/work-items/upload-mark.ts",
+    text: "other !== job && !ended.has(other)",
+    instead: "other !== job && ended.has(other)",
+    foundBy: [],
+    story: "undos",
+  },
+  "undo many": {
+    defect: "a record keeps the marks of one other job only",
+    file: "lib/work-items/upload-mark.ts",
+    text: ".filter(([other]) => other !== job && !ended.has(other));",
+    instead: ".filter(([other]) => other !== job && !ended.has(other)).slice(-1);",
+    foundBy: [],
+    story: "undos",
+  },
+  "undo cas": {
+    defect: "a window is counted although the claim is another worker's by now",
+    file: "lib/uploads/job/bucket-store.ts",
+    text: 'const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";',
+    instead: 'const IS_OWN = "(#claim >= :claim OR #claimed_by = :claimed_by)";',
+    foundBy: ["freezes", "messages", "slowness"],
+    story: "undos",
+  },
+  "undo close": {
+    defect: "a cancelled undo doesn't count what a dead worker has undone",
+    file: "lib/uploads/chain/chunk-turn.ts",
+    text: "await this.#applyRows(rows, true), false);",
+    instead: "rows.map(() => undefined), false);",
+    foundBy: "test/scenarios/undo-workers.test.ts",
+  },
+  "undo open": {
+    defect: "a cancelled undo counts rows of which a part is still to be undone",
+    file: "lib/work-items/undo/undo-work-items.ts",
+    text: "parts.some(({ isMarked }) => isMarked) && !parts.some(({ isOpen }) => isOpen)",
+    instead: "parts.some(({ isMarked }) => isMarked)",
+    foundBy: "test/scenarios/undo-workers.test.ts",
+  },
+  "undo rows": {
+    defect: "rows without an ID are not counted",
+    file: "lib/uploads/chain/undo-rows.ts",
+    text: 'if (externalId === "" && !recognizesOnly)',
+    instead: 'if (externalId === "" && recognizesOnly)',
+    foundBy: [],
+    story: "undos",
+  },
+  "undo limit": {
+    defect: "an undo stores attributes that are too large for everyone else",
+    file: "lib/work-items/undo/layers.ts",
+    text: "const isTooLarge = leaveTooLarge(stored, back, layers);",
+    instead: "const isTooLarge = false;",
+    foundBy: "test/scenarios/undo.test.ts",
   },
   replay: {
     defect: "a row that is applied again undoes a PATCH or brings back a deleted item, if only its event remembers it",

@@ -167,8 +167,18 @@ async function readItems(scene: WholeScene, customers: readonly Customer[]): Pro
   await runAll(scene.world, reading);
 }
 
-/** Runs the world of one seed. @param only hostilities instead of those that the seed chooses */
-export async function runWorld(seed: number, only: readonly Hostility[]): Promise<SeedRun> {
+/** What happens in the world of a seed. */
+const STORIES = { undos: undoFiles, erasures: eraseAndFollow, imports: importFiles } as const;
+export type Story = keyof typeof STORIES;
+export const ALL_STORIES = Object.keys(STORIES) as Story[];
+
+function storyOf(seed: number): Story {
+  if (seed % 5 === 4) return "undos";
+  return seed % 3 === 0 ? "erasures" : "imports";
+}
+
+/** Runs the world of one seed. @param only hostilities instead of those that the seed chooses @param story instead of the seed's own */
+export async function runWorld(seed: number, only: readonly Hostility[], story = storyOf(seed)): Promise<SeedRun> {
   const world = await World.create(seed, only);
   const oracle = new Oracle(seed, world.clock);
   lagIndexes(world);
@@ -177,8 +187,7 @@ export async function runWorld(seed: number, only: readonly Hostility[]): Promis
   const [uploads, webhooks] = [new UploadWorkers(world, queues), new Webhooks(world, queues)];
   const scene = { world, oracle, changes, uploads, webhooks, service: new Service(world) };
   try {
-    if (seed % 5 === 4) await undoFiles(scene, seed);
-    else await (seed % 3 === 0 ? eraseAndFollow(scene, seed) : importFiles(scene, seed));
+    await STORIES[story](scene, seed);
   } catch (error) {
     oracle.report("wrong", error instanceof Error ? String(error.stack) : String(error));
   }

@@ -1,6 +1,6 @@
 import type { Finding } from "./oracle/oracle.ts";
 import { runKilled } from "./process/run-killed.ts";
-import { runWorld, type SeedRun } from "./run-world.ts";
+import { runWorld, type SeedRun, type Story } from "./run-world.ts";
 import type { Hostility } from "./world/hostilities.ts";
 import { takeOverTime } from "./world/world.ts";
 
@@ -24,6 +24,8 @@ export interface Worlds {
   readonly seeds: number;
   /** Hostilities instead of those that each seed chooses. */
   readonly only: readonly Hostility[];
+  /** What happens in all worlds. @default what each seed chooses */
+  readonly story?: Story | undefined;
   /** Seeds of services as processes that are killed. @default 0 */
   readonly killed?: number;
   /** Directory of a version that serves some of the calls of these. */
@@ -43,7 +45,7 @@ export async function runWorlds(
   worlds: Worlds,
   onSeed: (run: WorldsRun) => void = () => undefined,
 ): Promise<WorldsRun> {
-  const { firstSeed, seeds, only, killed = 0, older, endsAtFirst = false } = worlds;
+  const { firstSeed, seeds, only, story, killed = 0, older, endsAtFirst = false } = worlds;
   const run: WorldsRun = { seeds: 0, hostilities: new Map(), acknowledged: 0, unfollowed: 0, lists: 0, findings: [] };
   const add = ({ hostilities, acknowledged, unfollowed, lists, findings }: SeedRun): void => {
     for (const [name, count] of hostilities) run.hostilities.set(name, (run.hostilities.get(name) ?? 0) + count);
@@ -59,7 +61,7 @@ export async function runWorlds(
   const runLane = async (): Promise<void> => {
     while (next < firstSeed + seeds) {
       if (endsAtFirst && run.findings.length > 0) return;
-      add(await runWorld(next++, only));
+      add(await runWorld(next++, only, story));
     }
   };
   const giveBackTime = takeOverTime();

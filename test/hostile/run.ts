@@ -14,17 +14,20 @@ const FINDINGS_SHOWN_MAX = 20;
 
 const SEEDS_PER_MUTANT = 36;
 
+const OWN_PATH = fileURLToPath(import.meta.url);
 const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/package.json")));
 
-/** Lets the world, or its own test, look for each mutant. @returns whether all were found */
-function runMutants(): boolean {
+/** Lets the world, or its own test, look for each mutant. @param names only these, if there are any @returns whether all were found */
+function runMutants(names: readonly string[]): boolean {
   const missed: string[] = [];
-  for (const [name, { defect, foundBy }] of Object.entries(MUTANTS)) {
+  const mutants = Object.entries(MUTANTS).filter(([name]) => names.length === 0 || names.includes(name));
+  for (const [name, { defect, foundBy, story }] of mutants) {
     changedFile(name);
     const isTest = typeof foundBy === "string";
+    const storyArgs = story === undefined ? [] : ["--story", story];
     const args = isTest
       ? [VITEST, "run", "--reporter=dot", foundBy]
-      : [fileURLToPath(import.meta.url), ...foundBy, "--seeds", String(SEEDS_PER_MUTANT), "--mutant", name];
+      : [OWN_PATH, ...foundBy, ...storyArgs, "--seeds", String(SEEDS_PER_MUTANT), "--mutant", name];
     const env = isTest ? { ...process.env, MUTANT: name } : process.env;
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8", maxBuffer: 2 ** 28 });
     const ran = (isTest ? /Tests +(\d+ failed|\d+ passed)/ : /^(seeds \d+)/m).exec(
@@ -34,7 +37,7 @@ function runMutants(): boolean {
     if (status === 0) missed.push(name);
     console.log(`${status === 0 ? "NOT FOUND" : "found"}: ${name}, ${defect} (${isTest ? `${foundBy}: ` : ""}${ran})`);
   }
-  console.log(`mutants ${Object.keys(MUTANTS).length}, not found ${missed.length}`);
+  console.log(`mutants ${mutants.length}, not found ${missed.length}`);
   return missed.length === 0;
 }
 
@@ -46,14 +49,18 @@ const { values, positionals } = parseArgs({
     seeds: { type: "string" },
     seed: { type: "string" },
     mutants: { type: "boolean" },
+    /** What happens in every world: undos, erasures or imports. */
+    story: { type: "string" },
     /** Changes the service, and ends with the first finding. */
     mutant: { type: "string" },
   },
 });
-if (values.mutants) process.exit(runMutants() ? 0 : 1);
+if (values.mutants) process.exit(runMutants(positionals) ? 0 : 1);
 if (values.mutant !== undefined) load(values.mutant);
 const { runWorlds, summaryOf } = await import("./run-worlds.ts");
+const { ALL_STORIES } = await import("./run-world.ts");
 const only = ALL_HOSTILITIES.filter((name) => positionals.includes(name));
+const story = ALL_STORIES.find((name) => name === values.story);
 const firstSeed = Number(values.seed ?? 20_261_125);
 const count = Number(values.seeds ?? (values.seed === undefined ? 320 : 1));
 const isOlder = positionals.includes("older");
@@ -72,6 +79,7 @@ try {
     seeds: inProcess,
     killed: count - inProcess,
     only,
+    story,
     older: older?.directory,
     endsAtFirst: values.mutant !== undefined,
   };

@@ -9,48 +9,97 @@ import { type Scene, untilAnswered } from "./item-caller.ts";
 import type { Uploads } from "./uploader.ts";
 
 const ENDED: readonly string[] = ["completed", "failed", "cancelled"];
-const OUTCOMES = { undone: "undone", partly: "partly_undone", kept: "kept", dropped: "kept", unchanged: "unchanged" };
+const OUTCOMES = {
+  deleted: "deleted",
+  undone: "undone",
+  partly: "partly_undone",
+  kept: "kept",
+  dropped: "kept",
+  unchanged: "unchanged",
+};
 const COUNTERS = [...new Set(Object.values(OUTCOMES)), "failed"];
 type Job = Readonly<Record<string, number>> & { readonly id: string; readonly status: string };
 
 const MINUTE_MS = 60_000;
 const ENDS_WITHIN_MS = 36 * 60 * MINUTE_MS;
-const ITEMS = 40;
+/** Items that all files have, and those that only one has. */
+const SHARED_ITEMS = 24;
+const OWN_ITEMS = 8;
+const TOUCHED_ITEMS = 4;
+/** More would make an item forget its first file. */
+const FILES_MAX = 3;
 const WRITERS = 3;
+const WRITES_MAX = 30;
+const EVENTS = ["e0", "e1", "e2"];
+const PARTLY = "partly changed";
 
-/** What is known of one item of the file. */
+/** What is known of one item of the files. */
 interface KnownItem {
   readonly name: string;
-  /** Whether it was there before the file. */
+  /** Whether it was there before the files. */
   readonly isOlder: boolean;
   /** Attributes whose write was acknowledged: each write has one of its own, so that no write hides another. */
   readonly written: Set<string>;
-  /** Types that others gave it, or tried to. One that was acknowledged is never taken back to what was before the file. */
+  /** Types that others gave it, or tried to. One that was acknowledged is never taken back to what was before the files. */
   readonly types: Set<string>;
   hasType: boolean;
+  /** What others have written to its events, or tried to, and the events of which one was acknowledged. */
+  readonly contents: Map<string, Set<string>>;
+  readonly hasContent: Set<string>;
   /** Whether a write got no answer, or another one than 200 and 404: anything may have happened. */
   isUncertain: boolean;
 }
 
+/** A row of a file. */
+interface FileRow {
+  /** Empty for one without an ID, which fails. */
+  readonly name: string;
+  readonly event: string | undefined;
+  readonly isValid: boolean;
+}
+
+/** Rows with the same name for what an undo does to them: an item, and the event of a row that can be applied. */
+function groupOf({ name, event, isValid }: FileRow): string {
+  return isValid && event !== undefined ? `${name} ${event}` : name;
+}
+
+/** A line of the results of an undo. */
+interface UndoLine extends FileRow {
+  readonly outcome: string;
+  readonly reason: string | undefined;
+}
+
+/** A file and what became of it. */
+interface UndoneFile {
+  readonly id: string;
+  readonly rows: ReadonlyMap<number, FileRow>;
+  /** What its undo does to rows of items that nobody else writes to, by item and event. */
+  readonly expected: ReadonlyMap<string, string>;
+}
+
 /**
- * Uploads a file and undoes it while others write to its items. What they write, each in an attribute of its own, must
- * outlive the undo; what the file set in fields that they don't touch must not.
+ * Uploads files and undoes them at the same time, while others write to their items. What others write, each in an attribute of
+ * its own, must outlive the undos; what the files set in fields that they don't touch must not. Each row counts once, and
+ * says what the undo did to its item and event.
  */
 export function createUndoer(scene: Scene & { readonly uploads: Uploads }, customer: Customer, seed: number) {
   const { world, service, oracle, uploads } = scene;
   const { id: organization } = customer.organization;
   const random = randomFrom(seed);
-  const items = Array.from({ length: ITEMS }, (_, number): KnownItem => {
-    return {
-      name: `u${number}`,
-      isOlder: number % 2 === 0,
-      written: new Set(),
-      types: new Set(),
-      hasType: false,
-      isUncertain: false,
-    };
+  const below = (count: number): number => Math.floor(random() * count);
+  const known = (name: string, isOlder: boolean): KnownItem => ({
+    name,
+    isOlder,
+    written: new Set(),
+    types: new Set(),
+    hasType: false,
+    contents: new Map(),
+    hasContent: new Set(),
+    isUncertain: false,
   });
-  let isUndone = false;
+  const shared = Array.from({ length: SHARED_ITEMS }, (_, number) => known(`u${number}`, number % 2 === 0));
+  const own: KnownItem[] = [];
+  let areUndone = false;
 
   const call = (
     what: string,
@@ -62,29 +111,43 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     const send = (options: CallOptions) => service.call(customer, route, request, { ...options, ...more });
     return untilAnswered(scene, customer, what, [], send, isDone);
   };
-  const idOf = ({ name }: KnownItem): string => workItemId(organization, name);
+  const idOf = (name: string): string => workItemId(organization, name);
 
-  /** Someone who adds attributes to items of the file until the undo has ended. */
+  /** Writes to an item once. @returns whether it was acknowledged */
+  const writeTo = async (item: KnownItem, route: RouteName, body: object): Promise<boolean> => {
+    let hasStopped = false;
+    const onStop = (): void => void (hasStopped = true);
+    const response = await call("write", route, { params: { id: idOf(item.name) }, body }, () => true, { onStop });
+    if (response?.status === 200 || response?.status === 201) {
+      oracle.acknowledged += 1;
+      return true;
+    }
+    // Where a later attempt finds no item, a frozen one may still find it.
+    if (response?.status !== 404 || hasStopped) item.isUncertain = true;
+    return false;
+  };
+
+  /** Someone who adds attributes and events to shared items until the undos have ended. */
   const write = async (writer: number, isOver: () => boolean): Promise<void> => {
-    for (let number = 0; !isOver(); number++) {
-      const item = items[Math.floor(random() * ITEMS * 0.6)]!;
-      const attribute = `w${writer}-${number}`;
-      // A field of the file, of which the undo then keeps a part.
-      const isTyping = item.isOlder && random() < 0.3;
-      if (isTyping) item.types.add(attribute);
-      const body = { work_item: { custom_attributes: { [attribute]: number }, ...(isTyping && { type: attribute }) } };
-      let hasStopped = false;
-      const onStop = (): void => void (hasStopped = true);
-      const response = await call("write", "updateWorkItem", { params: { id: idOf(item) }, body }, () => true, {
-        onStop,
-      });
-      if (response?.status === 200) {
-        item.written.add(attribute);
-        item.hasType ||= isTyping;
-        oracle.acknowledged += 1;
-        // Where a later attempt finds no item, a frozen one may still find it.
-      } else if (response?.status !== 404 || hasStopped) item.isUncertain = true;
-      await world.sleep(1000 + random() * 15_000);
+    for (let number = 0; number < WRITES_MAX && !isOver(); number++) {
+      const item = shared[below(SHARED_ITEMS * 0.6)]!;
+      const text = `w${writer}-${number}`;
+      if (random() < 0.25) {
+        const external_id = EVENTS[below(EVENTS.length)]!;
+        item.contents.set(external_id, (item.contents.get(external_id) ?? new Set()).add(text));
+        const body = { event: { external_id, content: text } };
+        if (await writeTo(item, "upsertWorkItemEvent", body)) item.hasContent.add(external_id);
+      } else {
+        // A field of the files, of which the undo then keeps a part.
+        const isTyping = item.isOlder && random() < 0.3;
+        if (isTyping) item.types.add(text);
+        const work_item = { custom_attributes: { [text]: number }, ...(isTyping && { type: text }) };
+        if (await writeTo(item, "updateWorkItem", { work_item })) {
+          item.written.add(text);
+          item.hasType ||= isTyping;
+        }
+      }
+      await world.sleep(1000 + random() * 25_000);
     }
   };
 
@@ -116,100 +179,247 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     }
   };
 
-  /** The counters of an ended undo are those of its list, which has each item once. */
-  const check = async (job: Job): Promise<void> => {
-    const response = await call("list", "getWorkItemUploadResults", { params: { id: job.id } });
+  /** The results of a job, by row. */
+  const resultsOf = async (id: string): Promise<ReadonlyMap<number, readonly string[]>> => {
+    const response = await call("list", "getWorkItemUploadResults", { params: { id } });
     const { url } = (response?.body.data ?? {}) as { readonly url?: string | null };
-    const text = url ? await uploads.listOf({ organization, id: job.id }, "results", url) : "";
+    const text = url ? await uploads.listOf({ organization, id }, "results", url) : "";
     const lines: string[][] = parse(text, { bom: true, from: 2 });
-    const counted = Object.fromEntries(COUNTERS.map((name) => [name, 0]));
-    for (const [, , , outcome = ""] of lines) counted[OUTCOMES[outcome as keyof typeof OUTCOMES] ?? "failed"]! += 1;
-    const isExact = COUNTERS.every((name) => counted[name] === job[`${name}_rows`]);
-    const names = new Set(lines.map(([, name]) => name));
-    const isWhole = job.status !== "completed" || (lines.length === job["total_rows"] && job["failed_rows"] === 0);
-    if (!isExact || !isWhole || names.size !== lines.length) oracle.report("doubled", { job, counted, text });
+    const byRow = new Map(lines.map(([row, ...cells]) => [Number(row), cells]));
+    if (byRow.size !== lines.length) oracle.report("doubled", { id, text });
+    return byRow;
   };
 
-  const undo = async (id: string): Promise<void> => {
-    const ask = async (isDryRun: boolean): Promise<string | undefined> => {
-      const body = isDryRun ? { undo: { dry_run: true } } : {};
-      const response = await call("undo", "undoWorkItemUpload", { params: { id }, body });
-      if (response?.status !== 202) {
-        oracle.report("wrong", { undo: response?.text });
-        return undefined;
-      }
-      return (response.body.data as Job).id;
-    };
-    if (random() < 0.4) {
-      const trial = await ask(true);
-      const job = trial && (await follow("trial", trial, Infinity));
-      if (job) await check(job);
+  /** The counters of an ended undo are those of its list, which has each row of the file once. */
+  const linesOf = async (file: UndoneFile, job: Job): Promise<readonly UndoLine[]> => {
+    const counted = Object.fromEntries(COUNTERS.map((name) => [name, 0]));
+    const lines = [...(await resultsOf(job.id))].map(([row, [name, , outcome = "", kept = ""]]): UndoLine => {
+      counted[OUTCOMES[outcome as keyof typeof OUTCOMES] ?? "failed"]! += 1;
+      const of = file.rows.get(row);
+      const { reason } = (kept === "" ? {} : JSON.parse(kept)) as { readonly reason?: string };
+      const stays = outcome === "kept" || outcome === "partly" || outcome === "dropped";
+      if (of?.name !== name || stays !== (reason !== undefined))
+        oracle.report("wrong", { job, row, of, outcome, kept });
+      return { ...of!, outcome, reason };
+    });
+    const isExact = COUNTERS.every((name) => counted[name] === job[`${name}_rows`]);
+    const isWhole = job.status !== "completed" || (lines.length === job["total_rows"] && job["failed_rows"] === 0);
+    if (!isExact || !isWhole) oracle.report("doubled", { job, counted, lines: lines.length });
+    return lines;
+  };
+
+  /** Rows of the same item and event have one outcome, and only one undo of a file does anything to them. */
+  const checkRows = ({ expected }: UndoneFile, jobs: readonly (readonly UndoLine[])[], isTrial = false): void => {
+    const groups = jobs.map((lines) => Map.groupBy(lines, (line) => groupOf(line)));
+    for (const group of new Set(groups.flatMap((each) => [...each.keys()]))) {
+      // A trial doesn't see what others write in between.
+      if (isTrial && !expected.has(group)) continue;
+      const all = groups.map((each) => [
+        ...new Set(each.get(group)?.map(({ outcome, reason = "" }) => `${outcome} ${reason}`.trim())),
+      ]);
+      const effects = all.flat().filter((outcome) => outcome !== "unchanged");
+      if (all.some(({ length }) => length > 1)) oracle.report("wrong", { "rows differ": group, all });
+      else if (effects.length > 1) oracle.report("doubled", { "undone twice": group, all });
+      const right = expected.get(group);
+      // An undo that was cancelled may have done the event alone, and then not counted the row.
+      const isRight = effects[0] === right || (jobs.length > 1 && right === PARTLY && effects[0] === "undone");
+      if (right !== undefined && !isRight) oracle.report("lost", { group, all, right });
     }
-    const asked = new Set<string>();
-    for (const cancelsAfter of [random() < 0.4 ? random() * 2 * MINUTE_MS : Infinity, Infinity]) {
-      const undoId = await ask(false);
-      if (undoId === undefined) return;
-      asked.add(undoId);
-      if ((await ask(false)) !== undoId) oracle.report("doubled", { undos: id });
+  };
+
+  const ask = async (id: string, isDryRun: boolean): Promise<string | undefined> => {
+    const body = isDryRun ? { undo: { dry_run: true } } : {};
+    const response = await call("undo", "undoWorkItemUpload", { params: { id }, body });
+    if (response?.status === 202) return (response.body.data as Job).id;
+    oracle.report("wrong", { undo: response?.text });
+    return undefined;
+  };
+
+  /** Undoes a file, after a trial or not. The first undo may be cancelled. @returns whether it is undone */
+  const undo = async (file: UndoneFile): Promise<boolean> => {
+    const { id } = file;
+    if (random() < 0.4) {
+      const trial = await ask(id, true);
+      const job = trial && (await follow("trial", trial, Infinity));
+      if (job) checkRows(file, [await linesOf(file, job)], true);
+    }
+    const lists: (readonly UndoLine[])[] = [];
+    for (const cancelsAfter of [random() < 0.5 ? random() * 2 * MINUTE_MS : Infinity, Infinity]) {
+      const undoId = await ask(id, false);
+      if (undoId === undefined) return false;
+      if (random() < 0.3 && (await ask(id, false)) !== undoId) {
+        const { status } = (await follow("undo", undoId, Infinity)) ?? {};
+        if (status !== "cancelled") oracle.report("doubled", { undos: id });
+      }
       const job = await follow("undo", undoId, cancelsAfter);
-      if (!job) return;
-      await check(job);
-      isUndone = job.status === "completed";
-      if (isUndone) return;
+      if (!job) return false;
+      lists.push(await linesOf(file, job));
+      if (job.status === "completed") {
+        checkRows(file, lists);
+        return true;
+      }
     }
     // The first was cancelled: the second is another one, which completes.
-    oracle.report("wrong", { asked: [...asked], "is not undone": id });
+    oracle.report("wrong", { "is not undone": id });
+    return false;
+  };
+
+  /** Applies a batch of which all must succeed. One that was frozen would write once more after others have written. */
+  const applyAll = async (what: string, work_items: readonly object[]): Promise<void> => {
+    const hasAll = ({ body }: Response): boolean =>
+      (body.data as { readonly summary?: { readonly error: number } } | undefined)?.summary?.error === 0;
+    await call(what, "applyWorkItemBatch", { body: { work_items } }, hasAll, { isCalm: true });
+  };
+  const prepare = (items: readonly KnownItem[]): Promise<void> =>
+    applyAll(
+      "prepare",
+      items.map(({ name }) => ({ external_id: name, type: "before", custom_attributes: { base: 1 } })),
+    );
+  /** Changes the type of items, or their first event: no undo takes that back. */
+  const touch = async (items: readonly KnownItem[], hasEvents: boolean): Promise<void> => {
+    for (const item of items) {
+      if (hasEvents) {
+        item.contents.set("e0", new Set(["mine"]));
+        item.hasContent.add("e0");
+      } else {
+        item.types.add("mine");
+        item.hasType = true;
+      }
+    }
+    await applyAll(
+      "touch",
+      items.map(({ name }) => ({
+        external_id: name,
+        ...(hasEvents ? { events: [{ external_id: "e0", content: "mine" }] } : { type: "mine" }),
+      })),
+    );
+  };
+
+  /** Makes a file and uploads it. It may be cancelled. */
+  const upload = async (number: number): Promise<UndoneFile | undefined> => {
+    const made = Array.from({ length: OWN_ITEMS }, (_, index) => known(`f${number}-${index}`, false));
+    const touched = Array.from({ length: TOUCHED_ITEMS }, (_, index) => known(`t${number}-${index}`, true));
+    own.push(...made, ...touched);
+    await prepare(touched);
+    const hasEvents = random() < 0.6;
+    const rows: FileRow[] = [];
+    const lines: string[] = [];
+    const add = (name: string, isFirst: boolean): void => {
+      const event = hasEvents ? EVENTS[below(EVENTS.length)] : undefined;
+      const isValid = name !== "" && (isFirst || random() > 0.05);
+      rows.push({ name, event, isValid });
+      const type = isFirst || random() < 0.5 ? `imported${number}` : "";
+      const agent = isFirst || random() < 0.5 ? `Imp${number}` : "";
+      const cells = [name, type, agent, isValid ? "" : "no address", event ?? "", event ? `text${number}` : ""];
+      lines.push(cells.slice(0, hasEvents ? undefined : 4).join(","));
+    };
+    const names = [...shared, ...made, ...touched].map(({ name }) => name);
+    for (const name of names) add(name, true);
+    for (let more = 40 + below(80); more > 0; more--) add(random() < 0.05 ? "" : names[below(names.length)]!, false);
+    const columns = ["id", "type", "agent", "mail", "event", "text"];
+    const mapping = {
+      fields: {
+        external_id: { column: "id" },
+        type: { column: "type" },
+        agent_name: { column: "agent" },
+        agent_email: { column: "mail" },
+      },
+      ...(hasEvents && { event: { external_id: { column: "event" }, content: { column: "text" } } }),
+    };
+    const text = `${[columns.slice(0, hasEvents ? undefined : 4).join(","), ...lines].join("\n")}\n`;
+    const request = multipart(text, { mapping });
+    const headers = { ...request.headers, "idempotency-key": `undoer ${seed} ${number}` };
+    const posted = await call("upload", "uploadWorkItems", { ...request, headers });
+    const id = (posted?.body.data as Job | undefined)?.id;
+    if (posted?.status !== 202 || id === undefined) {
+      oracle.report("wrong", { upload: posted?.text });
+      return undefined;
+    }
+    uploads.announce({ organization, id });
+    const job = await follow("import", id, random() < 0.3 ? random() * MINUTE_MS : Infinity);
+    if (!job) return undefined;
+    const results = await resultsOf(id);
+    for (const [row, [, , outcome]] of results) {
+      const { isValid } = rows[row - 2]!;
+      if (isValid === (outcome === "error")) oracle.report("wrong", { job, row, outcome, line: lines[row - 2] });
+    }
+    const expected = new Map<string, string>();
+    const expect = (of: readonly KnownItem[], outcomeOf: (event: string | undefined) => string): void => {
+      for (const { name } of of) {
+        // Of a file that was cancelled, rows that aren't counted weren't applied.
+        const applied = [...results].filter(([, [own, , outcome]]) => own === name && outcome !== "error");
+        if (applied.length === 0) continue;
+        const itsRows = rows.filter(
+          (row) => row.name === name && (job.status === "completed" || row.event === undefined),
+        );
+        for (const row of itsRows) expected.set(groupOf(row), outcomeOf(row.isValid ? row.event : undefined));
+      }
+    };
+    expect(made, () => "deleted");
+    if (job.status === "completed") {
+      // Someone changes what the file has set, and then an event of it.
+      await touch(touched, hasEvents);
+      expect(touched, (event) => (hasEvents && event !== "e0" ? "undone" : PARTLY));
+    }
+    return { id, rows: new Map(rows.map((row, index) => [index + 2, row])), expected };
   };
 
   return {
-    /** Makes items, and a file that changes them and makes others, then undoes it while others write. */
+    /** Makes items, and files that change them and make others, then undoes the files while others write. */
     run: async (): Promise<void> => {
-      const work_items = items
-        .filter(({ isOlder }) => isOlder)
-        .map(({ name }) => ({ external_id: name, type: "before", custom_attributes: { base: 1 } }));
-      const hasAll = ({ body }: Response): boolean =>
-        (body.data as { readonly summary?: { readonly error: number } } | undefined)?.summary?.error === 0;
-      // One that was frozen would write once more after others have written.
-      await call("prepare", "applyWorkItemBatch", { body: { work_items } }, hasAll, { isCalm: true });
+      await prepare(shared.filter(({ isOlder }) => isOlder));
       let isOver = false;
       const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer, () => isOver));
-      const rows = items.map(({ name }) => `${name},imported,Imp\n`).join("");
-      const request = multipart(`external_id,type,agent_name\n${rows}`, {});
-      const headers = { ...request.headers, "idempotency-key": `undoer ${seed}` };
-      const posted = await call("upload", "uploadWorkItems", { ...request, headers });
-      const id = (posted?.body.data as Job | undefined)?.id;
-      if (posted?.status !== 202 || id === undefined) oracle.report("wrong", { upload: posted?.text });
-      else {
-        uploads.announce({ organization, id });
-        const job = await follow("import", id, random() < 0.3 ? random() * MINUTE_MS : Infinity);
-        if (job) await undo(id);
-      }
+      const files: (UndoneFile | undefined)[] = [];
+      for (let number = 1 + below(FILES_MAX); number > 0; number--) files.push(await upload(number));
+      const undone = await Promise.all(
+        files.map(async (file) => {
+          await world.sleep(random() * MINUTE_MS);
+          return file !== undefined && undo(file);
+        }),
+      );
+      areUndone = undone.every(Boolean);
       isOver = true;
       await Promise.all(writers);
     },
     /** Looks at every item when nothing happens any more. */
     check: async (): Promise<void> => {
-      for (const item of items) {
-        const response = await call("look", "getWorkItem", { params: { id: idOf(item) } });
+      for (const item of [...shared, ...own]) {
+        const response = await call("look", "getWorkItem", { params: { id: idOf(item.name) } });
         const found = response?.body.data as
           | {
               readonly type: string;
               readonly agent: { readonly name: string | null };
               readonly custom_attributes: object;
+              readonly events: readonly {
+                readonly external_id: string;
+                readonly content?: string;
+                readonly deleted_at?: string;
+              }[];
             }
           | undefined;
-        const { written, types, hasType, isOlder, isUncertain, name } = item;
+        const { written, types, hasType, contents, hasContent, isOlder, isUncertain, name } = item;
         const taken = [...written].filter((attribute) => !found || !Object.hasOwn(found.custom_attributes, attribute));
         if (taken.length > 0) oracle.report("undone", { "writes of others were taken back": taken, name, found });
-        if (!isUndone) continue;
+        const events = new Map(found?.events.map((event) => [event.external_id, event]));
+        for (const event of hasContent) {
+          const { content = "", deleted_at: deletedAt } = events.get(event) ?? {};
+          const isTheirs = contents.get(event)!.has(content) || (!areUndone && content.startsWith("text"));
+          if (deletedAt !== undefined || !isTheirs) oracle.report("undone", { event, of: name, found });
+        }
+        if (!areUndone) continue;
+        for (const [event, { deleted_at: deletedAt }] of isOlder ? events : []) {
+          if (deletedAt === undefined && !contents.has(event)) oracle.report("lost", { event, of: name, found });
+        }
         const isBefore = found && found.agent.name === null && Object.hasOwn(found.custom_attributes, "base");
         const isOfOthers = types.has(found?.type ?? "");
         const isRight = isBefore && (isOfOthers || (!hasType && found.type === "before"));
         if (isOlder && !isRight) oracle.report(hasType ? "undone" : "lost", { name, types: [...types], found });
-        // One that the file made stays whole if someone has written to it, and is deleted otherwise.
-        const isWhole = found?.type === "imported" && found.agent.name === "Imp";
-        if (!isOlder && !isUncertain && (written.size > 0 ? !isWhole : found !== undefined)) {
-          oracle.report(written.size > 0 ? "undone" : "lost", { name, written: [...written], found });
+        // One that a file made stays whole if someone has written to it, and is deleted otherwise.
+        const isWhole = found?.type.startsWith("imported") && found.agent.name?.startsWith("Imp");
+        const isUsed = written.size > 0 || hasContent.size > 0;
+        if (!isOlder && !isUncertain && (isUsed ? !isWhole : found !== undefined)) {
+          oracle.report(isUsed ? "undone" : "lost", { name, written: [...written], found });
         }
       }
     },

@@ -138,8 +138,8 @@ export class UploadWorkers implements Uploads {
   /** A list of an ended job. */
   async listOf(job: JobKey, name: RowListName): Promise<string> {
     return this.#world.outside(async () => {
-      const { merged = "" } = (await this.#plain.store.readJob(job)) ?? {};
-      const key = objectKeys.list(job, name, merged);
+      const found = await this.#plain.store.readJob(job);
+      const key = objectKeys.list(found ?? job, name, found?.merged ?? "");
       const source = await this.#plain.objects.head(key);
       return source ? (await this.#plain.objects.readWhole(key)).toString() : "";
     });
