@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
@@ -14,7 +14,8 @@ export const { create, handler } = endpoint(routes.createWebhook, { readBody: re
     assertUrl(body.webhook.url, environment.WEBHOOKS_TO_LOCALHOST);
     const idempotencyKey = parseIdempotencyKey(headers);
     const id = idempotencyKey === undefined ? randomUUID() : idempotentWebhookId(organization.id, idempotencyKey);
-    const created = await addWebhook(runtime, newWebhook(organization.id, id, body.webhook, clock()));
+    const request = idempotencyKey === undefined ? undefined : hash("sha256", JSON.stringify(body), "base64url");
+    const created = await addWebhook(runtime, newWebhook(organization.id, id, body.webhook, clock()), request);
     return { body: { data: { ...toWebhookResponse(created.webhook, created.state), secret: created.secret } } };
   };
 });

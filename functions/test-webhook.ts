@@ -1,21 +1,14 @@
-import { NotFoundError } from "../lib/errors.ts";
+import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { createCallReceiver } from "../lib/webhooks/call-receiver.ts";
-import { NO_WEBHOOK, readForCall } from "../lib/webhooks/webhook-store.ts";
+import { createSendTest } from "../lib/webhooks/send-test.ts";
 import { routes } from "./routes.ts";
 
 /** `POST /v1/webhooks/{id}/test` */
-export const { create, handler } = endpoint(routes.testWebhook, {}, (runtime) => {
-  const callReceiver = createCallReceiver(runtime);
+export const { create, handler } = endpoint(routes.testWebhook, { sqs: createSqsClient }, (runtime) => {
+  const sendTest = createSendTest(runtime);
   return async ({ organization, id, requestId }) => {
-    const found = await readForCall(runtime, { organization: organization.id, id });
-    if (found === undefined) throw new NotFoundError(NO_WEBHOOK);
-    const message = { id: requestId, type: "webhook.test", data: {} } as const;
-    const {
-      status = null,
-      reason = null,
-      milliseconds,
-    } = await callReceiver(found.webhook.url, message, found.secrets);
+    const outcome = await sendTest({ organization: organization.id, id }, requestId);
+    const { status = null, reason = null, milliseconds } = outcome;
     return { body: { data: { status, reason, milliseconds } } };
   };
 });

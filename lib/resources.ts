@@ -150,6 +150,7 @@ export type PartitionKind =
   | "LOG"
   | "HOLES"
   | "WEBHOOK"
+  | "WEBHOOK_LIMIT"
   | "WEBHOOK_SECRET"
   | "WEBHOOK_STATE"
   | "DUE_WEBHOOKS"

@@ -30,12 +30,15 @@ export const webhookRoutes = {
       response: z.strictObject({ data: webhookWithSecretSchema }),
       status: 201,
       extension: true,
-      permissions: { webhooks: { actions: ["Query", "GetItem", "BatchGetItem", "PutItem"], partitions: ALL } },
+      permissions: {
+        webhooks: { actions: ["Query", "GetItem", "BatchGetItem", "PutItem"], partitions: [...ALL, "WEBHOOK_LIMIT"] },
+      },
       document: () => ({
         description:
           "We send a signed message (Standard Webhooks 1.0.0) to your URL when there is something to fetch. Keep the " +
-          "secret: it is shown only in this response. An organization has at most 20 webhooks. A new one gets its first " +
-          "messages after about two minutes.",
+          "secret: it is shown only in this response, and again if you repeat the request with its `Idempotency-Key` " +
+          "before you rotate it. An organization has at most 20 webhooks. A new one gets its first messages after about " +
+          "two minutes.",
         body: { webhook: { url: examples.webhook.url, types: examples.webhook.types } },
         requestHeaders: ["Idempotency-Key"],
         response: "The webhook and its secret.",
@@ -78,11 +81,15 @@ export const webhookRoutes = {
       body: updateWebhookSchema(),
       response: z.strictObject({ data: webhookSchema }),
       extension: true,
-      permissions: { webhooks: { actions: ["GetItem", "PutItem", "UpdateItem"], partitions: SHOWN } },
+      permissions: {
+        webhooks: { actions: ["GetItem", "PutItem", "UpdateItem"], partitions: SHOWN },
+        webhooksQueue: { actions: ["SendMessage"] },
+      },
       document: () => ({
         description:
           "Omitted fields keep their values. `enabled: false` pauses the webhook, `true` resumes it. A webhook that is " +
-          "resumed, or gets another URL or other types, gets its next messages after about two minutes.",
+          "resumed, or gets another URL or other types, gets its next messages after about two minutes. One that is " +
+          "failing is called at once by `enabled: true`.",
         body: { webhook: { enabled: true } },
         ...webhookById(),
       }),
@@ -115,10 +122,12 @@ export const webhookRoutes = {
       document: () => ({
         description:
           "Makes a new secret. For 24 hours each message is signed by the secrets before, too: until " +
-          "then your receiver can use either.",
+          "then your receiver can use either. After nine rotations within 24 hours the next is a 409 that says when it " +
+          "will be possible: it would end a secret that must still sign.",
         id: examples.ids.webhook,
         response: "The webhook and its new secret.",
         example: { data: { ...examples.webhook, secret: examples.webhookSecret } },
+        errors: [409],
       }),
     }),
   testWebhook: () =>
@@ -128,13 +137,19 @@ export const webhookRoutes = {
       summary: "Send a test message to a webhook",
       response: z.strictObject({ data: testOutcomeSchema }),
       extension: true,
-      permissions: { webhooks: { actions: ["BatchGetItem"], partitions: ["WEBHOOK", "WEBHOOK_SECRET"] } },
+      permissions: {
+        webhooks: { actions: ["GetItem", "BatchGetItem", "PutItem"], partitions: ALL, writes: ["WEBHOOK_STATE"] },
+        webhooksQueue: { actions: ["SendMessage"] },
+      },
       document: () => ({
         description:
-          "Sends `webhook.test` at once, also to a paused webhook, and waits up to 15 seconds for the response.",
+          "Sends `webhook.test` at once, also to a paused webhook, and waits up to 9 seconds for the response. While " +
+          "another message is being sent to the webhook, it is a 409. The test is then the last delivery. A success ends " +
+          "the failures of the webhook, so that it gets what is due; a failure doesn't count as one of them.",
         id: examples.ids.webhook,
         response: "What the receiver answered.",
         example: { data: { status: 204, reason: null, milliseconds: 84 } },
+        errors: [409],
       }),
     }),
 };

@@ -1,19 +1,15 @@
-import { lookup, type LookupAddress } from "node:dns";
-import { request as requestHttp } from "node:http";
+import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import { isoTime, type Clock } from "../clock.ts";
 import type { Outcome, WebhookMessage } from "./endpoint-state.ts";
-import { isPublicAddress } from "./public-addresses.ts";
+import { createResolve, type Resolve } from "./look-up.ts";
+import { hostOf, isPrivateLiteral, isPublicAddress, LOCALHOST } from "./public-addresses.ts";
 import { type Secrets, signedHeaders } from "./signature.ts";
 
 /** For all of a call: name, connection, TLS, request and the head of the response. */
 const CALL_MS = 15_000;
-const LOCALHOST = "localhost";
 const LOOPBACK = /^(127\.|::1$)/;
-
-/** Finds the addresses of a host. */
-export type Resolve = (host: string, found: (error: Error | null, addresses: LookupAddress[]) => void) => void;
 
 /** What a call requires of a runtime. */
 export interface CallRuntime {
@@ -21,15 +17,14 @@ export interface CallRuntime {
   readonly environment: { readonly WEBHOOKS_TO_LOCALHOST: boolean; readonly VERSION: string };
 }
 
-class RefusedAddressError extends Error {
-  override readonly name = "RefusedAddressError";
-  readonly code = "REFUSED_ADDRESS";
+/** Ends a call of ours. Its message is the reason that is shown. */
+class EndedCallError extends Error {
+  override readonly name = "EndedCallError";
 }
+const refusedAddress = (): EndedCallError => new EndedCallError("the host has an address of a private network");
 
 /** Why there was no response, in words that show nothing of our network. */
 const REASONS: Readonly<Record<string, string>> = {
-  REFUSED_ADDRESS: "the host has an address of a private network",
-  ABORT_ERR: "no response within 15 seconds",
   ENOTFOUND: "the host is unknown",
   EAI_AGAIN: "the host can't be resolved",
   ECONNREFUSED: "the connection was refused",
@@ -37,7 +32,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "the connection timed out",
   HPE_HEADER_OVERFLOW: "the response's headers are too large",
 };
-function reasonOf({ code = "" }: NodeJS.ErrnoException): string {
+function reasonOf(error: NodeJS.ErrnoException): string {
+  if (error instanceof EndedCallError) return error.message;
+  const { code = "" } = error;
   if (/CERT|TLS|SSL|EPROTO|UNABLE_TO_/.test(code)) return "the certificate or the TLS connection isn't valid";
   if (code.startsWith("HPE_")) return REASONS[code] ?? "the response isn't valid HTTP";
   return REASONS[code] ?? "the connection failed";
@@ -50,52 +47,71 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }
 
+/** Sends a signed message to a URL. It never throws. */
+export type CallReceiver = (url: string, message: WebhookMessage, secrets: Secrets) => Promise<Outcome>;
+
 /**
  * Makes the function that sends a signed message to a URL. The address is checked when the socket connects, for each
  * call, so that a name that shows another address the second time gains nothing. Redirects aren't followed, and of the
- * response only the head is read.
- * @param resolve finds the addresses of hosts. @default that of the system
+ * response only the head is read. A call has ended when its time is over, whatever name servers, sockets and receivers do.
+ * @param resolve finds the addresses of hosts. @default asks the name servers of the system
  * @param callMs the longest that a call may take. @default 15 seconds
- * @returns a function that never throws
  */
 export function createCallReceiver(
   { clock, environment }: CallRuntime,
-  resolve: Resolve = (host, found) => lookup(host, { all: true }, found),
+  resolve: Resolve = createResolve(),
   callMs = CALL_MS,
-) {
+): CallReceiver {
   const mayConnect = (host: string, address: string): boolean =>
     isPublicAddress(address) || (environment.WEBHOOKS_TO_LOCALHOST && host === LOCALHOST && LOOPBACK.test(address));
-  const lookupPublic: LookupFunction = (host, { all = false }, done) => {
-    resolve(host, (error, addresses) => {
-      const isRefused = addresses?.some(({ address }) => !mayConnect(host, address)) ?? false;
-      const [first] = addresses ?? [];
-      if (error !== null || first === undefined || isRefused) {
-        done(error ?? new RefusedAddressError("not a public address"), []);
-      } else if (all) done(null, addresses);
-      else done(null, first.address, first.family);
-    });
-  };
+  const lookupPublic =
+    (signal: AbortSignal): LookupFunction =>
+    (host, { all = false }, done) => {
+      const found: Parameters<Resolve>[1] = (error, addresses) => {
+        const isRefused = addresses?.some(({ address }) => !mayConnect(host, address)) ?? false;
+        const [first] = addresses ?? [];
+        if (error !== null || first === undefined || isRefused) done(error ?? refusedAddress(), []);
+        else if (all) done(null, addresses);
+        else done(null, first.address, first.family);
+      };
+      resolve(host, found, signal);
+    };
 
-  function post(url: URL, headers: Record<string, string>, body: string): Promise<Omit<Outcome, "milliseconds">> {
+  function post(
+    url: URL,
+    headers: Record<string, string>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<Omit<Outcome, "milliseconds">> {
+    const hostname = hostOf(url);
     // A literal address is not looked up.
-    const host = url.hostname.replaceAll(/^\[|\]$/g, "");
-    if (isIP(host) !== 0 && !isPublicAddress(host)) return Promise.reject(new RefusedAddressError());
+    if (isPrivateLiteral(hostname)) return Promise.reject(refusedAddress());
     const request = url.protocol === "https:" ? requestHttps : requestHttp;
     return new Promise((found, failed) => {
-      const signal = AbortSignal.timeout(callMs);
-      const sent = request(url, { method: "POST", headers, signal, agent: false, lookup: lookupPublic }, (response) => {
-        const { statusCode: status = 0, headers: received } = response;
+      signal.addEventListener("abort", () => failed(signal.reason as Error));
+      const answer = ({ statusCode: status = 0, headers: received }: IncomingMessage): void => {
         const after = retryAfterMs(received["retry-after"], clock());
+        found({ status, ...(after !== undefined && { retryAfterMs: after }) });
+      };
+      const options = { method: "POST", hostname, headers, signal, agent: false, lookup: lookupPublic(signal) };
+      const sent = request(url, options, (response) => {
+        answer(response);
         // The body is not read, whatever its size.
         response.destroy();
-        found({ status, ...(after !== undefined && { retryAfterMs: after }) });
+      });
+      // The answer 101: the connection would be the receiver's.
+      sent.on("upgrade", (response, socket) => {
+        answer(response);
+        socket.destroy();
       });
       sent.on("error", failed);
+      // Whatever else ends the request ends it without an answer.
+      sent.on("close", () => failed(new EndedCallError("the connection was closed")));
       sent.end(body);
     });
   }
 
-  return async (url: string, { id, type, data }: WebhookMessage, secrets: Secrets): Promise<Outcome> => {
+  return async (url, { id, type, data }, secrets) => {
     const now = clock();
     const body = JSON.stringify({ type, timestamp: isoTime(now), data });
     const headers = {
@@ -105,9 +121,15 @@ export function createCallReceiver(
       ...signedHeaders(id, body, secrets, now),
     };
     const began = performance.now();
-    const outcome = await post(new URL(url), headers, body).catch((error: unknown) => ({
+    const call = new AbortController();
+    const late = new EndedCallError(`no response within ${callMs / 1000} seconds`);
+    const timer = setTimeout(() => call.abort(late), callMs);
+    const outcome = await post(new URL(url), headers, body, call.signal).catch((error: unknown) => ({
       reason: reasonOf(error as NodeJS.ErrnoException),
     }));
+    clearTimeout(timer);
+    // Also a look-up that isn't needed any more.
+    call.abort();
     return { ...outcome, milliseconds: Math.round(performance.now() - began) };
   };
 }

@@ -1,16 +1,19 @@
 import { isoTime } from "../clock.ts";
 import { IdempotencyKeyReusedError, NotFoundError, StateConflictError } from "../errors.ts";
-import { disabled, type EndpointState, newState, renewed } from "./endpoint-state.ts";
+import { CONFLICT_CAP_MS, retry } from "../retry.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { disabled, type EndpointState, newState, renewed, retriedNow } from "./endpoint-state.ts";
 import { generateSecret } from "./signature.ts";
 import { type Webhook, type WebhookChanges, WEBHOOKS_MAX } from "./webhook.ts";
+import { callMessage, createSendToWebhooks } from "./webhook-messages.ts";
 import {
   changeSettings,
   changeState,
   createWebhook,
   NO_WEBHOOK,
   readForCall,
+  readKnown,
   readWebhook,
-  webhookIds,
   type WebhookKey,
   type WebhookRuntime,
 } from "./webhook-store.ts";
@@ -20,36 +23,49 @@ interface WebhookWithState {
   readonly state: EndpointState;
 }
 
+const CREATING = { attempts: 60, cap: CONFLICT_CAP_MS, message: "other webhooks are being created; retry later" };
+
 /**
  * Adds a webhook, unless one with its id exists: its first request was then repeated with the same `Idempotency-Key`.
- * Requests at the same time may pass the limit together.
+ * @param request hash of the body of a request with an `Idempotency-Key`
  * @returns the added or existing webhook and its secret
- * @throws StateConflictError if there are too many; IdempotencyKeyReusedError
+ * @throws StateConflictError if there are too many, or the secret that was shown has been rotated since;
+ * IdempotencyKeyReusedError; StoreBusyError
  */
 export async function addWebhook(
   runtime: WebhookRuntime,
   webhook: Webhook,
+  request: string | undefined,
 ): Promise<WebhookWithState & { readonly secret: string }> {
-  const ids = await webhookIds(runtime, webhook.organization);
-  if (!ids.includes(webhook.id)) {
-    if (ids.length >= WEBHOOKS_MAX)
+  const state = newState(runtime.clock());
+  const secrets = { secret: generateSecret(), ...(request !== undefined && { request }) };
+  const isAdded = await retry(CREATING, async () => {
+    const known = await readKnown(runtime, webhook.organization);
+    if (known.ids.includes(webhook.id)) return false;
+    if (known.ids.length >= WEBHOOKS_MAX) {
       throw new StateConflictError(`there are ${WEBHOOKS_MAX} webhooks; delete one first`);
-    const [secret, state] = [generateSecret(), newState(runtime.clock())];
-    if (await createWebhook(runtime, webhook, { secret }, state)) return { webhook, state, secret };
-  }
+    }
+    return (await createWebhook(runtime, webhook, secrets, state, known)) || undefined;
+  });
+  if (isAdded) return { webhook, state, secret: secrets.secret };
   const [existing, forCall] = await Promise.all([readWebhook(runtime, webhook), readForCall(runtime, webhook)]);
-  const { url } = existing.webhook;
-  if (forCall === undefined || url !== webhook.url) throw new IdempotencyKeyReusedError("for another webhook");
-  return { ...existing, secret: forCall.secrets.secret };
+  if (forCall?.secrets.request !== request) throw new IdempotencyKeyReusedError("with another body");
+  const { secret, previous } = forCall?.secrets ?? {};
+  if (secret === undefined || previous !== undefined) {
+    throw new StateConflictError(
+      `the webhook ${webhook.id} exists, and its secret has been rotated since; rotate it to get a new one`,
+    );
+  }
+  return { ...existing, secret };
 }
 
 /**
- * Changes a webhook: its settings, and then its state. If it is interrupted in between, the caller repeats it, and
- * whatever a request names is set again.
+ * Changes a webhook: its settings, and then its state. One that fails and is enabled is called at once. If it is
+ * interrupted in between, the caller repeats it, and whatever a request names is set again.
  * @throws NotFoundError
  */
 export async function updateWebhook(
-  runtime: WebhookRuntime,
+  runtime: RuntimeWith<"webhooks" | "webhooksQueue">,
   key: WebhookKey,
   { enabled, url, types, description }: WebhookChanges,
 ): Promise<WebhookWithState> {
@@ -62,10 +78,14 @@ export async function updateWebhook(
     if (enabled === false) return state.enabled ? disabled(state) : undefined;
     const isResumed = enabled === true && !state.enabled;
     const isRenewed = isResumed || (isElsewhere && state.enabled);
-    return isRenewed ? renewed(state, webhook.types.includes("upload.ended"), clock()) : undefined;
+    if (isRenewed) return renewed(state, webhook.types.includes("upload.ended"), clock());
+    return enabled === true && state.failing_since !== undefined ? retriedNow(state) : undefined;
   };
   const changed =
     enabled === undefined && !isElsewhere ? { after: before.state } : await changeState(runtime, key, next);
   if (changed === undefined) throw new NotFoundError(NO_WEBHOOK);
-  return { webhook, state: changed.after };
+  const { after } = changed;
+  const isRetried = enabled === true && after.failing_since !== undefined;
+  if (isRetried) await createSendToWebhooks(runtime)([callMessage(key)]);
+  return { webhook, state: after };
 }

@@ -121,6 +121,11 @@ export function renewed(state: EndpointState, keepsJobs: boolean, now: number): 
   return dated({ ...newState(now), rung_at, last, ...(keepsJobs && { jobs, more }) }, now);
 }
 
+/** The state of an endpoint that is called again at once: its owner says that it works again. */
+export function retriedNow(state: EndpointState): EndpointState {
+  return { ...state, attempts: 0, next_attempt_at: 0 };
+}
+
 /** The state after an endpoint was disabled: nothing is due any more. */
 export function disabled({ rung_at, last, failing_since }: EndpointState): EndpointState {
   return { ...endpointStateSchema.parse({ enabled: false }), rung_at, last, failing_since };
@@ -140,6 +145,11 @@ function dated(state: EndpointState, now: number): EndpointState {
   return { ...state, due_since: isDue(state) ? (state.due_since ?? now) : undefined };
 }
 
+/** The newest of some ended jobs, and what names the message that stands for the others, if there are more. */
+export function newestOf(jobs: readonly EndedJob[]): { readonly jobs: EndedJob[]; readonly more: string | undefined } {
+  return { jobs: jobs.slice(-JOBS_MAX), more: jobs.at(-JOBS_MAX - 1)?.id };
+}
+
 /** The state after news. It is the same object if they say nothing new. */
 export function noted(state: EndpointState, news: News, now: number): EndpointState {
   if (!state.enabled) return state;
@@ -149,12 +159,10 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   const added = jobs.filter(({ id }) => !known.has(id));
   const isGreeted = news.isGreeting === true && state.greet_at !== undefined;
   if (!isNewer && added.length === 0 && !isGreeted) return state;
-  const all = [...state.jobs, ...added];
   // The newest stay apart: the list that a receiver then asks for may not show them yet.
-  const pending = {
-    jobs: all.slice(-JOBS_MAX),
-    more: all.at(-JOBS_MAX - 1)?.id ?? (isGreeted ? news.more : undefined) ?? state.more,
-  };
+  const newest = newestOf([...state.jobs, ...added]);
+  const more = news.isGreeting === true && !isGreeted ? undefined : news.more;
+  const pending = { ...newest, more: newest.more ?? more ?? state.more };
   const greeted = isGreeted && { greet_at: undefined };
   return dated({ ...state, ...(isNewer && { due: mark }), ...pending, ...greeted }, now);
 }
@@ -182,11 +190,22 @@ function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState
   return { id: webhookMessageId(webhook, "uploads.ended", more), type: "uploads.ended", data: { more: true } };
 }
 
+/** The wait for the end of a call by another worker, if there is one. */
+function waitForCall({ busy_until: until }: EndpointState, now: number): NextStep | undefined {
+  return until > now ? { kind: "wait", until, isBusy: true } : undefined;
+}
+
+/** What to do for a test that was asked for: it is sent unless a message is being sent, also to a disabled endpoint. */
+export function testStep(state: EndpointState, messageId: string, now: number): NextStep {
+  return waitForCall(state, now) ?? { kind: "send", message: { id: messageId, type: "webhook.test", data: {} } };
+}
+
 /** What to do for an endpoint. Changes and ended jobs take turns, so that neither waits for all of the other. */
 export function nextStep(webhook: string, state: EndpointState, now: number): NextStep {
-  const { enabled, due, busy_until: busyUntil, next_attempt_at: nextAttemptAt } = state;
+  const { enabled, due, next_attempt_at: nextAttemptAt } = state;
   if (!enabled || !isDue(state)) return { kind: "rest" };
-  if (busyUntil > now) return { kind: "wait", until: busyUntil, isBusy: true };
+  const wait = waitForCall(state, now);
+  if (wait !== undefined) return wait;
   if (nextAttemptAt > now) return { kind: "wait", until: nextAttemptAt, isBusy: false };
   const ringAt = state.rung_at + RING_EVERY_MS;
   const isTurnOfJobs = hasJobs(state) && (ringAt > now || state.last?.type === "work_items.changed");
@@ -202,6 +221,7 @@ export function claimed(state: EndpointState, by: string, now: number): Endpoint
 
 /** Takes out what was sent, and nothing that came since. */
 function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, webhook: string): EndpointState {
+  if (type === "webhook.test") return state;
   if (type === "upload.ended") {
     const { id: job } = data as EndedJob;
     return { ...state, jobs: state.jobs.filter((each) => each.id !== job) };
@@ -256,6 +276,8 @@ export function delivered(
     const after = { ...withoutSent(free, message, webhook), attempts: 0, next_attempt_at: 0, failing_since: undefined };
     return dated(after, now);
   }
+  // A test is asked for at any time: how often it fails says nothing of how long the endpoint has failed.
+  if (message.type === "webhook.test") return free;
   const since = state.failing_since ?? now;
   const failing = { ...free, attempts: state.attempts + 1, failing_since: since };
   if (status === 410 || now - since >= DISABLED_AFTER_MS) return disabled(failing);

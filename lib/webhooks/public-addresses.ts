@@ -1,4 +1,7 @@
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
+
+/** The name of the machine itself. */
+export const LOCALHOST = "localhost";
 
 /** Networks of IPv4 that aren't public (https://www.iana.org/assignments/iana-ipv4-special-registry). */
 export const REFUSED_IPV4 = [
@@ -42,4 +45,14 @@ for (const [network, prefix] of REFUSED_IPV6) refusedIpv6.addSubnet(network, pre
 /** Whether an address is one of the public internet. */
 export function isPublicAddress(address: string): boolean {
   return isIPv6(address) ? !refusedIpv6.check(address, "ipv6") : !refusedIpv4.check(address, "ipv4");
+}
+
+/** The host that a URL names, without brackets, and without the dot that may end a name: it is the same host. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replaceAll(/^\[|\]$|\.$/g, "");
+}
+
+/** Whether a host is an address that isn't public. A name's addresses are known when a socket connects. */
+export function isPrivateLiteral(host: string): boolean {
+  return isIP(host) !== 0 && !isPublicAddress(host);
 }

@@ -1,7 +1,7 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import type { RingWebhooks } from "../changes/append.ts";
 import { createExpiringCache } from "../organizations/expiring-cache.ts";
-import type { EndedJob } from "./endpoint-state.ts";
+import { type EndedJob, newestOf } from "./endpoint-state.ts";
 import { createSendToWebhooks } from "./webhook-messages.ts";
 import { hasWebhooks } from "./webhook-store.ts";
 
@@ -30,6 +30,6 @@ export function createRing(
   return async (organization, mark, written) => {
     if (!(await has(organization))) return;
     const jobs = written.length === 0 ? [] : await readEndedJobs(organization, written);
-    if (mark !== undefined || jobs.length > 0) await send([{ kind: "news", organization, mark, jobs }]);
+    if (mark !== undefined || jobs.length > 0) await send([{ kind: "news", organization, mark, ...newestOf(jobs) }]);
   };
 }

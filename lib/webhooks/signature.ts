@@ -12,6 +12,8 @@ export const secretsSchema = z.object({
   secret: z.string(),
   /** Those before, newest first, and until when each signs too, in milliseconds since the epoch. */
   previous: z.array(z.object({ secret: z.string(), until: z.number() })).optional(),
+  /** Hash of the body of the request that created the webhook, if it had an `Idempotency-Key`. */
+  request: z.string().optional(),
 });
 /** The secrets of a webhook. */
 export type Secrets = Readonly<z.output<typeof secretsSchema>>;
@@ -24,13 +26,25 @@ export function generateSecret(): string {
 /** Each adds some 50 bytes to a header. */
 const PREVIOUS_MAX = 9;
 
+function previousAt({ previous = [] }: Secrets, now: number): NonNullable<Secrets["previous"]> {
+  return previous.filter(({ until }) => now < until);
+}
+
 /**
- * The secrets after a rotation. All that signed still do: a rotation whose response is lost is repeated, and its receiver
- * has none of the new ones.
+ * From when on the secrets can be rotated, in milliseconds since the epoch; undefined if they can be now. Each secret
+ * signs for 24 hours after it was replaced, so another one would be too many.
  */
-export function rotated({ secret, previous = [] }: Secrets, next: string, now: number): Secrets {
-  const before = [{ secret, until: now + ROTATION_MS }, ...previous.filter(({ until }) => until > now)];
-  return { secret: next, previous: before.slice(0, PREVIOUS_MAX) };
+export function rotatableAt(secrets: Secrets, now: number): number | undefined {
+  return previousAt(secrets, now).at(PREVIOUS_MAX - 1)?.until;
+}
+
+/**
+ * The secrets after a rotation, if `rotatableAt` allows it. All that signed still do: a rotation whose response is lost is
+ * repeated, and its receiver has none of the new ones.
+ */
+export function rotated(secrets: Secrets, next: string, now: number): Secrets {
+  const before = { secret: secrets.secret, until: now + ROTATION_MS };
+  return { ...secrets, secret: next, previous: [before, ...previousAt(secrets, now)] };
 }
 
 function signatureBy(secret: string, signed: string): string {
@@ -44,9 +58,8 @@ function signatureBy(secret: string, signed: string): string {
  * @param now milliseconds since the epoch
  */
 export function signedHeaders(id: string, body: string, secrets: Secrets, now: number) {
-  const { secret, previous = [] } = secrets;
   const timestamp = String(Math.floor(now / 1000));
-  const valid = [secret, ...previous.filter(({ until }) => now < until).map((each) => each.secret)];
+  const valid = [secrets, ...previousAt(secrets, now)].map(({ secret }) => secret);
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,

@@ -4,7 +4,7 @@ import { newestMark } from "../changes/mark.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
-import { createSendToWebhooks, type DelayedMessage } from "./webhook-messages.ts";
+import { callMessage, createSendToWebhooks, type DelayedMessage } from "./webhook-messages.ts";
 import { type DueWebhook, dueWebhooks } from "./webhook-store.ts";
 
 const CONCURRENT_WEBHOOKS = 16;
@@ -28,10 +28,9 @@ export function createSweepWebhooks(runtime: RuntimeWith<"webhooks" | "webhooksQ
   /** @returns why there is no message for the webhook; undefined if there is one */
   async function sweepOne(webhook: DueWebhook, now: number): Promise<unknown> {
     const { organization, id, greetAt = Infinity } = webhook;
-    const call = { kind: "call", organization, webhook: id } as const;
     try {
       const greeting = greetAt <= now ? await greetingFor(webhook) : undefined;
-      await send([...(greeting === undefined ? [] : [greeting]), call]);
+      await send([...(greeting === undefined ? [] : [greeting]), callMessage(webhook)]);
       return undefined;
     } catch (error) {
       log.error("a webhook can't be swept", { organization, webhook: id, error });

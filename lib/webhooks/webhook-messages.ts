@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { sendMessages } from "../aws/send-messages.ts";
 import { endedJobSchema } from "./endpoint-state.ts";
+import type { WebhookKey } from "./webhook-store.ts";
 
 const DELAY_MAX_SECONDS = 15 * 60;
 
@@ -11,7 +12,10 @@ const newsMessageSchema = z.object({
   organization: z.string(),
   /** The newest mark of the organization's feed. */
   mark: z.int().optional(),
+  /** Ended jobs, at most the newest hundred: SQS takes 1 MiB. */
   jobs: z.array(endedJobSchema).default([]),
+  /** Names the message that stands for older ones. */
+  more: z.string().optional(),
   /** The only webhook that they are for, which they ring for the first time. */
   greets: z.string().optional(),
 });
@@ -32,6 +36,11 @@ export function webhookMessageIn(body: string): NewsMessage | CallMessage | unde
   } catch {
     return undefined;
   }
+}
+
+/** The message that has an endpoint called, if something is due. */
+export function callMessage({ organization, id }: WebhookKey, delayMs = 0): DelayedMessage {
+  return { kind: "call", organization, webhook: id, delayMs };
 }
 
 /** Makes the function that sends messages to the webhooks' queue. It throws unless all are in it. */

@@ -4,17 +4,17 @@ import * as z from "zod";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
-import { NotFoundError } from "../errors.ts";
+import { NotFoundError, StateConflictError } from "../errors.ts";
 import { type PartitionKind, partitionKeyOf, resources } from "../resources.ts";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { allItems, readPartition } from "../store/all-items.ts";
 import { batchGet, getItem } from "../store/batch-get.ts";
 import { changeRecord } from "../store/conditional-update.ts";
-import { tryOnce, tryWrite, writeConditionally } from "../store/conditional-write.ts";
+import { tryOnce, writeConditionally } from "../store/conditional-write.ts";
 import { decoderOf, type OnDamaged, unlessDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { checkAt, type EndpointState, endpointStateSchema } from "./endpoint-state.ts";
-import { rotated, type Secrets, secretsSchema } from "./signature.ts";
+import { rotatableAt, rotated, type Secrets, secretsSchema } from "./signature.ts";
 import { type Webhook, webhookRecordSchema } from "./webhook.ts";
 
 /** Identifies a webhook. */
@@ -46,6 +46,12 @@ const EXISTS = "attribute_exists(pk)";
 const webhookFrom = decoderOf("webhook", webhookRecordSchema);
 const secretsFrom = decoderOf("secrets of a webhook", secretsSchema);
 const stateFrom = decoderOf("state of a webhook", endpointStateSchema.extend({ version: z.int() }));
+const createdFrom = decoderOf("number of created webhooks", z.object({ created: z.int() }));
+
+/** The key of the record that says how many webhooks an organization has ever created. */
+function createdKey(organization: string): RecordKey {
+  return { pk: partitionKeyOf("WEBHOOK_LIMIT", organization), sk: "#CREATED" };
+}
 
 function defined(values: object): Attributes {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
@@ -114,34 +120,60 @@ export async function listWithStates(runtime: WebhookRuntime, organization: stri
   });
 }
 
-/** The ids of an organization's webhooks. */
-export async function webhookIds(runtime: WebhookRuntime, organization: string): Promise<string[]> {
-  return (await partition(runtime, "WEBHOOK_STATE", organization)).map(({ sk }) => String(sk));
+/** The webhooks of an organization at a time at which it had created so many. */
+export interface KnownWebhooks {
+  readonly created: number;
+  readonly ids: readonly string[];
+}
+
+/** Reads the ids of an organization's webhooks, for `createWebhook`. */
+export async function readKnown(runtime: WebhookRuntime, organization: string): Promise<KnownWebhooks> {
+  const { dynamodb, environment } = runtime;
+  // First: one that is created after that is either among the ids, or makes `createWebhook` fail.
+  const record = await getItem(dynamodb, environment.WEBHOOKS_TABLE, createdKey(organization));
+  const ids = (await partition(runtime, "WEBHOOK_STATE", organization)).map(({ sk }) => String(sk));
+  return { created: record === undefined ? 0 : createdFrom(record).created, ids };
 }
 
 /** Keys of all records of an organization's webhooks. */
 export async function webhookKeys(runtime: WebhookRuntime, organization: string): Promise<RecordKey[]> {
-  const records = await Promise.all(KINDS.map((kind) => partition(runtime, kind, organization)));
+  const kinds = [...KINDS, "WEBHOOK_LIMIT"] as const;
+  const records = await Promise.all(kinds.map((kind) => partition(runtime, kind, organization)));
   return records.flat().map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
 }
 
-/** Stores a new webhook. @returns false if there is one with its id */
+/**
+ * Stores a new webhook, if no other one was created since the known ones were read. Deleted ones needn't be counted: the
+ * organization has no more than it had.
+ * @returns false if it is to be tried again
+ */
 export async function createWebhook(
   { dynamodb, environment }: WebhookRuntime,
   webhook: Webhook,
   secrets: Secrets,
   state: EndpointState,
+  { created }: KnownWebhooks,
 ): Promise<boolean> {
-  const items = [
-    { ...keyOf("WEBHOOK", webhook), ...webhook },
-    { ...keyOf("WEBHOOK_SECRET", webhook), ...secrets },
-    stateRecord(webhook, state, 1),
+  const TableName = environment.WEBHOOKS_TABLE;
+  const isNew = { TableName, ConditionExpression: "attribute_not_exists(pk)" };
+  const isLast = {
+    TableName,
+    ConditionExpression: "#created = :created",
+    ExpressionAttributeNames: { "#created": "created" },
+    ExpressionAttributeValues: { ":created": created },
+  };
+  const TransactItems = [
+    {
+      Put: {
+        ...(created === 0 ? isNew : isLast),
+        Item: { ...createdKey(webhook.organization), created: created + 1 },
+      },
+    },
+    { Put: { ...isNew, Item: { ...keyOf("WEBHOOK", webhook), ...webhook } } },
+    { Put: { ...isNew, Item: { ...keyOf("WEBHOOK_SECRET", webhook), ...secrets } } },
+    { Put: { ...isNew, Item: stateRecord(webhook, state, 1) } },
   ];
-  const ConditionExpression = "attribute_not_exists(pk)";
-  const TransactItems = items.map((Item) => ({
-    Put: { TableName: environment.WEBHOOKS_TABLE, Item, ConditionExpression },
-  }));
-  return (await tryWrite(dynamodb, new TransactWriteCommand({ TransactItems }))) !== undefined;
+  return (await tryOnce(dynamodb, new TransactWriteCommand({ TransactItems }))) !== undefined;
 }
 
 /** The settings and the state of a webhook. @throws NotFoundError */
@@ -175,7 +207,8 @@ export async function changeSettings(
 
 /**
  * Makes the next secret that of a webhook.
- * @throws NotFoundError; StoreBusyError if others keep changing it
+ * @throws NotFoundError; StateConflictError if a secret that must still sign would be lost; StoreBusyError if others keep
+ * changing it
  */
 export async function rotateSecret(
   { dynamodb, environment, clock }: WebhookRuntime,
@@ -190,9 +223,16 @@ export async function rotateSecret(
     const secrets = secretsFrom(record);
     // Its own write, of which the response was lost.
     if (secrets.secret === next) return true;
+    const now = clock();
+    const possibleAt = rotatableAt(secrets, now);
+    if (possibleAt !== undefined) {
+      throw new StateConflictError(
+        `too many secrets of this webhook are younger than 24 hours; rotate again after ${isoTime(possibleAt)}`,
+      );
+    }
     const change = {
       key,
-      set: rotated(secrets, next, clock()),
+      set: rotated(secrets, next, now),
       condition: "#secret = :before",
       given: { before: secrets.secret },
     };

@@ -1,10 +1,9 @@
-import { isIP } from "node:net";
 import * as z from "zod";
 import { isoTime } from "../clock.ts";
 import { InvalidInputError, problemIf } from "../errors.ts";
 import { boundedArray, storedTimestamp, text, uuid } from "../schema.ts";
 import type { EndpointState } from "./endpoint-state.ts";
-import { isPublicAddress } from "./public-addresses.ts";
+import { hostOf, isPrivateLiteral, LOCALHOST } from "./public-addresses.ts";
 
 const URL_MAX_CHARACTERS = 2048;
 /** The most webhooks of an organization. */
@@ -61,14 +60,14 @@ export function assertUrl(given: string | undefined, allowLocalhost: boolean): v
   };
   const url = URL.parse(given);
   refuseIf(url === null, "must be a URL");
-  const { protocol, username, password, port, hostname } = url!;
+  const { protocol, username, password, port } = url!;
+  const host = hostOf(url!);
   refuseIf(username !== "" || password !== "", "must not have a user name or password");
-  if (allowLocalhost && hostname === "localhost" && /^https?:$/.test(protocol)) return;
+  if (allowLocalhost && host === LOCALHOST && /^https?:$/.test(protocol)) return;
   refuseIf(protocol !== "https:", "must begin with https://");
   const number = port === "" ? HTTPS_PORT : Number(port);
   refuseIf(number !== HTTPS_PORT && number < FREE_PORTS_FROM, "must have port 443 or one from 1024 up");
-  const host = hostname.replaceAll(/^\[|\]$/g, "");
-  refuseIf(isIP(host) !== 0 && !isPublicAddress(host), "must not be an address of a private network");
+  refuseIf(isPrivateLiteral(host), "must not be an address of a private network");
 }
 
 /** The stored settings of a webhook. */

@@ -34,6 +34,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   // Of these only the keys are read, or nothing by a walk.
   "UPLOAD BUCKET": [],
   WEBHOOK: [],
+  "WEBHOOK_LIMIT #CREATED": [],
   WEBHOOK_SECRET: [],
   WEBHOOK_STATE: [],
   "DRY_RUN #PLAN": [],

@@ -1,9 +1,11 @@
+import { createSocket } from "node:dgram";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterEach, describe, expect, it, test } from "vitest";
-import { createCallReceiver, type Resolve } from "../../../lib/webhooks/call-receiver.ts";
+import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
+import { createResolve, type Resolve } from "../../../lib/webhooks/look-up.ts";
 import { isPublicAddress, REFUSED_IPV4, REFUSED_IPV6 } from "../../../lib/webhooks/public-addresses.ts";
 import { generateSecret, rotated } from "../../../lib/webhooks/signature.ts";
 import { startReceiver } from "../../support/webhooks.ts";
@@ -124,7 +126,7 @@ describe("a receiver", () => {
   };
 
   test.each([
-    ["never answers", () => {}, "no response within 15 seconds"],
+    ["never answers", () => {}, "no response within 2 seconds"],
     [
       "sends a header a little at a time",
       (socket: Socket) => {
@@ -132,8 +134,26 @@ describe("a receiver", () => {
         const timer = setInterval(() => socket.write("a: b\r\n"), 50);
         socket.once("close", () => clearInterval(timer));
       },
-      "no response within 15 seconds",
+      "no response within 2 seconds",
     ],
+    [
+      "says without end that an answer comes",
+      (socket: Socket) => {
+        const timer = setInterval(
+          () => socket.write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n"),
+          50,
+        );
+        socket.once("close", () => clearInterval(timer));
+      },
+      "no response within 2 seconds",
+    ],
+    ["closes without an answer", (socket: Socket) => socket.end(), "the connection was closed"],
+    [
+      "closes after an interim answer",
+      (socket: Socket) => socket.end("HTTP/1.1 103 Early Hints\r\n\r\n"),
+      "the connection was closed",
+    ],
+    ["resets the connection", (socket: Socket) => socket.resetAndDestroy(), "the connection was closed"],
     [
       "closes inside its headers",
       (socket: Socket) => socket.end("HTTP/1.1 200 OK\r\nContent-"),
@@ -147,6 +167,31 @@ describe("a receiver", () => {
     ],
   ])("that %s is a failure with its reason", async (_, onConnection, reason) => {
     expect(await callLocally(`http:${await listenFor(onConnection)}`)).toMatchObject({ reason });
+  });
+
+  test.each(["Connection: Upgrade\r\nUpgrade: websocket\r\n", "Connection: Upgrade\r\nUpgrade: h2c\r\n", ""])(
+    "that switches protocols has answered 101 (%j)",
+    async (headers) => {
+      const head = `HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`;
+      let isClosed = false;
+      const url = await listenFor((socket) => {
+        socket.once("close", () => (isClosed = true)).resume();
+        socket.write(head);
+      });
+      expect(await callLocally(`http:${url}`)).toMatchObject({ status: 101 });
+      await expect.poll(() => isClosed).toBe(true);
+    },
+  );
+
+  test("whose name ends with a dot is called by the name without it", async () => {
+    const { url, received } = await receiverWith();
+    expect(await callLocally(url.replace("localhost", "localhost."))).toMatchObject({ status: 204 });
+    expect(received[0]?.headers["host"]).toBe(new URL(url).host);
+    const deployed = createCallReceiver(runtimeFor(false), createResolve(["127.0.0.1:9"]), 2000);
+    for (const host of ["localhost", "localhost.", "127.0.0.1.", "10.1.2.3."]) {
+      const reason = "the host has an address of a private network";
+      expect(await deployed(`https://${host}/`, message, { secret })).toMatchObject({ reason });
+    }
   });
 
   test("that isn't there, or has no TLS, is a failure with its reason", async () => {
@@ -178,6 +223,118 @@ describe("a receiver", () => {
       setDefaultCACertificates(before);
     }
     expect(requests).toBe(0);
+  });
+});
+
+describe("a name server", () => {
+  /** The code with which it answers, and the addresses of the host. */
+  const HOSTS: Readonly<Record<string, { readonly code: number; readonly a?: string; readonly aaaa?: string }>> = {
+    "both.example.com": { code: 0, a: "93.184.216.34", aaaa: "2606:2800:220:1:0:0:0:1" },
+    "new.example.com": { code: 0, aaaa: "2606:2800:220:1:0:0:0:1" },
+    "private.example.com": { code: 0, a: "93.184.216.34", aaaa: "fd00:0:0:0:0:0:0:1" },
+    "empty.example.com": { code: 0 },
+    "broken.example.com": { code: 2 },
+    "unknown.example.com": { code: 3 },
+  };
+  const AAAA = 28;
+  const bytesOf = (address: string): Buffer =>
+    address.includes(":")
+      ? Buffer.from(
+          address
+            .split(":")
+            .map((part) => part.padStart(4, "0"))
+            .join(""),
+          "hex",
+        )
+      : Buffer.from(address.split(".").map(Number));
+  /** Starts one that never answers for other hosts. @returns where it is, and the hosts that it was asked for */
+  const startNameServer = async () => {
+    const asked: string[] = [];
+    const server = createSocket("udp4");
+    server.on("message", (query, { port, address: from }) => {
+      const labels: string[] = [];
+      let at = 12;
+      for (let length = query[at]!; length > 0; length = query[at]!) {
+        labels.push(query.toString("latin1", at + 1, at + 1 + length));
+        at += 1 + length;
+      }
+      const host = labels.join(".");
+      asked.push(host);
+      const known = HOSTS[host];
+      if (known === undefined) return;
+      const type = query.readUInt16BE(at + 1);
+      const address = type === AAAA ? known.aaaa : known.a;
+      const header = Buffer.alloc(12);
+      query.copy(header, 0, 0, 2);
+      header.writeUInt16BE(0x8180 + known.code, 2);
+      header.writeUInt16BE(1, 4);
+      header.writeUInt16BE(address === undefined ? 0 : 1, 6);
+      const question = query.subarray(12, at + 5);
+      const bytes = address === undefined ? undefined : bytesOf(address);
+      const answer = bytes && [Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length]), bytes];
+      server.send(Buffer.concat([header, question, ...(answer ?? [])]), port, from);
+    });
+    await new Promise<void>((listening) => server.bind(0, "127.0.0.1", listening));
+    stops.push(async () => server.close());
+    return { resolve: createResolve([`127.0.0.1:${server.address().port}`]), asked };
+  };
+  const lookUp = (resolve: Resolve, host: string, signal: AbortSignal) =>
+    new Promise<string>((done) => {
+      resolve(
+        host,
+        (error, found) => done(error === null ? found.map(({ address }) => address).join(" ") : String(error)),
+        signal,
+      );
+    });
+
+  test.each([
+    ["both.example.com", "93.184.216.34 2606:2800:220:1::1"],
+    ["new.example.com", "2606:2800:220:1::1"],
+  ])("gives the addresses of %s", async (host, addresses) => {
+    const { resolve } = await startNameServer();
+    expect(await lookUp(resolve, host, new AbortController().signal)).toBe(addresses);
+  });
+
+  test.each([
+    ["unknown.example.com", "the host is unknown"],
+    ["empty.example.com", "the host is unknown"],
+    ["broken.example.com", "the host can't be resolved"],
+    ["private.example.com", "the host has an address of a private network"],
+  ])("makes a call of %s a failure with its reason", async (host, reason) => {
+    const { resolve } = await startNameServer();
+    const call = createCallReceiver(runtimeFor(true), resolve, 2000);
+    expect(await call(`https://${host}/`, message, { secret })).toMatchObject({ reason });
+  });
+
+  test("that doesn't answer ends neither later than the call, nor the look-ups of others later", async () => {
+    const { resolve, asked } = await startNameServer();
+    const ended: string[] = [];
+    const call = createCallReceiver(runtimeFor(true), resolve, 1500);
+    const slow = Array.from({ length: 40 }, async (_, number) => {
+      const { reason, milliseconds } = await call(`https://${number}.example.com/`, message, { secret });
+      ended.push("slow");
+      return { reason, isInTime: milliseconds < 3000 };
+    });
+    await expect.poll(() => new Set(asked).size).toBe(40);
+    const { signal } = new AbortController();
+    expect(await lookUp(resolve, "both.example.com", signal)).toContain("93.184.216.34");
+    ended.push("quick");
+    expect(new Set((await Promise.all(slow)).map(({ reason }) => reason))).toEqual(
+      new Set(["no response within 1.5 seconds"]),
+    );
+    expect((await Promise.all(slow)).every(({ isInTime }) => isInTime)).toBe(true);
+    expect(ended[0]).toBe("quick");
+  });
+
+  test("isn't asked any more when the call has ended", async () => {
+    const { resolve, asked } = await startNameServer();
+    const call = new AbortController();
+    const ended = lookUp(resolve, "silent.example.com", call.signal);
+    await expect.poll(() => asked.length).toBeGreaterThan(0);
+    const before = performance.now();
+    call.abort();
+    expect(await ended).toContain("no address");
+    expect(performance.now() - before).toBeLessThan(1500);
   });
 });
 

@@ -226,6 +226,16 @@ describe("ended jobs", () => {
     expect(nextStep("webhook", more, T)).toMatchObject({ message: { type: "uploads.ended", data: { more: true } } });
   });
 
+  it("may be more than their news name, also if they come again", () => {
+    const news = { jobs: [job("b")], more: "a" };
+    const told = noted(quiet, news, T);
+    expect(told).toMatchObject({ jobs: [job("b")], more: "a" });
+    const message = (nextStep("webhook", told, T) as { message: WebhookMessage }).message;
+    expect(message.type).toBe("uploads.ended");
+    expect(noted(told, news, T)).toBe(told);
+    expect(noted({ ...quiet, more: "before" }, { jobs: [job("c")] }, T)).toMatchObject({ more: "before" });
+  });
+
   it("stay apart from the message that rings a new endpoint: its list may not show them yet", () => {
     const greeted = noted(newState(T), { isGreeting: true, more: "x" }, T);
     expect(noted(greeted, { jobs: [job("a")] }, T)).toMatchObject({ jobs: [job("a")], more: "x" });
