@@ -117,8 +117,8 @@ export function newState(now: number): EndpointState {
  * @param keepsJobs whether it is still notified of ended jobs
  */
 export function renewed(state: EndpointState, keepsJobs: boolean, now: number): EndpointState {
-  const { rung_at, last, jobs, more } = state;
-  return dated({ ...newState(now), rung_at, last, ...(keepsJobs && { jobs, more }) }, now);
+  const { rung_at, busy_until, last, jobs, more } = state;
+  return dated({ ...newState(now), rung_at, busy_until, last, ...(keepsJobs && { jobs, more }) }, now);
 }
 
 /** The state of an endpoint that is called again at once: its owner says that it works again. */
@@ -126,9 +126,9 @@ export function retriedNow(state: EndpointState): EndpointState {
   return { ...state, attempts: 0, next_attempt_at: 0 };
 }
 
-/** The state after an endpoint was disabled: nothing is due any more. */
-export function disabled({ rung_at, last, failing_since }: EndpointState): EndpointState {
-  return { ...endpointStateSchema.parse({ enabled: false }), rung_at, last, failing_since };
+/** The state after an endpoint was disabled: nothing is due any more. A call that is under way isn't over. */
+export function disabled({ rung_at, busy_until, last, failing_since }: EndpointState): EndpointState {
+  return { ...endpointStateSchema.parse({ enabled: false }), rung_at, busy_until, last, failing_since };
 }
 
 function hasJobs({ jobs, more }: EndpointState): boolean {

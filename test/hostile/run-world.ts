@@ -184,7 +184,7 @@ export async function runWorld(seed: number, only: readonly Hostility[], story =
   lagIndexes(world);
   const queues = new Queues(world);
   const changes = await Changes.create(world, queues);
-  const [uploads, webhooks] = [new UploadWorkers(world, queues), new Webhooks(world, queues)];
+  const [uploads, webhooks] = [new UploadWorkers(world, queues), new Webhooks(world, queues, oracle)];
   const scene = { world, oracle, changes, uploads, webhooks, service: new Service(world) };
   try {
     await STORIES[story](scene, seed);

@@ -14,6 +14,10 @@ const RING_EVERY_MS = 1000;
 /** A failing endpoint is called after an hour at the latest. */
 const WAITS_MAX = 100;
 const PAGES_MAX = 3000;
+/** So often its owner tests it soon after a message, or enables it, which calls it at once if it fails. */
+const TESTED_SHARE = 0.2;
+const ENABLED_SHARE = 0.1;
+const OWNER_AFTER_MS = 20_000;
 
 interface ListedJob {
   readonly id: string;
@@ -70,7 +74,14 @@ export function createReceiver(
     }
     now.isReading = false;
   };
+  const update = () => call("updateWebhook", { params: { id }, body: { webhook: { enabled: true } } });
+  const look = async (): Promise<void> => {
+    if (world.random() < TESTED_SHARE) await webhooks.test({ organization: customer.organization.id, id });
+    // While its organization is erased and made again, its calls fail.
+    if (world.random() < ENABLED_SHARE) await update().catch(() => undefined);
+  };
   const take = ({ type, data }: WebhookMessage): void => {
+    if (!webhooks.isOver) world.at(world.clock() + world.below(OWNER_AFTER_MS), () => void look());
     if (type === "upload.ended") told.add((data as ListedJob).id);
     if (type === "uploads.ended") now.isToList = true;
     if (type === "work_items.changed") {
@@ -95,13 +106,15 @@ export function createReceiver(
     rest: async (): Promise<void> => {
       await world.sleep(2 * MINUTE_MS);
       if ((await webhook()) === "disabled") {
-        await call("updateWebhook", { params: { id }, body: { webhook: { enabled: true } } });
+        await update();
       }
       for (let waits = 0; waits < 8 || now.isReading || (await webhook()) !== "active"; waits++) {
         if (waits > WAITS_MAX) return oracle.report("missed", `the webhook of ${url} doesn't come to rest`);
         await webhooks.sweep();
         await world.sleep(waits < 4 ? MINUTE_MS : 15 * MINUTE_MS);
       }
+      const tested = await webhooks.test({ organization: customer.organization.id, id }, { isCalm: true });
+      if (tested?.status !== 204) oracle.report("wrong", { "a test at rest": tested });
     },
     /** Compares what it has without reading any more. */
     finish: async (right: ReadonlyMap<string, string>): Promise<void> => {

@@ -15,7 +15,7 @@ const HOSTILITIES = {
   lag: "indexes show writes late",
   messages: "messages come twice, late, out of order, or never",
   clocks: "the clocks of instances are wrong by up to an hour",
-  receivers: "receivers of webhooks fail before or after they have taken a message",
+  receivers: "receivers of webhooks fail before or after they have taken a message, and are slow",
   standstills: "everything stands still for hours or days, and shards of the stream for hours",
 } as const;
 export type Hostility = keyof typeof HOSTILITIES;

@@ -14,6 +14,7 @@ import {
   noted,
   type Outcome,
   renewed,
+  testStep,
   type WebhookMessage,
 } from "../../../lib/webhooks/endpoint-state.ts";
 import { randomFrom } from "../../support/random.ts";
@@ -303,6 +304,10 @@ describe("a webhook that is paused", () => {
       message: { id: "", type: "webhook.test", data: {} } as const,
       outcome: OK,
     };
-    expect(delivered(renewed(disabled(state), true, T), step, T, 0)).toBe(undefined);
+    const resumed = renewed(disabled(state), true, T);
+    expect(delivered(resumed, step, T, 0)).toBe(undefined);
+    // It isn't over before its time is.
+    for (const each of [disabled(state), resumed]) expect(testStep(each, "id", T + 24 * SECOND).kind).toBe("wait");
+    expect(testStep(resumed, "id", T + 25 * SECOND).kind).toBe("send");
   });
 });
