@@ -143,7 +143,7 @@ export const webhookRoutes = {
       },
       document: () => ({
         description:
-          "Sends `webhook.test` at once, also to a paused webhook, and waits up to 9 seconds for the response. While " +
+          "Sends `webhook.test` at once, also to a paused webhook, and waits up to 8 seconds for the response. While " +
           "another message is being sent to the webhook, it is a 409. The test is then the last delivery. A success ends " +
           "the failures of the webhook, so that it gets what is due; a failure doesn't count as one of them.",
         id: examples.ids.webhook,

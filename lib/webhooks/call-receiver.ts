@@ -105,8 +105,6 @@ export function createCallReceiver(
         socket.destroy();
       });
       sent.on("error", failed);
-      // Whatever else ends the request ends it without an answer.
-      sent.on("close", () => failed(new EndedCallError("the connection was closed")));
       sent.end(body);
     });
   }

@@ -5,7 +5,7 @@ import { type Outcome, testStep } from "./endpoint-state.ts";
 import { NO_WEBHOOK, type WebhookKey } from "./webhook-store.ts";
 
 /** With what is read and written around it, a test takes less than 10 seconds. */
-const TEST_CALL_MS = 9000;
+const TEST_CALL_MS = 8000;
 
 /**
  * Makes the function that sends a test message to an endpoint, also if its webhook is paused.

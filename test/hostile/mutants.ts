@@ -306,17 +306,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: ["receivers"],
   },
   upgrade: {
-    defect: "a receiver that answers 101 hangs the deliverer, and nothing counts as a failure",
+    defect: "a receiver that answers 101 is waited for until the time of the call is over",
     file: "lib/webhooks/call-receiver.ts",
     text: 'sent.on("upgrade", (response, socket) => {',
     instead: 'sent.on("no event", (response, socket) => {',
     foundBy: "test/lib/webhooks/call-receiver.test.ts",
   },
-  "late call": {
-    defect: "a call whose time is over doesn't end while its name server is silent",
-    file: "lib/webhooks/call-receiver.ts",
-    text: "const timer = setTimeout(() => call.abort(late), callMs);",
-    instead: "const timer = undefined;",
+  "late look-up": {
+    defect: "the look-up of a webhook's host goes on after its call has ended",
+    file: "lib/webhooks/look-up.ts",
+    text: 'signal.addEventListener("abort", () => resolver.cancel());',
+    instead: "",
     foundBy: "test/lib/webhooks/call-receiver.test.ts",
   },
   "twenty-one": {
