@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { Webhook as StandardWebhook } from "standardwebhooks";
 import { create as createDeliverWebhooks } from "../../functions/deliver-webhooks.ts";
 import { create as createSweepWebhooks } from "../../functions/sweep-webhooks.ts";
 import { createDelivery } from "./stream.ts";
@@ -48,6 +49,13 @@ export async function startReceiver(
     },
   };
 }
+
+/** Whether a secret has signed a message. The public library would first compare its time with that of this machine. */
+export const isSignedBy = (secret: string, { body, headers }: Pick<Received, "body" | "headers">): boolean => {
+  const at = new Date(Number(headers["webhook-timestamp"]) * 1000);
+  const signature = new StandardWebhook(secret).sign(headers["webhook-id"]!, at, body);
+  return headers["webhook-signature"]!.split(" ").includes(signature);
+};
 
 /** The way of a runtime's changes and ended jobs to its webhooks, as Lambda takes it. */
 export async function createWebhookDelivery(runtime: TestRuntime, deliver = createDeliverWebhooks(runtime)) {

@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { queueWorker } from "../../../lib/aws/queue-worker.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
@@ -9,10 +8,10 @@ import { createRing } from "../../../lib/webhooks/ring.ts";
 import { createDeliver } from "../../../lib/webhooks/deliver.ts";
 import { webhookMessageIn } from "../../../lib/webhooks/webhook-messages.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
-import { createCustomer, type Customer, operatorOf, tracesOf } from "../../support/customer-data.ts";
+import { createCustomer, type Customer, operatorOf } from "../../support/customer-data.ts";
 import { differencesFrom } from "../../support/openapi/document-schemas.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { createWebhookDelivery, startReceiver } from "../../support/webhooks.ts";
+import { createWebhookDelivery, isSignedBy, startReceiver } from "../../support/webhooks.ts";
 import { aroundRequests } from "../../support/faults.ts";
 
 const SECOND_MS = 1000;
@@ -52,13 +51,6 @@ const cancelledJob = async () => {
   const { id } = (await acme.send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 10 } } })).body.data;
   await acme.send("cancelWorkItemUpload", { params: { id } });
   return id;
-};
-
-/** Whether a secret has signed a message. The public library would first compare its time with that of this machine. */
-const isSignedBy = (secret: string, { body, headers }: { body: string; headers: Record<string, string> }): boolean => {
-  const at = new Date(Number(headers["webhook-timestamp"]) * 1000);
-  const signature = new StandardWebhook(secret).sign(headers["webhook-id"]!, at, body);
-  return headers["webhook-signature"]!.split(" ").includes(signature);
 };
 
 describe("a webhook", () => {
@@ -312,110 +304,6 @@ describe("an endpoint that is down", () => {
   });
 });
 
-describe("a test", () => {
-  const testOf = (id: string) => acme.send("testWebhook", { params: { id } });
-
-  test("is sent at once, also to a paused webhook, and shows what was answered", async () => {
-    const receiver = await receive((_, response) => void response.writeHead(418).end("I am a teapot"));
-    const { id } = await add(receiver.url);
-    await patch(id, { enabled: false });
-    const { data } = (await testOf(id)).body;
-    expect(data).toEqual({ status: 418, reason: null, milliseconds: expect.any(Number) });
-    expect(receiver.told()).toEqual([{ type: "webhook.test", data: {} }]);
-    expect(await get(id)).toMatchObject({ status: "disabled", last_delivery: { status: 418 } });
-    expect((await testOf(crypto.randomUUID())).status).toBe(404);
-  });
-
-  test("is the only message that is being sent; others wait for its end, and follow at once", async () => {
-    const answers: (() => void)[] = [];
-    const receiver = await receive((_, response) => void answers.push(() => void response.writeHead(204).end()));
-    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
-    clock.advance(2 * MINUTE_MS);
-    const tested = testOf(id);
-    await expect.poll(() => answers.length).toBe(1);
-    const again = await Promise.all(Array.from({ length: 20 }, () => testOf(id)));
-    const refusal = "a message is being sent to this webhook; test it again in some seconds";
-    expect(new Set(again.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set([`409 ${refusal}`]));
-    await delivery.record();
-    await delivery.sweep();
-    expect(answers).toHaveLength(1);
-    answers[0]!();
-    expect((await tested).body.data).toMatchObject({ status: 204 });
-    // Without a sweep.
-    const ringing = delivery.drain();
-    await expect.poll(() => answers.length).toBe(2);
-    expect((await testOf(id)).body.error).toBe(refusal);
-    answers[1]!();
-    await ringing;
-    expect(receiver.told().map(({ type }) => type)).toEqual(["webhook.test", "work_items.changed"]);
-    expect(await delivery.waiting()).toBe(0);
-  });
-
-  test("ends the failures of its webhook by a success, and adds none", async () => {
-    let status = 500;
-    const receiver = await receive((_, response) => void response.writeHead(status).end());
-    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
-    status = 410;
-    await testOf(id);
-    expect(await get(id)).toMatchObject({ status: "active", failing_since: null, last_delivery: { status: 410 } });
-    status = 500;
-    await greet();
-    const { last_delivery: _, ...failing } = await get(id);
-    expect(failing.status).toBe("failing");
-    await testOf(id);
-    expect(await get(id)).toMatchObject(failing);
-    status = 204;
-    clock.advance(SECOND_MS);
-    await testOf(id);
-    expect(await get(id)).toMatchObject({ status: "active", failing_since: null, next_attempt_at: null });
-    await delivery.drain();
-    expect(receiver.told().at(-1)?.type).toBe("work_items.changed");
-  });
-
-  test("ends after 8 seconds, whatever its receiver does", async () => {
-    const receiver = await receive(() => {});
-    const { id } = await add(receiver.url);
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      const tested = testOf(id);
-      await expect.poll(() => receiver.received.length).toBe(1);
-      await vi.advanceTimersByTimeAsync(8000);
-      expect((await tested).body.data).toMatchObject({ status: null, reason: "no response within 8 seconds" });
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-});
-
-describe("an organization", () => {
-  const create = (number: number) =>
-    acme.send("createWebhook", { body: { webhook: { url: `https://example.com/${number}` } } });
-  const countsOf = (responses: readonly { readonly status: number }[]) =>
-    Object.fromEntries(
-      [...Map.groupBy(responses, ({ status }) => status)].map(([status, all]) => [status, all.length]),
-    );
-  const idsOf = async () => (await acme.send("listWebhooks")).body.data.map(({ id }) => id);
-
-  test("has at most 20 webhooks, however many are created at once, and a deleted one makes room for one", async () => {
-    const numbers = Array.from({ length: 30 }, (_, number) => number);
-    expect(countsOf(await Promise.all(numbers.map(create)))).toEqual({ 201: 20, 409: 10 });
-    const [first, second] = await idsOf();
-    for (const id of [first!, second!]) await acme.send("deleteWebhook", { params: { id } });
-    expect(countsOf(await Promise.all(numbers.slice(0, 10).map(create)))).toEqual({ 201: 2, 409: 8 });
-    expect(await idsOf()).toHaveLength(20);
-  });
-
-  test("that was erased and made again may have 20 again, and nothing is left of those before", async () => {
-    for (let number = 0; number < 2; number++) await create(number);
-    const { id } = acme.organization;
-    await eraseOrganization(operatorOf(runtime), id, { sleep: async (milliseconds) => clock.advance(milliseconds) });
-    expect(await tracesOf(runtime, id, acme.keyId)).toEqual([]);
-    acme = await createCustomer(runtime, id);
-    const numbers = Array.from({ length: 25 }, (_, number) => number);
-    expect(countsOf(await Promise.all(numbers.map(create)))).toEqual({ 201: 20, 409: 5 });
-  });
-});
-
 describe("ten thousand jobs that end at once", () => {
   test("are one message far below what SQS takes, which names the newest hundred and says that there are more", async () => {
     await add("https://example.com/");
@@ -513,105 +401,5 @@ describe("a webhook that is gone", () => {
     };
     await eraseOrganization(operatorOf(runtime), acme.organization.id, { sleep });
     expect(receiver.received).toHaveLength(before);
-  });
-});
-
-describe("settings", () => {
-  test.each([
-    ["http://example.com/", "must begin with https://"],
-    ["ftp://example.com/", "must begin with https://"],
-    ["https://user:secret@example.com/", "must not have a user name or password"],
-    ["https://example.com:25/", "must have port 443 or one from 1024 up"],
-    ["https://10.1.2.3/", "must not be an address of a private network"],
-    ["https://[::ffff:169.254.169.254]/", "must not be an address of a private network"],
-    ["example.com", "must be a URL"],
-    ["http://example.com./", "must begin with https://"],
-    ["https://10.1.2.3./", "must not be an address of a private network"],
-  ])("with the URL %s are refused", async (url, reason) => {
-    const refused = await acme.send("createWebhook", { body: { webhook: { url } } });
-    expect([refused.status, refused.body.error]).toEqual([422, `webhook.url: ${reason}`]);
-  });
-
-  test("take a local name with a final dot where they take it without", async () => {
-    for (const url of ["http://localhost:4000/", "http://localhost.:4000/"]) {
-      expect((await acme.send("createWebhook", { body: { webhook: { url } } })).status).toBe(201);
-    }
-  });
-
-  test("keep what isn't named", async () => {
-    const { id } = await add("https://example.com/a");
-    expect((await patch(id, { description: "mine" })).body.data).toMatchObject({
-      url: "https://example.com/a",
-      types: ["work_items.changed", "upload.ended"],
-      description: "mine",
-    });
-  });
-});
-
-describe("an Idempotency-Key", () => {
-  const url = "https://example.com/a";
-  const create = (webhook: { url: string; types?: ("work_items.changed" | "upload.ended")[]; description?: string }) =>
-    acme.send("createWebhook", { body: { webhook }, headers: { "Idempotency-Key": "one" } });
-
-  test("creates one webhook, also at once and where there is room for one", async () => {
-    for (let number = 0; number < 19; number++) await add(url);
-    const created = await Promise.all(Array.from({ length: 10 }, () => create({ url })));
-    expect(created.map(({ status }) => status)).toEqual(created.map(() => 201));
-    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
-  });
-
-  test.each([
-    { url: "https://example.com/b" },
-    { url, types: ["work_items.changed" as const] },
-    { url, types: ["work_items.changed" as const, "upload.ended" as const] },
-    { url, description: "second" },
-  ])("with another body is refused: %j", async (other) => {
-    const { body } = await create({ url });
-    const refused = await create(other);
-    expect([refused.status, refused.body.error]).toEqual([422, "Idempotency-Key: was used with another body"]);
-    // The body of the request counts, and not what has been changed since.
-    await patch(body.data.id, { ...other, description: "changed" });
-    expect((await create(other)).status).toBe(422);
-    expect((await create({ url })).body.data).toMatchObject({ description: "changed", secret: body.data.secret });
-  });
-
-  test("doesn't show a secret again that has been rotated, nor the one after it", async () => {
-    const { id, secret } = (await create({ url })).body.data;
-    const rotated = (await acme.send("rotateWebhookSecret", { params: { id } })).body.data;
-    expect(rotated.secret).toMatch(/^whsec_/);
-    expect(rotated.secret).not.toBe(secret);
-    clock.advance(48 * 60 * MINUTE_MS);
-    const repeated = await create({ url });
-    expect([repeated.status, repeated.text.includes("whsec_")]).toEqual([409, false]);
-    expect(repeated.body.error).toBe(
-      `the webhook ${id} exists, and its secret has been rotated since; rotate it to get a new one`,
-    );
-  });
-});
-
-describe("a rotation", () => {
-  const HOUR_MS = 60 * MINUTE_MS;
-  test("that would end a secret younger than 24 hours is refused, and says when it is possible", async () => {
-    const receiver = await receive();
-    const { id, secret } = await add(receiver.url);
-    const rotate = () => acme.send("rotateWebhookSecret", { params: { id } });
-    const secrets = [secret];
-    for (let hour = 0; hour < 9; hour++) {
-      secrets.push((await rotate()).body.data.secret);
-      clock.advance(HOUR_MS);
-    }
-    const refused = await rotate();
-    expect([refused.status, refused.body.error]).toEqual([
-      409,
-      "too many secrets of this webhook are younger than 24 hours; rotate again after 2026-03-02T12:00:00.000Z",
-    ]);
-    await acme.send("testWebhook", { params: { id } });
-    expect(secrets.map((each) => isSignedBy(each, receiver.received[0]!))).toEqual(secrets.map(() => true));
-    clock.advance(15 * HOUR_MS);
-    secrets.push((await rotate()).body.data.secret);
-    await acme.send("testWebhook", { params: { id } });
-    const [first, ...others] = secrets.map((each) => isSignedBy(each, receiver.received[1]!));
-    expect([first, ...others]).toEqual([false, ...others.map(() => true)]);
-    expect((await rotate()).body.error).toContain("rotate again after 2026-03-02T13:00:00.000Z");
   });
 });

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createTestClock, type TestClock } from "../../support/clock.ts";
+import { createCustomer, type Customer } from "../../support/customer-data.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
+import { createWebhookDelivery, startReceiver } from "../../support/webhooks.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+let clock: TestClock;
+let acme: Customer;
+let delivery: Awaited<ReturnType<typeof createWebhookDelivery>>;
+const receivers: Awaited<ReturnType<typeof startReceiver>>[] = [];
+beforeEach(async () => {
+  clock = createTestClock();
+  const runtime = await createTestRuntime({ clock, variables: { WEBHOOKS_TO_LOCALHOST: "true" } });
+  acme = await createCustomer(runtime);
+  delivery = await createWebhookDelivery(runtime);
+});
+afterEach(async () => void (await Promise.all(receivers.splice(0).map(({ stop }) => stop()))));
+
+const receive = async (answer?: Parameters<typeof startReceiver>[0]) => {
+  const receiver = await startReceiver(answer);
+  receivers.push(receiver);
+  return receiver;
+};
+const add = async (url: string, more: object = {}) =>
+  (await acme.send("createWebhook", { body: { webhook: { url, ...more } } })).body.data;
+const get = async (id: string) => (await acme.send("getWebhook", { params: { id } })).body.data;
+const patch = (id: string, webhook: object) => acme.send("updateWebhook", { params: { id }, body: { webhook } });
+/** Lets two minutes pass, after which a new webhook has been rung by itself. */
+const greet = async (): Promise<void> => {
+  clock.advance(2 * MINUTE_MS);
+  await delivery.record();
+  // The changes and the ended jobs, one after the other.
+  await delivery.sweep();
+};
+
+const testOf = (id: string) => acme.send("testWebhook", { params: { id } });
+
+test("a test is sent at once, also to a paused webhook, and shows what was answered", async () => {
+  const receiver = await receive((_, response) => void response.writeHead(418).end("I am a teapot"));
+  const { id } = await add(receiver.url);
+  await patch(id, { enabled: false });
+  const { data } = (await testOf(id)).body;
+  expect(data).toEqual({ status: 418, reason: null, milliseconds: expect.any(Number) });
+  expect(receiver.told()).toEqual([{ type: "webhook.test", data: {} }]);
+  expect(await get(id)).toMatchObject({ status: "disabled", last_delivery: { status: 418 } });
+  expect((await testOf(crypto.randomUUID())).status).toBe(404);
+});
+
+test("a test is the only message that is being sent; others wait for its end, and follow at once", async () => {
+  const answers: (() => void)[] = [];
+  const receiver = await receive((_, response) => void answers.push(() => void response.writeHead(204).end()));
+  const { id } = await add(receiver.url, { types: ["work_items.changed"] });
+  clock.advance(2 * MINUTE_MS);
+  const tested = testOf(id);
+  await expect.poll(() => answers.length).toBe(1);
+  const again = await Promise.all(Array.from({ length: 20 }, () => testOf(id)));
+  const refusal = "a message is being sent to this webhook; test it again in some seconds";
+  expect(new Set(again.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set([`409 ${refusal}`]));
+  await delivery.record();
+  await delivery.sweep();
+  expect(answers).toHaveLength(1);
+  answers[0]!();
+  expect((await tested).body.data).toMatchObject({ status: 204 });
+  // Without a sweep.
+  const ringing = delivery.drain();
+  await expect.poll(() => answers.length).toBe(2);
+  expect((await testOf(id)).body.error).toBe(refusal);
+  answers[1]!();
+  await ringing;
+  expect(receiver.told().map(({ type }) => type)).toEqual(["webhook.test", "work_items.changed"]);
+  expect(await delivery.waiting()).toBe(0);
+});
+
+test("a test ends the failures of its webhook by a success, and adds none", async () => {
+  let status = 500;
+  const receiver = await receive((_, response) => void response.writeHead(status).end());
+  const { id } = await add(receiver.url, { types: ["work_items.changed"] });
+  status = 410;
+  await testOf(id);
+  expect(await get(id)).toMatchObject({ status: "active", failing_since: null, last_delivery: { status: 410 } });
+  status = 500;
+  await greet();
+  const { last_delivery: _, ...failing } = await get(id);
+  expect(failing.status).toBe("failing");
+  await testOf(id);
+  expect(await get(id)).toMatchObject(failing);
+  status = 204;
+  clock.advance(SECOND_MS);
+  await testOf(id);
+  expect(await get(id)).toMatchObject({ status: "active", failing_since: null, next_attempt_at: null });
+  await delivery.drain();
+  expect(receiver.told().at(-1)?.type).toBe("work_items.changed");
+});
+
+test("a test ends after 8 seconds, whatever its receiver does", async () => {
+  const receiver = await receive(() => {});
+  const { id } = await add(receiver.url);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const tested = testOf(id);
+    await expect.poll(() => receiver.received.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(8000);
+    expect((await tested).body.data).toMatchObject({ status: null, reason: "no response within 8 seconds" });
+  } finally {
+    vi.useRealTimers();
+  }
+});
