@@ -102,7 +102,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/work-items/undo/undo-work-items.ts",
     text: "if (hasEvents && !dryRun) {",
     instead: "if (!hasEvents && !dryRun) {",
-    foundBy: "test/scenarios/undo-workers.test.ts",
+    foundBy: "test/lib/work-items/undo/undo-work-items.test.ts",
   },
   "undo event": {
     defect: "of an item that the import didn't change, no event is undone",
@@ -176,7 +176,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/work-items/undo/undo-work-items.ts",
     text: "parts.some(({ isMarked }) => isMarked) && !parts.some(({ isOpen }) => isOpen)",
     instead: "parts.some(({ isMarked }) => isMarked)",
-    foundBy: "test/scenarios/undo-workers.test.ts",
+    foundBy: "test/lib/work-items/undo/undo-work-items.test.ts",
   },
   "undo rows": {
     defect: "rows without an ID are not counted",

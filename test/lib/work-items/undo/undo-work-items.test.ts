@@ -1,0 +1,70 @@
+import { beforeEach, expect, it } from "vitest";
+import { workItemId } from "../../../../lib/identity.ts";
+import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
+import { createUndoWorkItems, type UndoOptions } from "../../../../lib/work-items/undo/undo-work-items.ts";
+import { createTestService } from "../../../support/service.ts";
+
+const IMPORT = { id: "import", createdAt: Date.now() };
+const noneEnded = () => Promise.resolve(new Set<string>());
+
+let service: Awaited<ReturnType<typeof createTestService>>;
+let undo: (
+  inputs: Parameters<ReturnType<typeof createUndoWorkItems>>[1],
+  options?: Partial<UndoOptions>,
+) => Promise<Awaited<ReturnType<ReturnType<typeof createUndoWorkItems>>>>;
+/** An import makes the item `a` with two events. */
+beforeEach(async () => {
+  service = await createTestService();
+  const { organization, runtime } = service;
+  const source = { job: IMPORT.id, createdAt: IMPORT.createdAt, firstRow: 2, findEnded: noneEnded };
+  const rows = ["e", "f"].map((event, index) => ({
+    row: index + 2,
+    input: { external_id: "a", type: "imported", events: [{ external_id: event, content: "x" }] },
+  }));
+  await createApplyWorkItems(runtime)(organization, rows, { source, deadline: Infinity });
+  const undoItems = createUndoWorkItems(runtime);
+  undo = (inputs, options = {}) =>
+    undoItems(organization, inputs, {
+      undone: IMPORT,
+      hasEvents: true,
+      source: { job: "undo", findEnded: noneEnded },
+      deadline: Infinity,
+      ...options,
+    });
+});
+const FIRST = { externalId: "a", events: ["e"] };
+const SECOND = { externalId: "a", events: ["f"] };
+
+it("an item is undone after all of its events that the import has changed, not only that of the row", async () => {
+  const { organization, call } = service;
+  const params = { id: workItemId(organization.id, "a") };
+  await call("applyWorkItemBatch", { body: { work_items: [{ external_id: "a", agent_name: "Ann" }] } });
+  expect(await undo([FIRST])).toMatchObject([{ outcome: "partly", reason: "in_use" }]);
+  const { events } = (await call("getWorkItem", { params })).body.data;
+  expect(events.map(({ external_id, deleted_at }) => [external_id, deleted_at !== undefined])).toEqual([
+    ["e", true],
+    ["f", true],
+  ]);
+});
+
+it("a row is recognized once all of it is undone, and not while a part of it is left", async () => {
+  let calls = 0;
+  const dies = async (): Promise<void> => {
+    calls += 1;
+    // The third one is before the item: its events are undone.
+    if (calls === 3) throw new Error("dead");
+  };
+  await expect(undo([FIRST], { guard: dies })).rejects.toThrow("dead");
+  expect(await undo([FIRST], { dryRun: true })).toMatchObject([{ recognized: false }]);
+  expect(await undo([FIRST])).toMatchObject([{ outcome: "deleted" }]);
+  expect(await undo([FIRST, SECOND], { dryRun: true })).toMatchObject([
+    { outcome: "deleted", recognized: true },
+    { outcome: "deleted", recognized: true },
+  ]);
+});
+
+it("another undo of the same import finds nothing to do", async () => {
+  await undo([FIRST]);
+  const source = { job: "undo 2", findEnded: noneEnded };
+  expect(await undo([FIRST, SECOND], { source })).toMatchObject([{ outcome: "unchanged" }, { outcome: "unchanged" }]);
+});
