@@ -172,8 +172,10 @@ const rows = {
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: {
-        actions: ["Query", "DeleteItem", "ConditionCheckItem"],
+        // It writes the mark of an item whose events are left.
+        actions: ["Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         partitions: ["ITEM", "LIST_ITEM", "LIST_DELETED_ITEM"],
+        writes: ["ITEM"],
         indexes: ["listing"],
       },
     },

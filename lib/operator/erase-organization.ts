@@ -8,7 +8,7 @@ import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-re
 import { listKeyNames, listKeys, revokeKey } from "./keys.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
 import { toOrganization } from "../organizations/organization.ts";
-import { type ResourceNameOf, resources, resourcesOfKind } from "../resources.ts";
+import { type PartitionKind, type ResourceNameOf, resources, resourcesOfKind } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
 import { prefixesOf } from "../uploads/files/upload-objects.ts";
@@ -19,7 +19,8 @@ import { type OwnedRecord, type RecordsPage, scanOrganization } from "./customer
 import { createErasureWrites, markErasing } from "./erasure-writes.ts";
 import { transactionsOf } from "../store/conditional-write.ts";
 import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
-import { erasedAs, lastRecords } from "./kinds-of-data.ts";
+import { createEraseItems, type Deletions } from "../work-items/erase-items.ts";
+import { erasedAs, kindOf, lastRecords } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { INDEX_SHOWS_WITHIN_MS, walkOrganization } from "./walk-organization.ts";
 import { webhookKeys } from "../webhooks/webhook-store.ts";
@@ -55,6 +56,9 @@ export interface ErasureOptions {
 
 /** After this time no call or worker knows the organization from its cache. */
 const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
+
+/** Of items and events only keys are read: they hold megabytes, and nothing in them matters. */
+const KEYS_ONLY: ReadonlySet<PartitionKind> = new Set(["ITEM"]);
 
 /** The longest that a worker of a large file runs, frozen or not, with a margin for clocks. */
 const LARGE_WORKERS_END_WITHIN_MS = 16 * 60_000;
@@ -123,7 +127,7 @@ export async function countForErasure(
     async ({ records }) => {
       for (const each of records) erased[erasedAs(each)] += 1;
     },
-    { onProgress: (progress) => onProgress?.({ ...progress, erased }) },
+    { onProgress: (progress) => onProgress?.({ ...progress, erased }), keysOnly: KEYS_ONLY },
   );
   erased.other_records += (await webhookKeys(runtime, organization)).length;
   for await (const segments of segmentKeys(runtime, organization)) erased.other_records += segments.length;
@@ -156,29 +160,43 @@ export async function eraseOrganization(
   let erased: ErasureCounts = { ...noCounts(), ...before.erased, keys: keys.length };
   let readUnits = 0;
   let filesUntil = Date.parse(mayCome);
-  let writing = Promise.resolve();
-  /** Deletes records of one transaction, and saves with them what an erasure that is interrupted must know. */
-  const erase = (table: string, records: readonly RecordKey[], counted: Partial<ErasureCounts>): Promise<void> => {
+  let writing: Promise<unknown> = Promise.resolve();
+  /** Carries out the deletions of one transaction, and saves with them what an erasure that is interrupted must know. */
+  const commit = (deletions: Deletions, counted: Partial<ErasureCounts>): Promise<boolean> => {
     // One after the other: all of them write the organization's record.
-    writing = writing.then(async () => {
+    const own = writing.then(async () => {
       const next = { ...erased };
       for (const [kind, count] of Object.entries(counted)) next[kind as keyof ErasureCounts] += count;
-      await writes.save({ erased: next, files_until: isoTime(filesUntil) }, table, records);
-      erased = next;
+      const isDone = await writes.save({ erased: next, files_until: isoTime(filesUntil) }, deletions);
+      if (isDone) erased = next;
+      return isDone;
     });
-    return writing;
+    writing = own;
+    return own;
   };
+  /** Deletes records of one transaction. */
+  const erase = async (TableName: string, records: readonly RecordKey[], counted: Partial<ErasureCounts>) => {
+    const deletions = records.map(({ pk, sk }) => ({ Delete: { TableName, Key: { pk, sk } } }));
+    await commit(deletions, counted);
+  };
+  const eraseItems = createEraseItems(runtime, { commit, onRead: (units) => (readUnits += units) });
 
   const erasePage = async ({ records }: RecordsPage): Promise<void> => {
     // Saved with the deletion of the job: a repeated erasure must still wait for its file.
     filesUntil = Math.max(filesUntil, ...records.map((record) => fileMayComeUntil(record, onDamaged, since)));
-    for (const chunk of transactionsOf(records)) {
+    const { ITEM: ofItems = [], ...others } = Object.groupBy(records, kindOf);
+    await eraseItems([...new Set(ofItems.map(({ pk }) => pk))]);
+    for (const chunk of transactionsOf(Object.values(others).flat())) {
       await erase(environment.WORK_ITEMS_TABLE, chunk, countsOf(chunk));
     }
   };
   const report = (progress: ReadProgress): void => onProgress?.({ ...progress, erased });
   const walk = () =>
-    walkOrganization(runtime, toOrganization(before), erasePage, { onProgress: report, listedLast: true });
+    walkOrganization(runtime, toOrganization(before), erasePage, {
+      onProgress: report,
+      listedLast: true,
+      keysOnly: KEYS_ONLY,
+    });
   const scan = () => scanOrganization(runtime, organization, erasePage, report);
   /** @param read reads the table's records @returns how many records and objects it found */
   const pass = async (read: () => Promise<ReadProgress>): Promise<number> => {
@@ -187,7 +205,8 @@ export async function eraseOrganization(
     for (const chunk of transactionsOf(await webhookKeys(runtime, organization))) {
       await erase(environment.WEBHOOKS_TABLE, chunk, countsOf(chunk));
     }
-    readUnits += (await read()).readUnits;
+    const progress = await read();
+    readUnits += progress.readUnits;
     for await (const segments of segmentKeys(runtime, organization)) {
       for (const chunk of transactionsOf(segments)) await erase(environment.CHANGES_TABLE, chunk, countsOf(chunk));
     }

@@ -1,7 +1,7 @@
 import { DeleteCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { retry } from "../retry.ts";
 import { tryWrite, writeConditionally } from "../store/conditional-write.ts";
-import type { RecordKey } from "../store/versioned-record.ts";
+import type { Deletions } from "../work-items/erase-items.ts";
 import { NotFoundError, StateConflictError } from "../errors.ts";
 import { decodeOrganization, organizationRecordKey } from "../organizations/access-store.ts";
 import { type Administration, getOrganization } from "./administration.ts";
@@ -65,22 +65,26 @@ export function createErasureWrites(runtime: Administration, organization: strin
     assertOwn,
     /**
      * Saves the progress and deletes records, at once or not at all.
-     * @param keys at most as many as `transactionsOf` puts together
+     * @param deletions at most as many as `transactionsOf` puts together
+     * @returns false if a condition of theirs didn't hold
      * @throws StateConflictError if the erasure is over, StoreBusyError
      */
-    save: async ({ erased, files_until: until }: ErasureProgress, table: string, keys: readonly RecordKey[]) => {
+    save: ({ erased, files_until: until }: ErasureProgress, deletions: Deletions): Promise<boolean> => {
       const progress = {
         ...own,
         UpdateExpression: "SET erased = :erased, files_until = :until",
         ExpressionAttributeValues: { ":since": since, ":erased": erased, ":until": until },
       };
-      const deletes = keys.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } }));
-      await retry(SAVING, async () => {
-        const command = new TransactWriteCommand({ TransactItems: [{ Update: progress }, ...deletes] });
+      const isConditional = deletions.some((each) => each.ConditionCheck ?? each.Delete?.ConditionExpression);
+      return retry(SAVING, async () => {
+        const command = new TransactWriteCommand({ TransactItems: [{ Update: progress }, ...deletions] });
         const outcome = await writeConditionally(dynamodb, command);
         if (outcome.kind === "written") return true;
-        if (outcome.current !== undefined) await assertOwn();
-        else if (outcome.kind !== "busy" && !isThrottled(outcome.error)) throw outcome.error;
+        if (outcome.current !== undefined) {
+          await assertOwn();
+          return isConditional ? false : undefined;
+        }
+        if (outcome.kind !== "busy" && !isThrottled(outcome.error)) throw outcome.error;
         return undefined;
       });
     },

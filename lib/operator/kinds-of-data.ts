@@ -5,6 +5,7 @@ import { keyUseKey } from "../organizations/key-use.ts";
 import { rateLimitKey } from "../organizations/limit-record.ts";
 import type { KeyNames } from "./keys.ts";
 import type { ListingKind } from "../store/lists/partition.ts";
+import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "../work-items/work-item-record.ts";
 import type { PartitionKind, RecordKind, ResourceNameOf } from "../resources.ts";
 
 /** What an erasure counts, beside objects and keys. */
@@ -32,7 +33,10 @@ const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records
 const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<PartitionKind, KindOfData>>> = {
   ITEM: {
     ownerOf: secondPart,
-    erasedAs: ({ sk }) => (sk.startsWith("#") ? "work_items" : "events"),
+    erasedAs: ({ sk }) => {
+      if (sk === ITEM_SORT_KEY) return "work_items";
+      return sk.startsWith(EVENT_SORT_KEY_PREFIX) ? "events" : "other_records";
+    },
     exportedAs: "work item",
     lists: ["LIST_ITEM", "LIST_DELETED_ITEM"],
   },
@@ -63,7 +67,7 @@ export const EXPORTED_LISTS: readonly Lists[] = allKinds
   .map(({ lists }) => lists);
 
 /** Kind of a record's partition. */
-export function kindOf({ pk }: RecordKey): PartitionKind {
+export function kindOf({ pk }: Pick<RecordKey, "pk">): PartitionKind {
   return pk.slice(0, pk.indexOf("#")) as PartitionKind;
 }
 

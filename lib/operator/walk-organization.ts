@@ -2,13 +2,13 @@ import { QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { resources } from "../resources.ts";
+import { type PartitionKind, resources } from "../resources.ts";
 import { chunksOf } from "../retry.ts";
 import { listingSource } from "../store/lists/partition.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { planPartitions } from "../work-items/planned-records.ts";
 import type { OwnedRecord, RecordsPage } from "./customer-records.ts";
-import { erasedAs, type Lists, LISTS } from "./kinds-of-data.ts";
+import { erasedAs, kindOf, type Lists, LISTS } from "./kinds-of-data.ts";
 import { createMeteredReads, type ReadProgress } from "./metered-reads.ts";
 
 /** An index shows a write after this time at the latest; usually after a fraction of a second. */
@@ -42,6 +42,8 @@ export interface WalkOptions {
    * @default false
    */
   readonly listedLast?: boolean;
+  /** Kinds of partitions of whose records only keys and `created_at` are read. @default none */
+  readonly keysOnly?: ReadonlySet<PartitionKind>;
   /** Where an interrupted walk has stopped. @default it begins */
   readonly from?: WalkPlace | undefined;
   /** Partitions that the interrupted walk has visited. */
@@ -72,7 +74,7 @@ export async function walkOrganization(
   visit: (page: WalkPage) => Promise<void>,
   options: WalkOptions = {},
 ): Promise<ReadProgress> {
-  const { onProgress, lists = LISTS, listedLast = false } = options;
+  const { onProgress, lists = LISTS, listedLast = false, keysOnly } = options;
   const { read, progress } = createMeteredReads(onProgress);
   const began = isoTime(clock());
   const visited = new Set(options.visited);
@@ -97,6 +99,7 @@ export async function walkOrganization(
     ExpressionAttributeValues: { ":pk": pk },
     ConsistentRead: true,
     ScanIndexForward: !listedLast,
+    ...(keysOnly?.has(kindOf({ pk })) && { ProjectionExpression: "pk, sk, created_at" }),
   });
   const entriesOf = (partition: string) => ({
     IndexName: "listing",

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { paginateQuery } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { isUnavailable } from "../aws/error-codes.ts";
@@ -8,12 +10,16 @@ import { type Organization, toOrganization } from "../organizations/organization
 import { mapConcurrently } from "../retry.ts";
 import { getItem } from "../store/batch-get.ts";
 import { idAt, listingSource } from "../store/lists/partition.ts";
+import { decoderOf } from "../store/decode-record.ts";
 import { traceOf } from "../trace.ts";
-import { createEraseExpiredItem } from "./erase-expired-item.ts";
+import { createEraseItems, type EraseItems } from "../work-items/erase-items.ts";
+import { partitionOf } from "../work-items/work-item-record.ts";
 
 const DAY_MS = 86_400_000;
 const CONCURRENT = 16;
 const ITEMS_PER_PAGE = 100;
+/** The longest that one organization's items hold up those of others. */
+const TURN_MS = 10_000;
 /** What places in a list of work items begin with: those that aren't completed, by creation; then the others. */
 const PLACES = ["1#", "2#"] as const;
 /** After this time a call that had read an item before it was erased has ended. */
@@ -50,11 +56,18 @@ async function* listExpiredItems(
   }
 }
 
+/** An item's times, by which it expires. */
+const decodeTimes = decoderOf("work item", z.object({ created_at: z.string(), completed_at: z.string().optional() }));
+
 /** An organization whose items expire, and the pages of those that have. */
 interface Expiring {
   readonly id: string;
-  readonly before: string;
+  readonly erase: EraseItems;
   readonly pages: AsyncGenerator<readonly string[]>;
+  /** Items of the last page that have not had their turn. */
+  next: readonly string[];
+  /** Items that hold more than was erased in their turns. */
+  large: readonly string[];
   erased: number;
 }
 /** Items that were erased, or may have been in part, to be looked at again for events. */
@@ -63,11 +76,14 @@ interface Erased {
   readonly ids: readonly string[];
   readonly at: number;
 }
+/** What became of an item in a turn. `unclear`: it may have been erased. */
+type Outcome = "not tried" | "kept" | "erased" | "unclear" | "has more";
 
 /**
- * Makes the function that erases the work items that are older than their organization keeps them, as `erase item` does.
- * Organizations take turns, a page each, so that a large one doesn't hold up the others. One that can't be read is left out
- * until the next run. Nothing is kept in between: what is left when the time is over is found by the next run.
+ * Makes the function that erases the work items that are older than their organization keeps them. Organizations take turns, a page
+ * each, so that a large one doesn't hold up the others: what an item holds that doesn't go in its turn waits for the next. One that
+ * can't be read is left out until the next run. What is left when the time is over is found by the next run, also the events of
+ * an item that is gone.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */
 export function createEraseExpired(
@@ -75,7 +91,6 @@ export function createEraseExpired(
   sleep: (milliseconds: number) => Promise<unknown> = wait,
 ) {
   const { clock, dynamodb, environment, log } = runtime;
-  const erase = createEraseExpiredItem(runtime);
   const fail = (organization: string, error: unknown): void =>
     log.error("the retention of an organization waits for the next run", { organization, ...traceOf(error) });
 
@@ -84,7 +99,13 @@ export function createEraseExpired(
     const record = item && decodeOrganization(item);
     if (!record?.retention_days || record.erasing_since !== undefined) return [];
     const before = isoTime(clock() - record.retention_days * DAY_MS);
-    return [{ id, before, pages: listExpiredItems(runtime, toOrganization(record), before), erased: 0 }];
+    // The lists lag behind: it may have been completed since.
+    const isDue = (stored: Attributes): boolean => {
+      const { created_at: created, completed_at: completed = created } = decodeTimes(stored);
+      return completed < before;
+    };
+    const pages = listExpiredItems(runtime, toOrganization(record), before);
+    return [{ id, erase: createEraseItems(runtime, { isDue }), pages, next: [], large: [], erased: 0 }];
   };
   const allExpiring = async (): Promise<Expiring[]> => {
     const found: Expiring[] = [];
@@ -100,43 +121,62 @@ export function createEraseExpired(
     return found;
   };
 
-  /** Erases items, or events that they left. @returns those to look at again, and why the store is out, if it is */
-  const erasePage = async (expiring: Expiring, ids: readonly string[]) => {
-    const { id: organization, before } = expiring;
+  /** Erases items, or events that they left, until a time. @returns what became of each, and why the store is out, if it is */
+  const eraseAll = async (expiring: Expiring, ids: readonly string[], until: number) => {
+    const { id: organization, erase } = expiring;
+    const isOver = (): boolean => clock() >= until;
     let outage: unknown;
-    const results = await mapConcurrently(ids, CONCURRENT, async (id) => {
-      if (outage !== undefined) return false;
+    const outcomes = await mapConcurrently(ids, CONCURRENT, async (id): Promise<Outcome> => {
+      if (outage !== undefined || isOver()) return "not tried";
       try {
-        const isErased = await erase(organization, id, before);
-        if (isErased) expiring.erased++;
-        return isErased;
+        const { work_items: items, left } = await erase([partitionOf(organization, id)], isOver);
+        expiring.erased += items;
+        if (left.length > 0) return "has more";
+        return items > 0 || expiring.large.includes(id) ? "erased" : "kept";
       } catch (error) {
-        if (isUnavailable(error)) outage = error;
-        else log.error("a work item can't be erased", { organization, id, ...traceOf(error) });
-        return isUnavailable(error);
+        if (!isUnavailable(error)) {
+          log.error("a work item can't be erased", { organization, id, ...traceOf(error) });
+          return "kept";
+        }
+        outage = error;
+        return "unclear";
       }
     });
-    return { erased: { expiring, ids: ids.filter((_, index) => results[index]), at: clock() }, outage };
+    const those = (...which: Outcome[]): string[] => ids.filter((_, index) => which.includes(outcomes[index]!));
+    return { those, outage };
   };
-  const lookAgain = async ({ expiring, ids }: Erased): Promise<void> => {
-    const { outage } = await erasePage(expiring, ids);
-    if (outage !== undefined) fail(expiring.id, outage);
+  /** @returns whether the organization has more, and what to look at again */
+  const takeTurn = async (expiring: Expiring) => {
+    let isListed = false;
+    if (expiring.next.length === 0) {
+      const { value: page = [], done = false } = await expiring.pages.next();
+      [expiring.next, isListed] = [page as readonly string[], done];
+    }
+    const ids = [...new Set([...expiring.next, ...expiring.large])];
+    const { those, outage } = await eraseAll(expiring, ids, clock() + TURN_MS);
+    const erased: Erased = { expiring, ids: those("erased", "unclear"), at: clock() };
+    const { large } = expiring;
+    expiring.next = those("not tried").filter((id) => !large.includes(id));
+    expiring.large = [...large.filter((id) => those("not tried").includes(id)), ...those("has more")];
+    return { erased, outage, hasMore: !isListed || expiring.large.length > 0 };
   };
 
   return async (until: number): Promise<void> => {
     const all = await allExpiring();
     const waiting: Erased[] = [];
+    const lookAgain = async ({ expiring, ids }: Erased): Promise<void> => {
+      const { outage } = await eraseAll(expiring, ids, until);
+      if (outage !== undefined) fail(expiring.id, outage);
+    };
     for (let active = all; active.length > 0;) {
       const next: Expiring[] = [];
       for (const expiring of active) {
         if (clock() > until - LAST_LOOK_MS - CALLS_END_WITHIN_MS) break;
         try {
-          const { value: ids, done } = await expiring.pages.next();
-          if (done === true) continue;
-          const { erased, outage } = await erasePage(expiring, ids);
-          waiting.push(erased);
+          const { erased, outage, hasMore } = await takeTurn(expiring);
+          if (erased.ids.length > 0) waiting.push(erased);
           if (outage !== undefined) throw outage;
-          next.push(expiring);
+          if (hasMore) next.push(expiring);
         } catch (error) {
           fail(expiring.id, error);
         }

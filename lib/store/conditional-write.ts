@@ -9,7 +9,7 @@ import type { Attributes } from "../aws/attribute-values.ts";
 import { conditionFailureOf, outcomeOfError, type WriteFailure } from "./write-outcome.ts";
 
 /** A transaction has at most 100 actions, of which one is for the record that the others depend on. */
-const DELETES_PER_TRANSACTION = 99;
+const ACTIONS_PER_TRANSACTION = 99;
 /** All items of a transaction have at most 4 MB. */
 const BYTES_PER_TRANSACTION = 3_000_000;
 
@@ -76,20 +76,31 @@ export async function tryOnce(
   return undefined;
 }
 
-/** Cuts records into lists that one transaction can delete. */
-export function transactionsOf<T extends object>(records: readonly T[]): T[][] {
-  const transactions: T[][] = [];
-  let bytes = 0;
-  for (const record of records) {
-    const size = Buffer.byteLength(JSON.stringify(record));
-    const last = transactions.at(-1);
-    if (last !== undefined && last.length < DELETES_PER_TRANSACTION && bytes + size <= BYTES_PER_TRANSACTION) {
-      last.push(record);
-      bytes += size;
-    } else {
-      transactions.push([record]);
-      bytes = size;
+/**
+ * Groups what belongs together into transactions.
+ * @param sizeOf its actions, and the bytes of the records that they are about
+ */
+export function groupsForTransactions<T>(
+  values: readonly T[],
+  sizeOf: (value: T) => readonly [actions: number, bytes: number],
+): T[][] {
+  const groups: T[][] = [];
+  let [actions, bytes] = [0, 0];
+  for (const value of values) {
+    const [moreActions, moreBytes] = sizeOf(value);
+    actions += moreActions;
+    bytes += moreBytes;
+    const last = groups.at(-1);
+    if (last !== undefined && actions <= ACTIONS_PER_TRANSACTION && bytes <= BYTES_PER_TRANSACTION) last.push(value);
+    else {
+      groups.push([value]);
+      [actions, bytes] = [moreActions, moreBytes];
     }
   }
-  return transactions;
+  return groups;
+}
+
+/** Cuts records into lists that one transaction can delete. */
+export function transactionsOf<T extends object>(records: readonly T[]): T[][] {
+  return groupsForTransactions(records, (record) => [1, Buffer.byteLength(JSON.stringify(record))]);
 }

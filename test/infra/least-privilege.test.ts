@@ -236,7 +236,9 @@ test("webhooks are managed, rung and swept with no more than each function's pol
 });
 
 test("expired items are erased with no more than the function's policy", async () => {
-  const body = { work_items: [{ external_id: "expired", events: [{ external_id: "1" }] }] };
+  // More than go with the item.
+  const events = Array.from({ length: 99 }, (_, index) => ({ external_id: `${index}` }));
+  const body = { work_items: [{ external_id: "expired", events }] };
   await request(routes.applyWorkItemBatch, { body });
   await changeOrganization(runtime, organization, { retention_days: 1 });
   clock.advance(48 * HOUR_MS);

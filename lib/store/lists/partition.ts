@@ -73,6 +73,14 @@ export function listingEntry(kind: ListingKind, organization: Writable, id: stri
   };
 }
 
+/** The attributes that add another record to a list at the place that a record has in its own; undefined if that has none. */
+export function entryInOtherList(kind: ListingKind, record: Readonly<Record<string, unknown>>) {
+  const { [listing.partitionKey]: partition, [listing.sortKey]: place } = record;
+  if (typeof partition !== "string" || typeof place !== "string") return undefined;
+  const [, ...owner] = partition.split("#");
+  return { [listing.partitionKey]: partitionKeyOf(kind, ...owner), [listing.sortKey]: place };
+}
+
 /** The id of the record at a place in a list. */
 export function idAt(place: string): string {
   return place.slice(place.lastIndexOf("#") + 1);

@@ -33,10 +33,10 @@ describe("erasing a work item", () => {
     expect(await eraseItem(runtime, acme.organization.id, "deleted", { sleep })).toMatchObject({ item: true });
   });
 
-  it("waits where DynamoDB throttles a batch of deletions", async () => {
+  it("waits where DynamoDB throttles deletions", async () => {
     let calls = 0;
     const stop = failRequests(runtime.dynamodb, (command) =>
-      command === "BatchWriteItemCommand" && calls++ < 2
+      command === "TransactWriteItemsCommand" && calls++ < 2
         ? { name: "ThrottlingException", httpStatusCode: 400 }
         : undefined,
     );
@@ -57,7 +57,7 @@ describe("erasing a work item", () => {
   it("begins again when somebody changes the item or adds events meanwhile", async () => {
     let changes = 0;
     const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
-      if (command !== "DeleteItemCommand" || changes >= 3) return "none";
+      if (command !== "TransactWriteItemsCommand" || changes >= 3) return "none";
       changes += 1;
       await acme.apply({ external_id: "kept", type: `changed ${changes}`, events: [{ external_id: `e${changes}` }] });
       return "none";

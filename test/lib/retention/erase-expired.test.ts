@@ -6,7 +6,6 @@ import { workItemId } from "../../../lib/identity.ts";
 import { changeOrganization } from "../../../lib/operator/administration.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createEraseExpired } from "../../../lib/retention/erase-expired.ts";
-import { createEraseExpiredItem } from "../../../lib/retention/erase-expired-item.ts";
 import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { type Customer, overwrite, tracesOf } from "../../support/customer-data.ts";
@@ -101,7 +100,10 @@ describe("work items that are older than their organization keeps them", () => {
       await acme.apply({ external_id: "a", completed_at: ago(0) });
       return "none";
     });
-    expect(await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30))).toBe(false);
+    await keep(acme, 30);
+    await run();
+    removeFaults();
+    expect(await itemsOf(acme)).toHaveLength(1);
     const left = await tracesOf(runtime, id);
     expect(left.filter((key) => / EVENT#/.test(key))).toHaveLength(count);
   });
@@ -119,7 +121,9 @@ describe("work items that are older than their organization keeps them", () => {
       const CancellationReasons = [{ Code: "None" }, { Code }];
       throw new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
     });
-    expect(await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30))).toBe(true);
+    await keep(acme, 30);
+    await run();
+    // The item with some events, and the others; each was cancelled once.
     expect(cancelled).toBe(4);
     expect((await tracesOf(runtime, id)).filter((key) => key.startsWith("ITEM#"))).toEqual([]);
   });
@@ -138,7 +142,8 @@ describe("work items that are older than their organization keeps them", () => {
       await send();
       return "none";
     });
-    await createEraseExpiredItem(runtime)(id, workItemId(id, "a"), ago(30));
+    await keep(acme, 30);
+    await run();
     removeFaults();
     const left = await tracesOf(runtime, id);
     expect([isBack, left.filter((key) => / EVENT#/.test(key)).length]).toEqual([true, 150]);
@@ -227,5 +232,25 @@ describe("work items that are older than their organization keeps them", () => {
     expect((await left(acme)) + (await left(other))).toBeGreaterThan(100);
     await run();
     expect([await left(acme), await left(other)]).toEqual([0, 0]);
+  });
+
+  it("of any size take no other organization's time, and are continued the next night", async () => {
+    const others = await Promise.all(Array.from({ length: 4 }, () => createFeedCustomer(runtime)));
+    for (const each of chunksOf(events(500), 50)) await acme.apply({ external_id: "large", events: each });
+    for (const { apply } of [acme, ...others]) await apply({ external_id: "a" }, { external_id: "b" });
+    clock.advance(40 * DAY_MS);
+    for (const each of [acme, ...others]) await keep(each, 30);
+    const removeFaults = injectFaults(runtime.dynamodb, (command, input) => {
+      if (command === "TransactWriteItemsCommand" && JSON.stringify(input).includes("EVENT#"))
+        clock.advance(5 * MINUTE_MS);
+      return "none";
+    });
+    await run();
+    removeFaults();
+    for (const each of [acme, ...others]) expect(await itemsOf(each)).toEqual([]);
+    const left = await tracesOf(runtime, acme.organization.id);
+    expect(left.filter((key) => key.startsWith("ITEM#")).length).toBeGreaterThan(50);
+    await run();
+    expect((await tracesOf(runtime, acme.organization.id)).filter((key) => key.startsWith("ITEM#"))).toEqual([]);
   });
 });
