@@ -1,9 +1,9 @@
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
-import { createInterface } from "node:readline";
 import type { ExportPlace } from "../../../lib/operator/export-organization.ts";
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
+import { jsonLines } from "../json-lines.ts";
 
 /** What is exported: only an export of the same data continues a file. */
 interface Source {
@@ -27,8 +27,8 @@ function readKept(file: string, source: Source): Kept | undefined {
 async function itemsIn(file: string, bytes: number): Promise<string[]> {
   const items: string[] = [];
   if (bytes === 0) return items;
-  for await (const line of createInterface({ input: createReadStream(file, { end: bytes - 1 }) })) {
-    const { work_item: item } = JSON.parse(line) as { readonly work_item?: { readonly external_id: string } };
+  for await (const line of jsonLines(createReadStream(file, { end: bytes - 1 }))) {
+    const { work_item: item } = JSON.parse(line ?? "") as { readonly work_item?: { readonly external_id: string } };
     if (item !== undefined) items.push(item.external_id);
   }
   return items;

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createReadStream, type ReadStream, statSync } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
@@ -12,6 +11,7 @@ import type { Terminal } from "../../terminal.ts";
 import { nameDamaged, type Result } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
+import { jsonLines } from "../json-lines.ts";
 import { costOf, withBar, withReadBar } from "../progress.ts";
 
 export interface TransferOptions {
@@ -83,9 +83,14 @@ async function opened(file: string): Promise<ReadStream> {
   return stream;
 }
 
-/** The lines of a stream. It is not read before the first is asked for: lines that come earlier would be lost. */
+/** The lines of a stream. @throws UsageError at one that isn't UTF-8 */
 async function* linesOf(input: Readable): AsyncGenerator<string> {
-  yield* createInterface({ input, crlfDelay: Infinity });
+  let number = 0;
+  for await (const line of jsonLines(input)) {
+    number += 1;
+    if (line === undefined) throw new UsageError(`line ${number}: isn't valid UTF-8`);
+    yield line;
+  }
 }
 
 /** `organizations import`: takes what `export` has written, from the standard input or a file. */

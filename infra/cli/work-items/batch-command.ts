@@ -1,10 +1,10 @@
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import type { WorkItemInput } from "work-items-client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import { type Command, EXIT } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
+import { jsonLines } from "../json-lines.ts";
 import { withProgress } from "../progress.ts";
 
 /** An object as in the file, with all digits of its numbers: the service validates it. */
@@ -12,17 +12,6 @@ function parseLine(text: string): WorkItemInput | undefined {
   try {
     const item = parseJson(text);
     return isJsonObject(item) ? ({ ...item } as Record<string, unknown> & WorkItemInput) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** The text of a line that was read as a character for each byte; undefined if it isn't UTF-8. */
-function textOf(line: string): string | undefined {
-  try {
-    return utf8.decode(Buffer.from(line, "latin1"));
   } catch {
     return undefined;
   }
@@ -36,15 +25,14 @@ async function* itemsIn(
 ): AsyncGenerator<WorkItemInput> {
   let number = 0;
   try {
-    for await (const line of createInterface({ input: createReadStream(path, "latin1"), crlfDelay: Infinity })) {
+    for await (const text of jsonLines(createReadStream(path))) {
       number++;
-      const text = textOf(line);
       if (text === undefined) {
         onError(number, "isn't valid UTF-8");
         continue;
       }
       if (text.trim() === "") continue;
-      const item = parseLine(number === 1 ? text.replace(/^\uFEFF/, "") : text);
+      const item = parseLine(text);
       if (item === undefined) onError(number, "not a JSON object");
       else {
         onItem(number);

@@ -18,7 +18,7 @@ beforeEach(async () => {
   acme = await createCustomer(runtime, "acme");
   await fill(runtime, acme);
   // More than are read at the same time.
-  for (const prefix of ["a", "b", "c"]) {
+  for (const prefix of ["a", "b", "c\u2028"]) {
     await acme.apply(...Array.from({ length: 90 }, (_, index) => ({ external_id: `${prefix}-${index}` })));
   }
   directory = await mkdtemp(join(tmpdir(), "work-items-"));
@@ -76,7 +76,7 @@ it("has each item once, also one that moved in the list while the export was int
   const written = (await readFile(`${file}.partial`, "utf8")).split("\n").length;
   expect(written).toBeGreaterThan(75);
   // To the end of the list, so that each is met again; some even to the list of deleted ones.
-  for (const prefix of ["a", "b", "c"]) {
+  for (const prefix of ["a", "b", "c\u2028"]) {
     const completed = { completed_at: "2026-01-02T03:04:05Z" };
     await acme.apply(
       ...Array.from({ length: 90 }, (_, index) => ({ external_id: `${prefix}-${index}`, ...completed })),

@@ -132,6 +132,35 @@ describe("npm run organizations", () => {
     expect((await run("import acme", out)).out).toBe("wrote 0 records; 5 already existed and are unchanged\n");
   });
 
+  it("imports what it has exported, whatever ends lines elsewhere in its texts", async () => {
+    const texts = ["\u2028", "\u2029", "\u0085", "\r", "\n", "\r\n", "\v\f", "\uFEFF", "👍"].map((end) => `a${end}b`);
+    const odd = await createCustomer(runtime, "odd");
+    const created = await odd.apply(
+      ...texts.map((text, index) => ({
+        external_id: `${index} ${text}`,
+        custom_attributes: { [text]: text },
+        events: [{ external_id: text, content: text }],
+      })),
+    );
+    expect(created.body.data.summary.created).toBe(texts.length);
+    const { out } = await run("export odd");
+    const file = join(directory, "odd.ndjson");
+    await writeFile(file, out);
+    for (const imported of [await run("import odd --dry-run", out), await run(`import odd --dry-run --file ${file}`)]) {
+      expect(imported.error).toBe("");
+      expect(imported.out).toBe("would write 0 records; 18 already existed and are unchanged\n");
+    }
+    await createCustomer(runtime, "copy");
+    await run("import copy", out);
+    const linesOf = (text: string) => text.split("\n").slice(1).toSorted();
+    expect(linesOf((await run("export copy")).out)).toEqual(linesOf(out));
+    await rm(file);
+    const notText = Buffer.concat([Buffer.from(out.slice(0, out.indexOf("\n") + 1)), Buffer.from([0xff, 0x0a])]);
+    await writeFile(file, notText);
+    expect(await run(`import odd --file ${file}`)).toMatchObject({ status: 1, error: "line 2: isn't valid UTF-8" });
+    await rm(file);
+  });
+
   it("exports to a file that only its owner can read, and says where a file is missing", async () => {
     const file = join(directory, "acme.ndjson");
     const counted = /3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000\n$/;

@@ -1,0 +1,41 @@
+const LINE_FEED = 0x0a;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function textOf(line: Buffer): string | undefined {
+  try {
+    return utf8.decode(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The bytes between line feeds. */
+async function* bytesOfLines(input: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = [];
+  for await (const chunk of input) {
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    let from = 0;
+    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, from)) {
+      yield Buffer.concat([...begun, bytes.subarray(from, end)]);
+      begun = [];
+      from = end + 1;
+    }
+    if (from < bytes.length) begun.push(bytes.subarray(from));
+  }
+  if (begun.length > 0) yield Buffer.concat(begun);
+}
+
+/**
+ * The lines of a file of JSON, without a byte order mark: the one reader of such files. Only a line feed ends a line. JSON texts may hold
+ * all other characters that end lines elsewhere (U+2028, U+2029, U+0085), and a carriage return before it is white space.
+ * @param input bytes, or texts
+ * @yields undefined for a line that isn't UTF-8
+ */
+export async function* jsonLines(input: AsyncIterable<Buffer | string>): AsyncGenerator<string | undefined> {
+  let isFirst = true;
+  for await (const bytes of bytesOfLines(input)) {
+    const text = textOf(bytes);
+    yield isFirst ? text?.replace(/^\uFEFF/, "") : text;
+    isFirst = false;
+  }
+}
