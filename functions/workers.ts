@@ -132,11 +132,14 @@ const rows = {
     },
   },
   sweepChanges: {
-    summary: "Writes the stream's heartbeats; puts holes into change logs that may lack changes",
+    summary:
+      "Writes the stream's heartbeats, and where the table is; puts holes into change logs that may lack changes",
     trigger: { kind: "schedule", everyMinutes: 10 },
     permissions: {
       access: { actions: ["GetItem", "Query"] },
-      workItems: { actions: ["PutItem"], partitions: ["HEARTBEAT"] },
+      workItems: { actions: ["PutItem"], partitions: ["HEARTBEAT", "ORIGIN"] },
+      // Its name alone.
+      audit: { actions: [] },
       changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: ["LOG", "HOLES"] },
       webhooks: { actions: ["Query"], partitions: ["WEBHOOK_STATE"] },
       webhooksQueue: { actions: ["SendMessage"] },

@@ -46,9 +46,6 @@ export const STREAM_WINDOW_SECONDS = 1;
 /** A smaller response would hardly shrink: it travels in one packet either way. */
 export const COMPRESSED_FROM_BYTES = 1024;
 
-/** How long the bucket keeps uploaded files, their chunks and lists. */
-export const UPLOADS_KEPT_DAYS = 35;
-
 /**
  * Lambda gives CPU in proportion to memory. Functions that only read mostly wait for DynamoDB; those that parse and
  * validate megabytes get 1,769 MB, which is one whole vCPU. A single thread cannot use more.

@@ -88,7 +88,7 @@ export const resources = {
       due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
     },
   },
-  /** What operators have done, and what was erased. No function may use it, and no restore replaces it. */
+  /** What operators have done, and what was erased. No function may use it, and no restore replaces it. One knows its name. */
   audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {} },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
@@ -140,7 +140,7 @@ export function mapResources<K extends Resource["kind"], T>(
 }
 
 /** Prefix of the partition keys of one kind of records in the table WorkItems. */
-export type RecordKind = "ITEM" | "DRY_RUN" | "UPLOAD" | "CONVERSATION" | "HEALTH" | "HEARTBEAT";
+export type RecordKind = "ITEM" | "DRY_RUN" | "UPLOAD" | "CONVERSATION" | "HEALTH" | "HEARTBEAT" | "ORIGIN";
 
 /** That, and of records in the tables Changes, Webhooks and Audit, in an index, and of the organizations in Access. */
 export type PartitionKind =
@@ -157,6 +157,7 @@ export type PartitionKind =
   | "ORGANIZATIONS"
   | "COMMANDS"
   | "ERASURES"
+  | "LEDGER"
   | "RESTORED"
   | "LIST_ITEM"
   | "LIST_DELETED_ITEM"

@@ -5,7 +5,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, HttpMethod
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { BucketResource } from "../../lib/resources.ts";
-import { UPLOADS_KEPT_DAYS } from "../limits.ts";
+import { UPLOADS_KEPT_DAYS } from "../../lib/uploads/job/kept-until.ts";
 
 export interface UploadBucketProps {
   readonly resource: BucketResource;

@@ -47,12 +47,16 @@ const READS: ReadonlySet<string> = new Set<TablePermissions["actions"][number]>(
 
 /** Permissions on a table as its policy allows them, one statement for each kind of access. */
 export function accessesOf({ actions, partitions, writes = partitions }: TablePermissions) {
-  if (writes === partitions) return [{ actions, partitions }];
   const isRead = (action: string): boolean => READS.has(action);
-  return [
-    { actions: actions.filter(isRead), partitions },
-    { actions: actions.filter((action) => !isRead(action)), partitions: writes },
-  ];
+  const accesses =
+    writes === partitions
+      ? [{ actions, partitions }]
+      : [
+          { actions: actions.filter(isRead), partitions },
+          { actions: actions.filter((action) => !isRead(action)), partitions: writes },
+        ];
+  // A function that only names a table has no access.
+  return accesses.filter((access) => access.actions.length > 0);
 }
 
 /** Permissions on a bucket. */

@@ -2,6 +2,7 @@ import { isUnavailable } from "../aws/error-codes.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { listOrganizationIds } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
+import { type OriginRuntime, writeOrigin } from "../store/table-origin.ts";
 import { createAppend, type RingWebhooks } from "./append.ts";
 import { createDueHoles, type DueHole } from "./due-holes.ts";
 import { writeHeartbeats } from "./heartbeats.ts";
@@ -10,12 +11,12 @@ import { createHeldNotes } from "./held-changes.ts";
 const CONCURRENT_LOGS = 16;
 
 /**
- * Makes the function that writes heartbeats, and puts holes into the logs where they are due: of all organizations, or of
+ * Makes the function that writes heartbeats and the table's origin, and puts holes into the logs where they are due: of all organizations, or of
  * single ones. One whose log can't be appended to has its hole noted for the next sweeps, so that no other is put
  * twice. A sweep that is interrupted continues at its next call, after the organizations that have theirs.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */
-export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" | "access">, ring: RingWebhooks) {
+export function createSweepChanges(runtime: RuntimeWith<"changes" | "access"> & OriginRuntime, ring: RingWebhooks) {
   const append = createAppend(runtime);
   const dueHoles = createDueHoles(runtime);
   const noteHeld = createHeldNotes(runtime);
@@ -24,6 +25,7 @@ export function createSweepChanges(runtime: RuntimeWith<"workItems" | "changes" 
     ring(organization, await append(organization, "hole", until), []);
   return async (until: number): Promise<void> => {
     await writeHeartbeats(runtime);
+    await writeOrigin(runtime);
     const due = await dueHoles.readAll();
     if (due !== undefined) {
       for await (const organizations of listOrganizationIds(runtime, due.after)) {

@@ -3,6 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../clock.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { partitionKeyOf } from "../resources.ts";
+import { beginLedger } from "./erasure-ledger.ts";
 
 /** What is kept of a command. It holds neither keys nor what customers have sent, as external ids and addresses. */
 export interface OperatorCommand {
@@ -35,6 +36,7 @@ export async function keptInLog<T>(
     );
   const end = (outcome: "done" | "failed"): Promise<unknown> =>
     put({ sk: `${sk}#END`, outcome }).catch(() => undefined);
+  await beginLedger({ dynamodb, environment });
   await put({});
   try {
     const result = await carryOut();

@@ -1,18 +1,12 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { StoreBusyError } from "../errors.ts";
-import type { Organization } from "../organizations/organization.ts";
 import { type OnDamaged, passDamaged } from "../store/decode-record.ts";
+import { listingIndexes } from "../store/lists/partition.ts";
 import { optimisticWrite, type WriteTarget } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import {
-  attributesOf,
-  itemIdOf,
-  ITEM_SORT_KEY,
-  workItemEventFrom,
-  workItemFrom,
-} from "../work-items/work-item-record.ts";
+import { ITEM_SORT_KEY, workItemEventFrom, workItemFrom } from "../work-items/work-item-record.ts";
 import { layersDropped } from "../work-items/undo/undo.ts";
 import { personFields } from "../work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-items/work-item-fields.ts";
@@ -20,6 +14,7 @@ import type { PersonAddress } from "./person-address.ts";
 
 const WRITE_WITHIN_MS = 20_000;
 const NO_AGENT = nobody(personFields(WORK_ITEM_FIELDS, "agent"));
+const NO_AGENT_ENTRY = { [listingIndexes.agents.partitionKey]: undefined };
 const NO_ACTOR = nobody(personFields(EVENT_FIELDS, "actor"));
 
 /** Null for each field of a person. */
@@ -35,12 +30,7 @@ function isRecordOfItem({ sk }: RecordKey): boolean {
  * The write that empties one record, unless its agent or actor is someone else by then. An undo could bring the person back, so
  * all layers go. The item of an event stays its import's: to empty an event isn't to use the item.
  */
-function targetOf(
-  key: RecordKey,
-  organization: Organization,
-  person: PersonAddress,
-  now: string,
-): WriteTarget<boolean> {
+function targetOf(key: RecordKey, person: PersonAddress, now: string): WriteTarget<boolean> {
   return {
     key,
     plan: (stored) => {
@@ -48,14 +38,14 @@ function targetOf(
         const item = workItemFrom(stored);
         const isAgent = person.equals(item?.agent_email);
         if (item === null || !(isAgent || person.isInLayersOf(stored))) return { set: null, result: false };
-        const next = isAgent ? { ...item, ...NO_AGENT, updated_at: now } : item;
-        const layers = layersDropped(stored, Date.parse(now));
-        return { set: { ...attributesOf(organization, itemIdOf(key), next), ...layers }, result: true };
+        // Its place in the other lists stays.
+        const next = isAgent ? { ...NO_AGENT, updated_at: now, ...NO_AGENT_ENTRY } : {};
+        return { set: { ...next, ...layersDropped(stored, Date.parse(now)) }, result: true };
       }
       const event = workItemEventFrom(stored);
       const isActor = person.equals(event?.actor_email);
       if (event === null || !(isActor || person.isInLayersOf(stored))) return { set: null, result: false };
-      const next = isActor ? { ...event, ...NO_ACTOR } : event;
+      const next = isActor ? NO_ACTOR : {};
       return { set: { ...next, ...layersDropped(stored, Date.parse(now)) }, result: true };
     },
   };
@@ -70,7 +60,6 @@ function targetOf(
  */
 export async function emptyPerson(
   runtime: RuntimeWith<"workItems">,
-  organization: Organization,
   person: PersonAddress,
   found: readonly RecordKey[],
   dryRun: boolean,
@@ -78,7 +67,7 @@ export async function emptyPerson(
 ): Promise<{ items: number; events: number }> {
   const { clock } = runtime;
   const keys = found.map(({ pk, sk }) => ({ pk, sk }));
-  const targets = keys.map((key) => targetOf(key, organization, person, isoTime(clock())));
+  const targets = keys.map((key) => targetOf(key, person, isoTime(clock())));
   const options = { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun };
   const results = await optimisticWrite(createRecordStore(runtime), targets, options);
   for (const result of results) {

@@ -1,8 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { RuntimeWith } from "../aws/runtime.ts";
+import { isoTime } from "../clock.ts";
 import { StoreBusyError } from "../errors.ts";
-import { type Organization, toOrganization } from "../organizations/organization.ts";
+import { toOrganization } from "../organizations/organization.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
+import { jobKeptUntil } from "../uploads/job/kept-until.ts";
 import type { UploadJob } from "../uploads/job/upload-record.ts";
 import { isEnded } from "../uploads/job/upload-record.ts";
 import { jobFrom } from "../uploads/job/upload-store.ts";
@@ -32,11 +34,12 @@ export interface PersonOptions {
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** An upload whose file, chunks and lists may hold the person's address until they expire. */
+/** An upload whose file, chunks and lists, and those of its undo, may hold the person's address until they expire. */
 interface FileOfPerson {
   readonly job: string;
   readonly file_name: string;
   readonly created_at: string;
+  readonly kept_until: string;
 }
 
 /** What was erased of a person, and what may still hold the address. */
@@ -72,8 +75,9 @@ const ASK_AGAIN_MS = 5000;
 /** Passes after which others keep bringing the address back: their source must be stopped first. */
 const PASSES_MAX = 5;
 
-function fileOf({ id, file_name: name = "", created_at }: UploadJob): FileOfPerson {
-  return { job: id, file_name: name, created_at };
+function fileOf(job: UploadJob, now: number): FileOfPerson {
+  const { id, file_name: name = "", created_at } = job;
+  return { job: id, file_name: name, created_at, kept_until: isoTime(jobKeptUntil(job, now)) };
 }
 
 /** Reads the records of the organization. */
@@ -82,7 +86,6 @@ type Read = (visit: (page: RecordsPage) => Promise<void>) => Promise<ReadProgres
 /** Makes the function that makes a pass over records: it empties those that have the person, and deletes old plans with the address. */
 function createPass(
   runtime: PersonRuntime,
-  organization: Organization,
   address: string,
   jobs: ReturnType<typeof createJobsBefore>,
   { dryRun = false, onDamaged = stopAtDamaged }: PersonOptions,
@@ -107,7 +110,7 @@ function createPass(
       const uploads = records
         .filter((record) => erasedAs(record) === "upload_jobs")
         .flatMap((record) => unlessDamaged(() => jobFrom(record), onDamaged) ?? []);
-      files.push(...uploads.map(fileOf));
+      files.push(...uploads.map((job) => fileOf(job, runtime.clock())));
       workersUntil = Math.max(workersUntil, ...uploads.map((job) => jobs.workersUntil(job)));
       // The index of open jobs may not have shown them.
       open.push(...uploads.filter((job) => !isEnded(job)).map(({ id }) => id));
@@ -117,7 +120,7 @@ function createPass(
       );
       const named = records.filter((record) => person.isPersonOf(record));
       if (named.length === 0) return;
-      const emptied = await emptyPerson(runtime, organization, person, named, dryRun, (record) => {
+      const emptied = await emptyPerson(runtime, person, named, dryRun, (record) => {
         found -= 1;
         onDamaged(record);
       });
@@ -150,7 +153,7 @@ export async function erasePerson(
   /** Until when calls may write that were under way when the erasure began, in milliseconds since the epoch. */
   const callsUntil = clock() + CALLS_END_WITHIN_MS;
   const jobs = createJobsBefore(runtime, organization.id, callsUntil, onDamaged);
-  const makePass = createPass(runtime, organization, address, jobs, options);
+  const makePass = createPass(runtime, address, jobs, options);
   const waitFor = async (milliseconds: number, open: readonly string[]): Promise<void> => {
     onWait(open);
     await sleep(milliseconds);

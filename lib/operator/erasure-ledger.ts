@@ -1,15 +1,17 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
-import { NotFoundError } from "../errors.ts";
-import { type OrganizationRecord, toOrganization } from "../organizations/organization.ts";
+import { NotFoundError, StateConflictError } from "../errors.ts";
+import type { OrganizationRecord } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { readPartition } from "../store/all-items.ts";
 import { getItem } from "../store/batch-get.ts";
+import { tryWrite } from "../store/conditional-write.ts";
 import { decoderOf, type OnDamaged } from "../store/decode-record.ts";
+import { readOrigin, type TableOrigin } from "../store/table-origin.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { itemIdOf } from "../work-items/work-item-record.ts";
 import { getOrganization } from "./administration.ts";
@@ -32,18 +34,51 @@ const entrySchema = z.object({
 type Erasure = z.output<typeof entrySchema>;
 const decodeErasure = decoderOf("erasure", entrySchema);
 
-/** What the ledger requires of a runtime. */
-export type LedgerRuntime = RuntimeWith<"audit" | "access" | "workItems">;
+/** A table Audit: that of the service, or that of the region which a restored table comes from. */
+export type Ledger = Pick<RuntimeWith<"audit">, "dynamodb" | "environment">;
 
 const MICROSECONDS = 1000;
 const ALL = partitionKeyOf("ERASURES", "all");
 
+const LEDGER_KEY: RecordKey = { pk: partitionKeyOf("LEDGER"), sk: "#LEDGER" };
+const identitySchema = z.object({
+  /** The table's name when it was begun: a restored copy of it has it too. */
+  name: z.string(),
+  secret: z.string(),
+});
+type Identity = Readonly<z.output<typeof identitySchema>>;
+const decodeIdentity = decoderOf("ledger", identitySchema);
+
 /**
- * HMAC of a person's address, whatever its case, by a secret of the organization. It is in another table, and goes with the
- * organization: then no one can learn from the ledger who was erased.
+ * Begins a ledger, unless it has been. Every kept command does it, so that any backup of it says which one it is.
+ * @throws what DynamoDB answers
  */
-function personHmac({ cursor_secret: secret }: OrganizationRecord, address: string): string {
-  return createHmac("sha256", secret).update(`erased person\n${address.toLowerCase()}`).digest("base64url");
+export async function beginLedger({ dynamodb, environment }: Ledger): Promise<void> {
+  const { AUDIT_TABLE: name } = environment;
+  const identity: Identity = { name, secret: randomBytes(32).toString("base64url") };
+  await tryWrite(
+    dynamodb,
+    new PutCommand({
+      TableName: name,
+      Item: { ...LEDGER_KEY, ...identity },
+      ConditionExpression: "attribute_not_exists(pk)",
+    }),
+  );
+}
+
+async function readIdentity({ dynamodb, environment }: Ledger): Promise<Identity | undefined> {
+  const item = await getItem(dynamodb, environment.AUDIT_TABLE, LEDGER_KEY);
+  return item && decodeIdentity(item);
+}
+
+/**
+ * HMAC of a person's address, whatever its case, in an organization. The secret is the ledger's: an organization that is made again
+ * has other secrets, and its erased persons are still recognized.
+ */
+function personHmac({ secret }: Identity, organization: string, address: string): string {
+  return createHmac("sha256", secret)
+    .update(`erased person\n${organization}\n${address.toLowerCase()}`)
+    .digest("base64url");
 }
 
 /**
@@ -51,15 +86,17 @@ function personHmac({ cursor_secret: secret }: OrganizationRecord, address: stri
  * finished. A repeated one has another entry.
  */
 export async function keptInLedger<T>(
-  runtime: LedgerRuntime,
+  ledger: Ledger & Pick<RuntimeWith<"audit">, "clock">,
   organization: string,
   subject: { readonly item?: string; readonly address?: string },
   erase: () => Promise<T>,
 ): Promise<T> {
-  const { dynamodb, environment, clock } = runtime;
+  const { dynamodb, environment, clock } = ledger;
   const { item, address } = subject;
   const began = isoTime(clock());
-  const person = address === undefined ? undefined : personHmac(await getOrganization(runtime, organization), address);
+  await beginLedger(ledger);
+  const identity = await readIdentity(ledger);
+  const person = address === undefined ? undefined : personHmac(identity!, organization, address);
   const key: RecordKey = { pk: ALL, sk: `${began}#${randomUUID()}` };
   const put = (finished?: string): Promise<unknown> => {
     const entry: Erasure = { organization, item, person, began_at: began, finished_at: finished };
@@ -71,7 +108,7 @@ export async function keptInLedger<T>(
   return result;
 }
 
-async function readLedger({ dynamodb, environment }: LedgerRuntime): Promise<Erasure[]> {
+async function readLedger({ dynamodb, environment }: Ledger): Promise<Erasure[]> {
   return (await readPartition(dynamodb, environment.AUDIT_TABLE, ALL)).map((item) => decodeErasure(item));
 }
 
@@ -79,19 +116,49 @@ function restoredKey(table: string): RecordKey {
   return { pk: partitionKeyOf("RESTORED", table), sk: "#RESTORED" };
 }
 
-/** The time of the newest erasure that a restored table may lack; undefined if it lacks none. */
-export async function lackedErasure(runtime: LedgerRuntime, table: string): Promise<string | undefined> {
-  const { dynamodb, environment } = runtime;
+/**
+ * Checks that a ledger is that of the place which a restored table comes from, or a copy of it.
+ * @param isNamed whether the ledger was named on purpose: that counts for a table that doesn't say where it comes from
+ * @returns the table's origin, if it says it @throws StateConflictError that names the ledger which counts
+ */
+export async function assertLedgerOf(
+  runtime: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">,
+  ledger: Ledger,
+  isNamed: boolean,
+): Promise<TableOrigin | undefined> {
+  const { WORK_ITEMS_TABLE: table } = runtime.environment;
+  const origin = await readOrigin(runtime);
+  if (origin === undefined) {
+    if (isNamed) return undefined;
+    throw new StateConflictError(
+      `${table} doesn't say where it comes from: name the table Audit of that region, or a restored copy of it, ` +
+        "by --ledger <table>, and its region by --ledger-region",
+    );
+  }
+  const { AUDIT_TABLE: given } = ledger.environment;
+  const { name = given } = { ...(await readIdentity(ledger)) };
+  if (name === origin.ledger) return origin;
+  throw new StateConflictError(
+    `${table} comes from ${origin.region}, and what was erased there isn't in the ledger ${given}: name ` +
+      `--ledger ${origin.ledger} --ledger-region ${origin.region}, or a restored copy of that table`,
+  );
+}
+
+/** The time of the newest erasure that a restored table may lack; undefined if it lacks none. @param ledger of its origin */
+export async function lackedErasure(ledger: Ledger, table: string): Promise<string | undefined> {
+  const { dynamodb, environment } = ledger;
   const restored = await getItem(dynamodb, environment.AUDIT_TABLE, restoredKey(table));
   const appliedAt = restored?.["applied_at"];
-  const last = (await readLedger(runtime)).map((entry) => entry.finished_at ?? entry.began_at).toSorted();
+  const last = (await readLedger(ledger)).map((entry) => entry.finished_at ?? entry.began_at).toSorted();
   return last.findLast((at) => typeof appliedAt !== "string" || at > appliedAt);
 }
 
 /** The erasures of one organization that a restored table lacks. */
 interface Lacked {
+  /** Undefined if there is no such organization. */
   readonly record: OrganizationRecord | undefined;
   readonly all: readonly Erasure[];
+  readonly persons: PersonAddress;
 }
 
 /** Whether a record was there before the erasure began; what was sent again since then stays. */
@@ -100,7 +167,8 @@ function isBefore(record: Attributes, { began_at: began }: Erasure): boolean {
   return typeof created !== "string" || created < began;
 }
 
-function isErased(record: OwnedRecord, { all }: Lacked): boolean {
+function isErased(record: OwnedRecord, { all, persons }: Lacked): boolean {
+  if (kindOf(record) === "DRY_RUN" && persons.isHeldBy(record)) return true;
   return all.some((erasure) => {
     const { item, person } = erasure;
     if (person !== undefined || !isBefore(record, erasure)) return false;
@@ -108,52 +176,44 @@ function isErased(record: OwnedRecord, { all }: Lacked): boolean {
   });
 }
 
-/** The erased addresses in a record of an item or event, and in what an undo would put back. */
-function erasedAddressesIn(record: OwnedRecord, { record: organization, all }: Lacked): string[] {
-  const hmacs = new Set(all.flatMap(({ person }) => person ?? []));
-  if (organization === undefined || hmacs.size === 0 || kindOf(record) !== "ITEM") return [];
-  const texts = [record["agent_email"], record["actor_email"], record["undo"]].filter(
-    (text) => typeof text === "string",
-  );
-  // Layers are JSON: their texts are between quotes.
-  const parts = texts.flatMap((text) => text.toLowerCase().split('"'));
-  const addresses = new Set(parts.filter((part) => part.includes("@")));
-  return [...addresses].filter((address) => hmacs.has(personHmac(organization, address)));
-}
-
 /** What applying the ledger has done. */
 export interface Reapplied extends ReadProgress {
   readonly deleted: number;
   /** Items and events whose agent or actor was emptied. */
   readonly emptied: number;
-  /** Organizations that are erased and have no secret any more, of which persons can't be found. */
-  readonly unknown: readonly string[];
   /** Organizations that were erased and are in the Access table as before: it was restored too. */
   readonly present: readonly string[];
 }
 
 /**
- * Applies the ledger to a restored WorkItems table that nothing else writes to: deletes and empties again what had been
- * erased after the time that the table was restored to. It reads the whole table once. It may be repeated.
+ * Applies a ledger to a restored WorkItems table that nothing else writes to: deletes and empties again what had been erased
+ * after the time that the table was restored to. It reads the whole table once. It may be repeated.
+ * @param ledger of the table's origin, as `assertLedgerOf` checks
  * @param restoredTo ISO 8601
  * @throws StoreBusyError
  */
 export async function reapplyErasures(
-  runtime: LedgerRuntime,
+  runtime: RuntimeWith<"access" | "workItems">,
+  ledger: Ledger,
   restoredTo: string,
   options: { readonly onProgress?: (progress: ReadProgress) => void; readonly onDamaged: OnDamaged },
 ): Promise<Reapplied> {
-  const { dynamodb, environment, clock } = runtime;
+  const { environment, clock } = runtime;
   const table = environment.WORK_ITEMS_TABLE;
   const appliedAt = isoTime(clock());
-  const entries = (await readLedger(runtime)).filter(({ finished_at: at }) => at === undefined || at >= restoredTo);
+  const identity = await readIdentity(ledger);
+  const entries = (await readLedger(ledger)).filter(({ finished_at: at }) => at === undefined || at >= restoredTo);
   const lacked = new Map<string, Lacked>();
   for (const [organization, all] of Map.groupBy(entries, (entry) => entry.organization)) {
     const record = await getOrganization(runtime, organization).catch((error: unknown) => {
       if (error instanceof NotFoundError) return undefined;
       throw error;
     });
-    lacked.set(organization, { record, all });
+    const hmacs = new Set(all.flatMap(({ person }) => person ?? []));
+    const persons = new PersonAddress(
+      (address) => hmacs.size > 0 && hmacs.has(personHmac(identity!, organization, address)),
+    );
+    lacked.set(organization, { record, all, persons });
   }
   const wholeOf = ({ all }: Lacked): Erasure | undefined =>
     all.findLast(({ item, person }) => item === undefined && person === undefined);
@@ -161,8 +221,6 @@ export async function reapplyErasures(
     const { changes_from: from = 0, erasing_since: since } = each.record ?? { erasing_since: "gone" };
     return since === undefined && from / MICROSECONDS < Date.parse(wholeOf(each)?.began_at ?? isoTime(0));
   };
-  const idsOf = (which: (each: Lacked) => boolean): string[] =>
-    [...lacked].filter(([, each]) => which(each)).map(([id]) => id);
 
   let [deleted, emptied] = [0, 0];
   const visit = async ({ records }: RecordsPage): Promise<void> => {
@@ -172,28 +230,16 @@ export async function reapplyErasures(
       const gone = owned.filter((record) => isErased(record, erasures));
       await deleteRecords(runtime, table, gone);
       deleted += gone.length;
-      const left = owned.filter((record) => !gone.includes(record));
-      const named = left.flatMap((record) =>
-        erasedAddressesIn(record, erasures).map((address) => ({ address, record })),
-      );
-      for (const [address, found] of Map.groupBy(named, (each) => each.address)) {
-        const person = new PersonAddress(address);
-        const keys = found.map(({ record }) => record);
-        const owner = toOrganization(erasures.record!);
-        const { items, events } = await emptyPerson(runtime, owner, person, keys, false, options.onDamaged);
-        emptied += items + events;
-      }
+      const { persons } = erasures;
+      const named = owned.filter((record) => !gone.includes(record) && persons.isPersonOf(record));
+      const { items, events } = await emptyPerson(runtime, persons, named, false, options.onDamaged);
+      emptied += items + events;
     }
   };
   const none = { scanned: 0, readUnits: 0 };
   const progress = lacked.size === 0 ? none : await scanTable(runtime, visit, options.onProgress);
   const Item = { ...restoredKey(table), restored_to: restoredTo, applied_at: appliedAt };
-  await dynamodb.send(new PutCommand({ TableName: environment.AUDIT_TABLE, Item }));
-  return {
-    ...progress,
-    deleted,
-    emptied,
-    unknown: idsOf((each) => each.record === undefined && wholeOf(each) === undefined),
-    present: idsOf(isBack),
-  };
+  await ledger.dynamodb.send(new PutCommand({ TableName: ledger.environment.AUDIT_TABLE, Item }));
+  const present = [...lacked].filter(([, each]) => isBack(each)).map(([id]) => id);
+  return { ...progress, deleted, emptied, present };
 }

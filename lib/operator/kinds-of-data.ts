@@ -56,6 +56,7 @@ const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<Part
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
   HEARTBEAT: { ...others, ownerOf: () => undefined },
+  ORIGIN: { ...others, ownerOf: () => undefined },
 };
 
 const allKinds = Object.values(kindsOfData);

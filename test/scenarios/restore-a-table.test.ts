@@ -3,19 +3,20 @@ import { describe, expect, test } from "vitest";
 import type { Change } from "../../lib/changes/change.ts";
 import { listOrganizations } from "../../lib/operator/administration.ts";
 import { resyncFeed } from "../../lib/operator/change-log.ts";
+import { create as createSweepChanges } from "../../functions/sweep-changes.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { eraseItem } from "../../lib/operator/erase-item.ts";
 import { eraseOrganization } from "../../lib/operator/erase-organization.ts";
 import { erasePerson } from "../../lib/operator/erase-person.ts";
-import { keptInLedger, lackedErasure, reapplyErasures } from "../../lib/operator/erasure-ledger.ts";
+import { assertLedgerOf, keptInLedger, lackedErasure, reapplyErasures } from "../../lib/operator/erasure-ledger.ts";
 import { exportOrganization } from "../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../lib/operator/import-organization.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createCaller } from "../support/caller.ts";
 import { createTestClock } from "../support/clock.ts";
-import { operatorOf } from "../support/customer-data.ts";
+import { createCustomer, operatorOf } from "../support/customer-data.ts";
 import { createFeedCustomer, readFeed } from "../support/feed.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createDelivery } from "../support/stream.ts";
@@ -26,13 +27,21 @@ const MINUTE_MS = 60_000;
 
 /** What a restore makes of a table: another one with all of its records, and neither stream nor history. */
 async function restoredFrom(runtime: TestRuntime, clock: TestRuntime["clock"]): Promise<TestRuntime> {
-  const { WORK_ITEMS_TABLE: restored } = (await createTestRuntime({ clock })).environment;
-  const { dynamodb, environment } = runtime;
-  const source = { TableName: environment.WORK_ITEMS_TABLE, ConsistentRead: true };
+  const WORK_ITEMS_TABLE = await restoredTable(runtime, clock, "WORK_ITEMS_TABLE");
+  return { ...runtime, environment: { ...runtime.environment, WORK_ITEMS_TABLE } };
+}
+/** The name of a table that a restore has made. */
+async function restoredTable(
+  { dynamodb, environment }: TestRuntime,
+  clock: TestRuntime["clock"],
+  variable: "WORK_ITEMS_TABLE" | "AUDIT_TABLE",
+): Promise<string> {
+  const { [variable]: restored } = (await createTestRuntime({ clock })).environment;
+  const source = { TableName: environment[variable], ConsistentRead: true };
   for (const record of await allItems(paginateScan({ client: dynamodb }, source))) {
     await dynamodb.send(new PutCommand({ TableName: restored, Item: record }));
   }
-  return { ...runtime, environment: { ...environment, WORK_ITEMS_TABLE: restored } };
+  return restored;
 }
 
 /** Applies records of the feed to a copy. */
@@ -154,16 +163,68 @@ describe("what was erased since the time that a table was restored to", () => {
     const swapped = operatorOf(restored);
     const table = restored.environment.WORK_ITEMS_TABLE;
     expect(await lackedErasure(swapped, table)).toBeDefined();
-    const first = await reapplyErasures(swapped, restoredTo, { onDamaged });
-    expect(first).toMatchObject({ emptied: 2, unknown: [], present: [] });
+    const first = await reapplyErasures(swapped, swapped, restoredTo, { onDamaged });
+    expect(first).toMatchObject({ emptied: 2, present: [] });
     expect(first.deleted).toBeGreaterThanOrEqual(4);
     expect(await lackedErasure(swapped, table)).toBeUndefined();
     const after = await textOf(restored);
     expect(after).not.toMatch(/ann@example|"erased"|of gone|hello/i);
     expect(after).not.toContain(`#${other}#`);
     for (const kept of ['"kept"', '"imported"', "bob@example.com"]) expect(after).toContain(kept);
-    expect(await reapplyErasures(swapped, restoredTo, { onDamaged })).toMatchObject({ deleted: 0, emptied: 0 });
+    expect(await reapplyErasures(swapped, swapped, restoredTo, { onDamaged })).toMatchObject({
+      deleted: 0,
+      emptied: 0,
+    });
     expect(await textOf(restored)).toBe(after);
     expect(damaged).toEqual([]);
+  });
+
+  test("stays erased in a region that knows nothing of it, whose organizations were made again", async () => {
+    const lost = await createTestRuntime({ clock });
+    const elsewhere = await createTestRuntime({ clock });
+    const [ada, gone] = [await createFeedCustomer(lost), await createFeedCustomer(lost)];
+    await ada.apply({ external_id: "a", type: "erased" }, { external_id: "b", type: "kept", ...ann });
+    await gone.apply({ external_id: "c", type: "of gone" });
+    await createSweepChanges(lost)({}, lambdaContext(MINUTE_MS, clock));
+    const [id, other] = [ada.organization.id, gone.organization.id];
+    const WORK_ITEMS_TABLE = await restoredTable(lost, clock, "WORK_ITEMS_TABLE");
+    const restored = { ...elsewhere, environment: { ...elsewhere.environment, WORK_ITEMS_TABLE } };
+    clock.advance(MINUTE_MS);
+    const operator = operatorOf(lost);
+    await keptInLedger(operator, id, { item: workItemId(id, "a") }, () => eraseItem(operator, id, "a", { sleep }));
+    await keptInLedger(operator, id, { address: "ann@example.com" }, () =>
+      erasePerson(operator, id, "ann@example.com", { sleep }),
+    );
+    await keptInLedger(operator, other, {}, () => eraseOrganization(operator, other, { sleep }));
+    const AUDIT_TABLE = await restoredTable(lost, clock, "AUDIT_TABLE");
+    const copy = { ...elsewhere, environment: { ...elsewhere.environment, AUDIT_TABLE } };
+
+    // The new region has organizations of these names, which are others, and erasures of its own.
+    for (const name of [id, other]) await createCustomer(elsewhere, name);
+    const operatorThere = operatorOf(elsewhere);
+    await keptInLedger(operatorThere, id, { address: "bob@example.com" }, () =>
+      erasePerson(operatorThere, id, "bob@example.com", { sleep }),
+    );
+    const wanted = `--ledger ${lost.environment.AUDIT_TABLE} --ledger-region us`;
+    for (const isNamed of [false, true])
+      await expect(assertLedgerOf(restored, elsewhere, isNamed)).rejects.toThrow(wanted);
+    for (const ledger of [lost, copy]) await assertLedgerOf(restored, ledger, false);
+    expect(await reapplyErasures(restored, elsewhere, isoTime(0), { onDamaged })).toMatchObject({ emptied: 0 });
+    for (const text of ['"erased"', "Ann@example.com"]) expect(await textOf(restored)).toContain(text);
+
+    const applied = await reapplyErasures(restored, copy, isoTime(0), { onDamaged });
+    expect(applied).toMatchObject({ emptied: 1, present: [] });
+    const after = await textOf(restored);
+    expect(after).not.toMatch(/ann@example|"erased"|of gone/i);
+    expect(after).toContain('"kept"');
+    expect(after).not.toContain(`#${other}#`);
+    expect(await lackedErasure(copy, WORK_ITEMS_TABLE)).toBeUndefined();
+  });
+
+  test("is looked for in no ledger unless one is named, if a table doesn't say where it comes from", async () => {
+    const runtime = await createTestRuntime({ clock });
+    const restored = await restoredFrom(runtime, clock);
+    await expect(assertLedgerOf(restored, runtime, false)).rejects.toThrow("--ledger <table>");
+    await assertLedgerOf(restored, runtime, true);
   });
 });

@@ -64,6 +64,18 @@ export function clientOptions(variables: Variables, endpoint: string | undefined
   return { maxAttempts: 3, ...(endpoint !== undefined && { endpoint }), ...(credentials && { credentials }) };
 }
 
+/** A client for the tables of a region. @param all variables with endpoints and credentials @param given region that was named */
+export function tablesIn(region: RegionCode, all: Variables, given?: string) {
+  const { awsRegion } = REGIONS[region];
+  return createDynamoDbClient(
+    {},
+    {
+      ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
+      region: given === undefined ? (all["AWS_REGION"] ?? awsRegion) : awsRegion,
+    },
+  );
+}
+
 /** What a command works on. */
 export interface OpenedAdministration extends Administration {
   /**
@@ -87,16 +99,8 @@ export function openAdministration(
   const table = named ?? all["ACCESS_TABLE"];
   if (table === undefined) throw new UsageError("name the table: --table <Access table> (or ACCESS_TABLE)");
   const region = regionCode(target.region ?? all["REGION_CODE"]);
-  const { awsRegion } = REGIONS[region];
-  const dynamodb = createDynamoDbClient(
-    {},
-    {
-      ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
-      region: target.region === undefined ? (all["AWS_REGION"] ?? awsRegion) : awsRegion,
-    },
-  );
   return {
-    dynamodb,
+    dynamodb: tablesIn(region, all, target.region),
     environment: { ACCESS_TABLE: table },
     clock,
     region,

@@ -24,6 +24,8 @@ const KEPT = [
   "create",
   "expires",
   "itemsTable",
+  "ledger",
+  "ledgerRegion",
   "listingShards",
   "name",
   "rate",

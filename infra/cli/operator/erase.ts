@@ -11,7 +11,7 @@ import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged, type Result } from "./administration.ts";
 import { costOf, withReadBar } from "../progress.ts";
-import { remainsInWords, remainsOfContent, remainsOfOrganization } from "./remains.ts";
+import { goneBy, remainsInWords, remainsOfContent, remainsOfOrganization } from "./remains.ts";
 
 export interface EraseOptions {
   readonly item?: string;
@@ -69,12 +69,17 @@ const NOT_SCANNED =
   "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
 
 /** What erasing an item or a person has done, or would do, with what remains. */
-function report({ options, runtime }: Erasing, result: object, lines: readonly string[]): Result {
+function report(
+  { options, runtime }: Erasing,
+  result: object,
+  lines: readonly string[],
+  files?: readonly string[],
+): Result {
   const { dryRun = false } = options;
   const now = runtime.clock();
-  const remains = remainsOfContent(now, runtime.variables);
+  const remains = remainsOfContent(now, runtime.variables, files);
   return [
-    { ...result, dry_run: dryRun, at: isoTime(now), remains },
+    { ...result, dry_run: dryRun, at: isoTime(now), remains, gone_by: goneBy(remains) },
     [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n"),
   ];
 }
@@ -112,7 +117,7 @@ async function eraseAll({ terminal, runtime, organization, options, carryOut }: 
     ...(receipt.scanned ? [] : [NOT_SCANNED]),
     ...remainsInWords(remains),
   ];
-  return [{ ...receipt, remains }, lines.join("\n")];
+  return [{ ...receipt, remains, gone_by: goneBy(remains) }, lines.join("\n")];
 }
 
 async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
@@ -146,8 +151,8 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
     }),
     ...(files.length === 0
       ? []
-      : ["files, chunks and lists of these uploads may hold it until they expire, 35 days after they were made:"]),
-    ...files.map(({ job, file_name: name, created_at: created }) => `  ${job} ${printable(name)} ${created}`),
+      : ["files, chunks and lists of these uploads, and lists of their undos, may hold it until they expire:"]),
+    ...files.map(({ job, file_name: name, kept_until: until }) => `  ${job} ${printable(name)}: until ${until}`),
   ];
 }
 
@@ -180,7 +185,8 @@ async function eraseAddress(erasing: Erasing, address: string): Promise<Result> 
   const erased = await (dryRun
     ? eraseIt()
     : resumably(terminal, `${address} is still in some agents and actors`, () => carryOut({ address }, eraseIt)));
-  return report(erasing, { organization, ...erased }, personInWords(erased, address, dryRun));
+  const files = erased.files.map(({ kept_until: until }) => until);
+  return report(erasing, { organization, ...erased }, personInWords(erased, address, dryRun), files);
 }
 
 /**

@@ -38,6 +38,7 @@ import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { open } from "./stack-variables.ts";
+import { type LedgerOptions, openLedger, withLedger } from "./restored-table.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 import { showWebhooks } from "./webhooks.ts";
 
@@ -168,7 +169,7 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
   }
 }
 
-interface ReapplyOptions {
+interface ReapplyOptions extends LedgerOptions {
   readonly restoredTo: string;
 }
 
@@ -178,16 +179,19 @@ async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Pro
   const restoredTo = Date.parse(values.restoredTo);
   if (Number.isNaN(restoredTo)) throw new UsageError("--restored-to: must be a time, such as 2026-11-25T10:00:00Z");
   const opened = await open(terminal, values);
+  const runtime = operatorRuntime(opened);
+  const { ledger, usedUntil } = await openLedger(runtime, values);
+  // A time that is too late would leave out erasures.
+  const since = [isoTime(restoredTo), usedUntil ?? isoTime(restoredTo)].toSorted()[0]!;
   const done = await keepCommand(opened, "organizations reapply-erasures", "all", values, () =>
     withReadBar(terminal, "reading", (onProgress) =>
-      reapplyErasures(operatorRuntime(opened), isoTime(restoredTo), { onProgress, onDamaged: nameDamaged(terminal) }),
+      reapplyErasures(runtime, ledger, since, { onProgress, onDamaged: nameDamaged(terminal) }),
     ),
   );
-  const { deleted, emptied, unknown, present, readUnits } = done;
-  if (unknown.length + present.length > 0) terminal.exitCode = 1;
+  const { deleted, emptied, present, readUnits } = done;
+  if (present.length > 0) terminal.exitCode = 1;
   const lines = [
     `erased ${deleted} records again, and emptied ${emptied} items and events; ${costOf(readUnits)}`,
-    ...unknown.map((id) => `${id} no longer exists, so persons that were erased there can't be found: erase its data`),
     ...present.map((id) => `${id} was erased but is in the Access table again: organizations erase ${id}`),
   ];
   printResult(terminal, values, [done, lines.join("\n")]);
@@ -245,7 +249,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   command("webhooks <organization>", "show its webhooks, their last deliveries and what is due").action(
     onExisting<Values>((_, opened, id) => showWebhooks(terminal, operatorRuntime(opened), id)),
   );
-  command("export <organization>", "write its data as NDJSON to the standard output or a file")
+  withLedger(command("export <organization>", "write its data as NDJSON to the standard output or a file"))
     .option("--file <file>", "file to write, such as acme.ndjson; run it again to continue an interrupted export")
     .option("--overwrite", "replace the file if it exists")
     .option("--dry-run", "only count")
@@ -255,7 +259,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
         "organizations export",
       ),
     );
-  command("import <organization>", "read what export has written, from the standard input or a file")
+  withLedger(command("import <organization>", "read what export has written, from the standard input or a file"))
     .option("--file <file>", "file to read, such as acme.ndjson")
     .option("--replace", "replace what is there")
     .option("--dry-run", "write nothing")
@@ -279,7 +283,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
         "organizations erase",
       ),
     );
-  withTarget(program.command("reapply-erasures"))
+  withLedger(withTarget(program.command("reapply-erasures")))
     .description("erase again, in a restored table, what was erased since the time that it was restored to")
     .requiredOption("--restored-to <time>", "the time that the table was restored to, such as 2026-11-25T10:00:00Z")
     .action((values: Values & ReapplyOptions) => reapply(terminal, values));

@@ -17,7 +17,7 @@ export const OPERATOR_POLICIES = {
   read: {
     access: ["GetItem", "Query", "Scan"],
     audit: ["GetItem", "Query", "PutItem"],
-    workItems: ["Query"],
+    workItems: ["GetItem", "Query"],
     limits: ["BatchGetItem"],
     changes: ["GetItem", "BatchGetItem", "Query"],
     changesQueue: ["GetQueueAttributes"],
@@ -30,15 +30,17 @@ export const OPERATOR_POLICIES = {
   /** `organizations erase` and `import`; `organizations changes --resync`. */
   erase: {
     access: ["GetItem", "Query", "Scan", "PutItem", "UpdateItem", "DeleteItem"],
-    audit: ["Query", "PutItem"],
+    audit: ["GetItem", "Query", "PutItem"],
     workItems: [
       "GetItem",
       "BatchGetItem",
       "Query",
       "Scan",
+      "PutItem",
       "UpdateItem",
       "DeleteItem",
       "BatchWriteItem",
+      "ConditionCheckItem",
       "PartiQLInsert",
     ],
     limits: ["DeleteItem"],

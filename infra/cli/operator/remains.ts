@@ -1,5 +1,5 @@
 import { isoTime } from "../../../lib/clock.ts";
-import { UPLOADS_KEPT_DAYS } from "../../limits.ts";
+import { keptUntil } from "../../../lib/uploads/job/kept-until.ts";
 import type { Variables } from "./administration.ts";
 
 /** Point-in-time recovery keeps changes for so long. */
@@ -11,10 +11,14 @@ const TRACE_DAYS = 30;
 const PLAN_DAYS = 3;
 const DAY_MS = 86_400_000;
 
-/** What holds erased data for some time. */
+/** What holds erased data, or traces of it, for some time. */
 interface Remaining {
   readonly what: string;
   readonly until: string;
+  /** Whether it holds no content, such as an address, but ids and times. @default false */
+  readonly without_content?: true;
+  /** Whether people have made it, so that no one knows when it goes. @default false */
+  readonly by_hand?: true;
 }
 
 /** @param days undefined if the service isn't deployed, or doesn't say it */
@@ -38,10 +42,15 @@ function backups(finished: number, { BACKUP_VAULT: vault, BACKUP_DAYS: days }: V
             until: after(finished, days, "backup"),
           },
         ]),
-    { what: "backups, exports and restored tables that were made by hand", until: "they are deleted by hand" },
     {
-      what: "the ledger of erasures: ids and times, and an HMAC of a person's address, no content",
+      what: "backups, exports and restored tables that were made by hand",
+      until: "they are deleted by hand",
+      by_hand: true,
+    },
+    {
+      what: "the ledger of erasures: ids and times, and an HMAC of a person's address",
       until: "it is kept",
+      without_content: true,
     },
   ];
 }
@@ -52,24 +61,61 @@ export function remainsOfOrganization(finished: number, variables: Variables): r
   return [
     ...backups(finished, variables),
     { what: "upload parts that were never completed in S3", until: after(finished, 1) },
-    { what: "messages in queues and dead letters: ids, no content", until: after(finished, DEAD_LETTER_DAYS) },
-    { what: "traces: ids, routes and times, no content", until: after(finished, TRACE_DAYS) },
-    { what: "logs: ids of the organization, its keys and its work items, routes and sizes, no content", until: logs },
-    { what: "access logs, and those of the firewall: addresses of callers, routes and times, no content", until: logs },
+    {
+      what: "messages in queues and dead letters: ids",
+      without_content: true,
+      until: after(finished, DEAD_LETTER_DAYS),
+    },
+    { what: "traces: ids, routes and times", without_content: true, until: after(finished, TRACE_DAYS) },
+    {
+      what: "logs: ids of the organization, its keys and its work items, routes and sizes",
+      without_content: true,
+      until: logs,
+    },
+    {
+      what: "access logs, and those of the firewall: addresses of callers, routes and times",
+      without_content: true,
+      until: logs,
+    },
   ];
 }
 
-/** What may hold data of an item or a person for some time. */
-export function remainsOfContent(finished: number, variables: Variables): readonly Remaining[] {
+/**
+ * What may hold data of an item or a person for some time.
+ * @param files until when uploads and their undos keep it, ISO 8601. @default what is known of uploads that have ended by then
+ */
+export function remainsOfContent(
+  finished: number,
+  variables: Variables,
+  files: readonly string[] = [isoTime(keptUntil(finished))],
+): readonly Remaining[] {
+  const last = files.toSorted().at(-1);
   return [
     ...backups(finished, variables),
-    { what: "files, chunks and lists of uploads that held it", until: after(finished, UPLOADS_KEPT_DAYS) },
+    ...(last === undefined
+      ? []
+      : [{ what: "files, chunks and lists of uploads that held it, and lists of their undos", until: last }]),
     { what: "plans of dry runs of uploads that held it", until: after(finished, PLAN_DAYS) },
-    { what: "logs: the item's id, no content", until: after(finished, variables["LOG_DAYS"], "logDays") },
+    {
+      what: "logs: the item's id",
+      until: after(finished, variables["LOG_DAYS"], "logDays"),
+      without_content: true,
+    },
   ];
+}
+
+/** The last day on which the service can still hold what was erased, as ISO 8601; null where a setting is needed to know it. */
+export function goneBy(remains: readonly Remaining[]): string | null {
+  const ends = remains.filter((each) => !each.without_content && !each.by_hand).map(({ until }) => until);
+  return ends.some((until) => Number.isNaN(Date.parse(until))) ? null : (ends.toSorted().at(-1) ?? null);
 }
 
 /** The lines of a receipt that say what remains. */
 export function remainsInWords(remains: readonly Remaining[]): string[] {
-  return ["what remains:", ...remains.map(({ what, until }) => `  ${what}: until ${until}`)];
+  const last = goneBy(remains);
+  return [
+    "what remains:",
+    ...remains.map((each) => `  ${each.what}${each.without_content ? ", no content" : ""}: until ${each.until}`),
+    ...(last === null ? [] : [`after ${last} nothing holds it any more but what people have copied by hand`]),
+  ];
 }

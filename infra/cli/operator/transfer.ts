@@ -4,17 +4,17 @@ import type { Readable } from "node:stream";
 import type { CustomerCounts } from "../../../lib/operator/customer-lines.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { type Imported, importOrganization } from "../../../lib/operator/import-organization.ts";
-import { lackedErasure } from "../../../lib/operator/erasure-ledger.ts";
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import type { Terminal } from "../../terminal.ts";
 import { nameDamaged, type Result } from "./administration.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
+import { type LedgerOptions, refuseErased } from "./restored-table.ts";
 import { jsonLines } from "../json-lines.ts";
 import { costOf, withBar, withReadBar } from "../progress.ts";
 
-export interface TransferOptions {
+export interface TransferOptions extends LedgerOptions {
   readonly file?: string;
   readonly overwrite?: boolean;
   readonly replace?: boolean;
@@ -30,26 +30,14 @@ function countsInWords(counts: CustomerCounts): string {
   );
 }
 
-/** Refuses a restored table that may still hold what was erased since. @throws UsageError that names the command */
-async function refuseErased({ variables, ...runtime }: OperatorRuntime): Promise<void> {
-  const { WORK_ITEMS_TABLE: table } = runtime.environment;
-  if (variables["OWN_ITEMS_TABLE"] === table) return;
-  const lacked = await lackedErasure(runtime, table);
-  if (lacked === undefined) return;
-  throw new UsageError(
-    `${table} may hold what was erased on ${lacked}: first run ` +
-      `npm run organizations -- reapply-erasures --items-table ${table} --restored-to <time>`,
-  );
-}
-
 /** Exports NDJSON to the standard output or a file. A repeated export to a file continues where it stopped. */
 export async function exportTo(
   terminal: Terminal,
   runtime: OperatorRuntime,
   organization: string,
-  { file, overwrite, dryRun = false }: TransferOptions,
+  { file, overwrite, dryRun = false, ...ledger }: TransferOptions,
 ): Promise<Result | undefined> {
-  await refuseErased(runtime);
+  await refuseErased(runtime, ledger);
   await using toFile =
     file === undefined || dryRun
       ? undefined
@@ -101,6 +89,7 @@ export async function importFrom(
   given: TransferOptions,
 ): Promise<Result> {
   const { file, replace = false, json = false, dryRun = false } = given;
+  await refuseErased(runtime, given);
   const options = { replace, dryRun, onDamaged: nameDamaged(terminal) };
   const input = file === undefined ? terminal.stdin : await opened(file);
   const bytes = file === undefined ? 0 : statSync(file).size;

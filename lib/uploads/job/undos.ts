@@ -3,10 +3,10 @@ import { NotFoundError, StateConflictError, UndoExpiredError } from "../../error
 import { undoJobId } from "../../identity.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { createReadJobs } from "./ended-jobs.ts";
+import { UNDO_DAYS } from "./kept-until.ts";
 import { isEnded, type NewUpload, type UploadJob, type UploadSnapshot } from "./upload-record.ts";
 import { CHECK_WITHIN_MS, type UploadStore } from "./upload-store.ts";
 
-const UNDO_DAYS = 28;
 /** Undos of one upload: all but the last were cancelled or have failed. */
 const ATTEMPTS_MAX = 10;
 const LATER_ATTEMPTS = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, index) => index + 2);

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { jsonLines } from "../../../infra/cli/json-lines.ts";
 import { chunksOf } from "../../../lib/retry.ts";

@@ -5,10 +5,12 @@ import { workItemId } from "../../../lib/identity.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { allRecords, createCustomer, type Customer, fill } from "../../support/customer-data.ts";
 import { type Fault, freezeIndex, injectFaults } from "../../support/faults.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { createUploadHarness, splitMessage } from "../../support/uploads/upload-harness.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { createWorkers } from "../../support/uploads/upload-workers.ts";
 
+const DAY_MS = 86_400_000;
 let runtime: TestRuntime;
 let acme: Customer;
 let other: Customer;
@@ -225,5 +227,44 @@ describe("erasing a person", () => {
     expect(erased.work_items).toBe(3);
     expect(await workers.store.readJob(job)).toMatchObject({ status: "completed" });
     expect(await get("from a file")).toMatchObject({ agent: NOBODY });
+  });
+
+  it("says until when an undo that begins at the last moment can keep the address", async () => {
+    const { organization, send } = acme;
+    const uploads = createUploadHarness(runtime);
+    const job = await uploads.upload(organization, "external_id,agent_email\nfrom a file,ann@example.com\n");
+    await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(60_000));
+    await uploads.drain();
+    const keptUntil = async (): Promise<number> => {
+      const { files } = await erasePerson(runtime, organization.id, "ann@example.com", { sleep, dryRun: true });
+      return Date.parse(files.find((file) => file.job === job.id)!.kept_until);
+    };
+    const first = await keptUntil();
+    clock.advance(28 * DAY_MS - 60_000);
+    expect(await keptUntil()).toBe(first);
+    const undo = await send("undoWorkItemUpload", { params: { id: job.id } });
+    expect(undo.status).toBe(202);
+    // Its lists are kept as long as the file was.
+    expect(first).toBeGreaterThanOrEqual(clock() + 35 * DAY_MS);
+    clock.advance(60 * 60_000);
+    const before = clock() - 28 * DAY_MS;
+    expect(await keptUntil()).toBeLessThan(before + 37 * DAY_MS);
+    expect(await keptUntil()).toBeGreaterThanOrEqual(before + 35 * DAY_MS - 60 * 60_000);
+  });
+
+  it("leaves what an import can undo for a person whose address has this one's letters", async () => {
+    const { organization } = acme;
+    await acme.apply({ external_id: "kept", agent_email: "joann@example.com" });
+    const uploads = createUploadHarness(runtime);
+    const job = await uploads.upload(organization, "external_id,agent_email\nkept,new@example.com\n");
+    await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(60_000));
+    await uploads.drain();
+    const erased = await erasePerson(runtime, organization.id, "ann@example.co", { sleep });
+    expect(erased).toMatchObject({ work_items: 0, events: 0, mentions: [] });
+    const layers = (await allRecords(runtime)).filter(({ undo }) => String(undo).includes("joann@example.com"));
+    expect(layers).toHaveLength(1);
+    expect(await erasePerson(runtime, organization.id, "JoAnn@example.com", { sleep })).toMatchObject({
+      work_items: 1,
+    });
   });
 });

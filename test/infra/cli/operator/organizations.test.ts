@@ -217,9 +217,33 @@ describe("npm run organizations", () => {
         },
       }),
     );
+    const own = runtime.environment.AUDIT_TABLE;
+    const commands = ["export restored", "import restored", "reapply-erasures --restored-to 2026-01-01T00:00:00Z"];
+    // It doesn't say where it comes from.
+    for (const command of commands) {
+      const refused = await run(`${command} --items-table ${restored}`);
+      expect(refused).toMatchObject({ status: 1, out: "" });
+      expect(refused.error).toContain("name the table Audit of that region");
+    }
+    const named = await run(`export restored --items-table ${restored} --ledger ${own}`);
+    expect(named.error).toContain(`reapply-erasures --items-table ${restored} --ledger ${own} --restored-to <time>`);
+    const origin = { pk: "ORIGIN#table", sk: "#ORIGIN", region: "eu", at: "2025-12-31T23:55:00.000Z" };
+    const comesFrom = (ledger: string) =>
+      runtime.dynamodb.send(new PutCommand({ TableName: restored, Item: { ...origin, ledger } }));
+    await comesFrom("of another");
+    for (const command of commands) {
+      for (const ledger of ["", ` --ledger ${own}`]) {
+        const refused = await run(`${command} --items-table ${restored}${ledger}`);
+        expect(refused).toMatchObject({ status: 1, out: "" });
+        expect(refused.error).toContain(`${restored} comes from eu`);
+        expect(refused.error).toContain("--ledger of another --ledger-region eu");
+      }
+    }
+    await comesFrom(own);
     const refused = await run(`export restored --items-table ${restored}`);
     expect(refused).toMatchObject({ status: 1, out: "" });
     expect(refused.error).toContain(`reapply-erasures --items-table ${restored} --restored-to <time>`);
+    expect((await run("export restored --ledger-region eu --items-table x")).error).toContain("name the --ledger too");
     const applied = await run(`reapply-erasures --items-table ${restored} --restored-to 2026-01-01T00:00:00Z`);
     expect(applied.out).toMatch(/^erased 0 records again, and emptied 0 items and events; .* read units/);
     expect((await run(`export restored --items-table ${restored}`)).status).toBe(0);
@@ -272,6 +296,9 @@ describe("npm run organizations", () => {
     expect(out).toMatch(/ {2}content \(1\): [-0-9a-f]{36}\n/);
     expect(out).toContain("large.csv");
     expect(out).toMatch(/what remains:\n {2}continuous backups .*: until 20\S+Z\n/);
+    const [, files = ""] = /lists of their undos: until (\S+)\n/.exec(out) ?? [];
+    expect(Date.parse(files)).toBeGreaterThan(Date.now() + (28 + 35) * 86_400_000);
+    expect(out).toContain(`after ${files} nothing holds it any more but what people have copied by hand\n`);
     expect((await items()).map(({ agent }) => agent.email)).toEqual(expect.not.arrayContaining(["ann@example.com"]));
   });
 

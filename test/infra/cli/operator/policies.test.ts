@@ -1,3 +1,6 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { workItemId } from "../../../../lib/identity.ts";
+import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { OPERATOR_POLICIES, type OperatorPolicy, policyFor } from "../../../../infra/cli/operator/policies.ts";
 import {
@@ -8,7 +11,12 @@ import {
 } from "../../../../lib/operator/administration.ts";
 import { readFeedState, resyncFeed } from "../../../../lib/operator/change-log.ts";
 import { keptInLog } from "../../../../lib/operator/command-log.ts";
-import { keptInLedger, lackedErasure, reapplyErasures } from "../../../../lib/operator/erasure-ledger.ts";
+import {
+  assertLedgerOf,
+  keptInLedger,
+  lackedErasure,
+  reapplyErasures,
+} from "../../../../lib/operator/erasure-ledger.ts";
 import { eraseItem } from "../../../../lib/operator/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../../../../lib/operator/erase-organization.ts";
 import { erasePerson } from "../../../../lib/operator/erase-person.ts";
@@ -55,6 +63,11 @@ beforeAll(async () => {
   runtime = await createTestRuntime({ clock });
   const acme = await createCustomer(runtime, "acme");
   await fill(runtime, acme);
+  // More events than go with their item.
+  for (const half of ["a", "b"]) {
+    const events = Array.from({ length: 80 }, (_, index) => ({ external_id: `${half}${index}` }));
+    await acme.apply({ external_id: "large", events });
+  }
   await putObject(runtime, "uploads/acme/some/source.csv");
 });
 
@@ -68,6 +81,7 @@ describe("a person with the policy", () => {
     await lastUsesOf(read, keys);
     await readFeedState(read, "acme");
     await keptInLog(read, { ...command, command: "organizations export" }, async () => undefined);
+    await assertLedgerOf(read, read, true);
     expect(await lackedErasure(read, "restored")).toBeUndefined();
     let text = "";
     await exportOrganization(read, "acme", async (written) => void (text += written));
@@ -99,8 +113,14 @@ describe("a person with the policy", () => {
     await putOrganization(erase, "copy");
     await Array.fromAsync(importOrganization(erase, "copy", linesOf(lines)));
     await keptInLog(erase, { ...command, command: "organizations erase" }, async () => undefined);
-    await keptInLedger(erase, "acme", { item: "kept" }, () => eraseItem(erase, "acme", "kept", { sleep }));
-    await reapplyErasures(erase, isoTime(0), { onDamaged: stopAtDamaged });
+    await keptInLedger(erase, "acme", { item: workItemId("acme", "kept") }, () =>
+      eraseItem(erase, "acme", "kept", { sleep }),
+    );
+    // As a restore brings it back.
+    const Item = { ...itemKeyOf("acme", "kept"), created_at: isoTime(0) };
+    await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item }));
+    await assertLedgerOf(erase, erase, true);
+    await reapplyErasures(erase, erase, isoTime(0), { onDamaged: stopAtDamaged });
     await erasePerson(erase, "acme", "ann@example.com", { sleep });
     await countForErasure(erase, "acme");
     await eraseOrganization(erase, "acme", { sleep });

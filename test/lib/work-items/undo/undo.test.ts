@@ -124,7 +124,7 @@ describe("operators", () => {
     const person = new PersonAddress("Ann@example.com");
     const found = [(await createRecordStore(runtime).readOne(itemKeyOf(organization.id, "of Ann")))!];
     expect(found.map((record) => person.isPersonOf(record))).toEqual([true]);
-    const emptied = await emptyPerson(runtime, organization, person, found, false, stopAtDamaged);
+    const emptied = await emptyPerson(runtime, person, found, false, stopAtDamaged);
     expect(emptied).toEqual({ items: 1, events: 0 });
     expect(await ofItem("of Ann")).toEqual({ dropped_until: atOf("j1") });
     const { data } = (await service.call("getWorkItem", { params: { id: idOf("of Ann") } })).body;

@@ -1,0 +1,47 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { Environment } from "../aws/environment.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { isoTime } from "../clock.ts";
+import { regionCodeSchema } from "../regions.ts";
+import { partitionKeyOf } from "../resources.ts";
+import { getItem } from "./batch-get.ts";
+import { decoderOf } from "./decode-record.ts";
+import type { RecordKey } from "./versioned-record.ts";
+
+const KEY: RecordKey = { pk: partitionKeyOf("ORIGIN", "table"), sk: "#ORIGIN" };
+
+const originSchema = z.object({
+  region: regionCodeSchema,
+  /** Name of the table Audit beside it: its ledger names what was erased from it. */
+  ledger: z.string(),
+  /** ISO 8601: when the table was still in use, give or take the time between two writes. */
+  at: z.string(),
+});
+/** Where a table of work items comes from. A restored or copied one has it from its original. */
+export type TableOrigin = Readonly<z.output<typeof originSchema>>;
+const decodeOrigin = decoderOf("origin of a table", originSchema);
+
+/** What writing it requires of a runtime. */
+export type OriginRuntime = RuntimeWith<"workItems" | "audit"> & {
+  readonly environment: Pick<Environment, "REGION_CODE">;
+};
+
+/** Writes into the service's own table of work items where it is, so that every backup of it holds that. */
+export async function writeOrigin({ dynamodb, environment, clock }: OriginRuntime): Promise<void> {
+  const origin: TableOrigin = {
+    region: environment.REGION_CODE,
+    ledger: environment.AUDIT_TABLE,
+    at: isoTime(clock()),
+  };
+  await dynamodb.send(new PutCommand({ TableName: environment.WORK_ITEMS_TABLE, Item: { ...KEY, ...origin } }));
+}
+
+/** Reads where a table of work items comes from; undefined if it doesn't say. @throws MalformedRecordError */
+export async function readOrigin({
+  dynamodb,
+  environment,
+}: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">): Promise<TableOrigin | undefined> {
+  const item = await getItem(dynamodb, environment.WORK_ITEMS_TABLE, KEY);
+  return item && decodeOrigin(item);
+}

@@ -1,0 +1,28 @@
+import { isEnded, type UploadJob } from "./upload-record.ts";
+
+const DAY_MS = 86_400_000;
+/** How long the bucket keeps uploaded files, their chunks and lists. */
+export const UPLOADS_KEPT_DAYS = 35;
+/** How long after its end an upload can be undone. */
+export const UNDO_DAYS = 28;
+
+/** S3 deletes what has expired at the next midnight (UTC). */
+const OBJECTS_MS = (UPLOADS_KEPT_DAYS + 1) * DAY_MS;
+/** A job that can't write its lists ends without them after a day. */
+const LISTS_WAIT_MS = DAY_MS;
+
+/**
+ * Until when the bucket can hold what uploads had that have ended. An undo that has begun in time reads their chunks: once these are
+ * gone it can write no list any more. Its lists are kept as long again.
+ * @param ended milliseconds since the epoch: when the last of them ended, as the result
+ */
+export function keptUntil(ended: number): number {
+  return ended + OBJECTS_MS + LISTS_WAIT_MS + OBJECTS_MS;
+}
+
+/** The same of one upload: less if it can't be undone any more. @param now milliseconds since the epoch */
+export function jobKeptUntil(job: UploadJob, now: number): number {
+  const ended = isEnded(job) ? Date.parse(job.updated_at) : now;
+  const mayBeUndone = job.undo_of === undefined && !job.dry_run && now <= ended + UNDO_DAYS * DAY_MS;
+  return mayBeUndone ? keptUntil(ended) : ended + OBJECTS_MS;
+}
