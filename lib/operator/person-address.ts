@@ -40,7 +40,7 @@ const FILE_ENDING = /\.(?:csv|tsv|txt|xlsx|json|jsonl|ndjson|zip|gz)$/;
  * The addresses in a text, in lower case. Each is as long as its characters let it be: `ab@example.com` isn't `b@example.com`. Where
  * a character may belong to it or not, both are there.
  */
-export function addressesIn(text: string): ReadonlySet<string> {
+function addressesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>();
   const all = text.toLowerCase();
   for (let at = all.indexOf("@"); at >= 0; at = all.indexOf("@", at + 1)) {
