@@ -88,7 +88,7 @@ export const resources = {
       due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
     },
   },
-  /** What operators have done, and what was erased. No function may use it, and no restore replaces it. One knows its name. */
+  /** What operators have done, and what was erased. No function may use it, and no restore replaces it. `sweep-changes` knows its name. */
   audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {} },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
