@@ -1,3 +1,4 @@
+import { resources } from "../../resources.ts";
 import { isEnded, type UploadJob } from "./upload-record.ts";
 
 const DAY_MS = 86_400_000;
@@ -8,6 +9,8 @@ export const UNDO_DAYS = 28;
 
 /** S3 deletes what has expired at the next midnight (UTC). */
 const OBJECTS_MS = (UPLOADS_KEPT_DAYS + 1) * DAY_MS;
+/** The lists of a trial. */
+const TRIAL_LISTS_MS = (resources.uploads.shortLived.days + 1) * DAY_MS;
 /** A job that can't write its lists ends without them after a day. */
 const LISTS_WAIT_MS = DAY_MS;
 
@@ -23,6 +26,8 @@ export function keptUntil(ended: number): number {
 /** The same of one upload: less if it can't be undone any more. @param now milliseconds since the epoch */
 export function jobKeptUntil(job: UploadJob, now: number): number {
   const ended = isEnded(job) ? Date.parse(job.updated_at) : now;
+  // The trial of an undo has no file of its own.
+  if (job.undo_of !== undefined && job.dry_run) return ended + TRIAL_LISTS_MS;
   const mayBeUndone = job.undo_of === undefined && !job.dry_run && now <= ended + UNDO_DAYS * DAY_MS;
   return mayBeUndone ? keptUntil(ended) : ended + OBJECTS_MS;
 }

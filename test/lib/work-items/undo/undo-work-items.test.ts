@@ -41,10 +41,7 @@ it("an item is undone after all of its events that the import has changed, not o
   await call("applyWorkItemBatch", { body: { work_items: [{ external_id: "a", agent_name: "Ann" }] } });
   expect(await undo([FIRST])).toMatchObject([{ outcome: "partly", reason: "in_use" }]);
   const { events } = (await call("getWorkItem", { params })).body.data;
-  expect(events.map(({ external_id, deleted_at }) => [external_id, deleted_at !== undefined])).toEqual([
-    ["e", true],
-    ["f", true],
-  ]);
+  expect(events.map(({ deleted_at }) => deleted_at !== undefined)).toEqual([true, true]);
 });
 
 it("a row is recognized once all of it is undone, and not while a part of it is left", async () => {
