@@ -1,6 +1,7 @@
 import { endpoint } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
+import { assertScopes } from "../lib/http/route.ts";
 import { workItemId } from "../lib/identity.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { createCreateWorkItem } from "../lib/work-items/create-work-item.ts";
@@ -9,14 +10,16 @@ import { routes } from "./routes.ts";
 /** `POST /v1/work_items` */
 export const { create, handler } = endpoint(routes.createWorkItem, { readBody: readJsonBody }, (runtime) => {
   const createWorkItem = createCreateWorkItem(runtime);
-  return async ({ organization, body, headers, written }) => {
+  return async ({ organization, scopes, body, headers, written }) => {
     const key = parseIdempotencyKey(headers);
     const input = body.work_item;
     const createKey = key === undefined ? undefined : { key, body: JSON.stringify(input) };
     const id = workItemId(organization.id, input.external_id);
     written.set(id, "unknown");
-    const { outcome, ...created } = await createWorkItem(organization, input, createKey);
+    const { outcome, isUntouched, ...created } = await createWorkItem(organization, input, createKey);
     written.set(id, outcome);
+    // What others have written since isn't what the caller sent.
+    if (!isUntouched) assertScopes(["read"], scopes);
     return respondWithWorkItem(organization, created);
   };
 });

@@ -180,12 +180,15 @@ export class UnauthenticatedError extends WorkItemsError {
 /** The API key is valid, but it may not do this. */
 export class MissingScopeError extends WorkItemsError {
   override readonly name: string = "MissingScopeError";
-  readonly scope: string;
+  readonly needed: readonly string[];
 
-  /** @param scope what the key would need */
-  constructor(scope: string) {
-    super(`this API key lacks the scope ${scope}`);
-    this.scope = scope;
+  /**
+   * @param needed all scopes that the call needs
+   * @param lacking those that the key doesn't have
+   */
+  constructor(needed: readonly string[], lacking: readonly string[]) {
+    super(`this API key lacks the ${lacking.length > 1 ? "scopes" : "scope"} ${lacking.join(" and ")}`);
+    this.needed = needed;
   }
 }
 

@@ -16,6 +16,7 @@ export const conversationUploadRoutes = {
       method: "GET",
       path: "/v1/conversation_uploads",
       summary: "List conversation uploads, newest first",
+      scopes: ["read"],
       query: z.strictObject({
         ...pageParameters(),
         external_id: externalId.optional().describe("Only the result with this `external_id`."),
@@ -43,6 +44,7 @@ export const conversationUploadRoutes = {
       method: "GET",
       path: "/v1/conversation_uploads/{id}",
       summary: "Get a conversation upload",
+      scopes: ["read"],
       response: z.strictObject({ data: conversationUploadSchema }),
       permissions: { workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
       document: () => ({

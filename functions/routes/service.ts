@@ -9,7 +9,7 @@ export const serviceRoutes = {
       method: "GET",
       path: "/v1/me",
       summary: "Get the organization and the scopes of the API key",
-      scope: "any",
+      scopes: [],
       response: z.strictObject({
         data: z
           .strictObject({

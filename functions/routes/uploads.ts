@@ -4,6 +4,7 @@ import { route } from "../../lib/http/route.ts";
 import { templateCsv } from "../../lib/uploads/csv/template.ts";
 import {
   rowListLinkSchema,
+  type SingleUploadJobResponse,
   singleUploadJobSchema,
   undoRequestSchema,
   uploadFieldsSchema,
@@ -28,6 +29,20 @@ function rowList(name: string, rows: number) {
   };
 }
 
+/** An upload that takes its mapping from another one, whose columns the errors of the file can name. */
+const MAPPING_OF_ANOTHER = {
+  when: "with `mapping.from`",
+  isFor: (body: unknown) => (body as z.output<typeof uploadFieldsSchema>).upload.mapping?.from !== undefined,
+  scopes: ["read", "upload"],
+} as const;
+
+/** A job without what whoever sent the file has said of it. */
+function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ data, ...rest }: R) {
+  const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...job } = data;
+  return { ...rest, data: job };
+}
+const UNREAD = "Without the scope `read`, the job has no `file_name`, `size`, `key_name`, `mapping` and `error`.";
+
 /** Endpoints of upload jobs. */
 export const uploadRoutes = {
   uploadWorkItems: () =>
@@ -35,6 +50,9 @@ export const uploadRoutes = {
       method: "POST",
       path: "/v1/work_items/upload",
       summary: "Upload a CSV file of work items",
+      scopes: ["upload"],
+      exception: MAPPING_OF_ANOTHER,
+      withoutRead: withoutFile,
       bodyKind: "multipart-or-json",
       body: uploadFormRequestSchema,
       fields: uploadFieldsSchema,
@@ -58,7 +76,8 @@ export const uploadRoutes = {
           "date formats, add a mapping; with `dry_run`, nothing is saved (both are extensions).\n\n" +
           "For larger files, up to 5 GiB, send the file's name and size as JSON (an extension). The response has " +
           "`meta.upload` with `url`, `fields` and `expires_at`: post all fields to the URL as `multipart/form-data`, with " +
-          "the file as the last field, `file`. It must have exactly the announced size.",
+          "the file as the last field, `file`. It must have exactly the announced size.\n\n" +
+          UNREAD,
         body: { upload: { filename: "items.csv", size: 1048576 } },
         requestHeaders: ["Idempotency-Key"],
         response: "The job that applies the file.",
@@ -72,6 +91,7 @@ export const uploadRoutes = {
       method: "GET",
       path: "/v1/work_items/upload/{id}",
       summary: "Get a work item upload",
+      scopes: ["read"],
       response: z.strictObject({ data: singleUploadJobSchema }),
       permissions: { workItems: { actions: ["Query", "BatchGetItem"], partitions: ["UPLOAD"] } },
       document: () => ({
@@ -89,6 +109,7 @@ export const uploadRoutes = {
       method: "GET",
       path: "/v1/work_items/upload",
       summary: "List work item uploads, newest first",
+      scopes: ["read"],
       query: z.strictObject({
         ...pageParameters(),
         status: uploadStatusSchema.optional().describe("Only results with this status. Extension."),
@@ -129,6 +150,8 @@ export const uploadRoutes = {
       method: "DELETE",
       path: "/v1/work_items/upload/{id}",
       summary: "Cancel a work item upload; applied rows stay",
+      scopes: ["upload"],
+      withoutRead: withoutFile,
       response: z.strictObject({ data: singleUploadJobSchema }),
       extension: true,
       permissions: {
@@ -136,7 +159,7 @@ export const uploadRoutes = {
         chunksQueue: { actions: ["SendMessage"] },
       },
       document: () => ({
-        description: "Rows that were applied stay. Canceling a job again has no effect.",
+        description: `Rows that were applied stay. Canceling a job again has no effect. ${UNREAD}`,
         id: examples.ids.upload,
         response: "The job, which is canceled or about to be.",
         example: { data: { ...examples.job, status: "cancelled" } },
@@ -150,6 +173,8 @@ export const uploadRoutes = {
       method: "POST",
       path: "/v1/work_items/upload/{id}/undo",
       summary: "Undo a work item upload; what others changed since stays",
+      scopes: ["upload"],
+      withoutRead: withoutFile,
       bodyKind: "optional-json",
       body: undoRequestSchema,
       response: z.strictObject({ data: singleUploadJobSchema }),
@@ -171,7 +196,7 @@ export const uploadRoutes = {
           "The undo is a job of its own with `undo_of`, and its rows are those of the upload. It starts no earlier than 40 " +
           "seconds after the upload ended. Repeat the call to get the same job; if that was cancelled or has failed, another one " +
           "does the rest, up to ten (409 afterwards). With `dry_run`, nothing is saved; while such a trial runs, the call " +
-          "returns its job. An upload can be undone until 28 days after it ended.",
+          `returns its job. An upload can be undone until 28 days after it ended. ${UNREAD}`,
         id: examples.ids.upload,
         body: { undo: { dry_run: true } },
         response: "The job that undoes the upload.",
@@ -186,6 +211,7 @@ export const uploadRoutes = {
       method: "GET",
       path: "/v1/work_items/upload/{id}/failed_rows",
       summary: "Get failed rows: a CSV file to correct and upload",
+      scopes: ["read"],
       response: z.strictObject({ data: rowListLinkSchema }),
       extension: true,
       permissions: {
@@ -206,6 +232,7 @@ export const uploadRoutes = {
       method: "GET",
       path: "/v1/work_items/upload/{id}/results",
       summary: "Get row-by-row results: a CSV file of what each row did",
+      scopes: ["read"],
       response: z.strictObject({ data: rowListLinkSchema }),
       extension: true,
       permissions: {

@@ -1,11 +1,19 @@
 import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
 import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
-import { route } from "../../lib/http/route.ts";
+import { DRY_RUN, route } from "../../lib/http/route.ts";
 import { count, rule, timestamp } from "../../lib/schema.ts";
-import { deletedItemSchema, foundItemSchema, namesSchema } from "../../lib/work-items/named-items.ts";
+import {
+  deletedItemSchema,
+  foundItemSchema,
+  namesSchema,
+  type DeletedItem,
+  type NamesInput,
+  withoutFoundName,
+} from "../../lib/work-items/named-items.ts";
 import { batchInputSchema } from "../../lib/work-items/batch-input.ts";
 import {
+  type BatchResult,
   batchResultSchema,
   eventInputSchema,
   workItemEventSchema,
@@ -48,8 +56,12 @@ export const workItemRoutes = {
       method: "POST",
       path: "/v1/work_items/batch",
       summary: "Apply a batch: create, update or restore up to 100 work items",
+      scopes: ["write"],
       bodyKind: "json",
-      dryRunScope: "read",
+      exception: DRY_RUN,
+      withoutRead: ({ data }: { readonly data: { readonly results: readonly BatchResult[] } }) => ({
+        data: { ...data, results: data.results.map((result) => ({ ...result, data: null })) },
+      }),
       body: batchInputSchema,
       response: z.strictObject({
         data: z
@@ -80,7 +92,7 @@ export const workItemRoutes = {
           "Creates, updates or restores each item by its `external_id`, in order. Fields that you leave out keep their " +
           "values. An item that isn't valid rejects the whole call with 422; with `on_invalid: skip` (an extension) it gets an " +
           "`error` instead. An item that can't be applied doesn't affect the others. Sending the same batch again applies what is " +
-          "missing and finds the rest `unchanged`. With `dry_run`, nothing is saved.",
+          "missing and finds the rest `unchanged`. With `dry_run`, nothing is saved. Without the scope `read`, `data` is null.",
         body: {
           work_items: [examples.itemInput, { external_id: "INC0000046", status: "in_progress" }],
           dry_run: false,
@@ -104,7 +116,7 @@ export const workItemRoutes = {
       method: "POST",
       path: "/v1/work_items/batch_get",
       summary: "Get up to 100 work items by their IDs",
-      scope: "read",
+      scopes: ["read"],
       bodyKind: "json",
       body: namesSchema({}),
       response: z.strictObject({
@@ -153,8 +165,15 @@ export const workItemRoutes = {
       method: "POST",
       path: "/v1/work_items/batch_delete",
       summary: "Delete up to 100 work items by their IDs",
+      scopes: ["write"],
       bodyKind: "json",
-      dryRunScope: "read",
+      exception: DRY_RUN,
+      withoutRead: (
+        { data }: { readonly data: { readonly results: readonly DeletedItem[] } },
+        request: NamesInput,
+      ) => ({
+        data: { ...data, results: data.results.map((result) => withoutFoundName(result, request)) },
+      }),
       body: namesSchema({
         dry_run: z
           .boolean()
@@ -186,7 +205,7 @@ export const workItemRoutes = {
         description:
           "Deletes items by your own IDs (`external_ids`) or by ours (`ids`), as deleting them one by one does. Sending the " +
           "same request again finds them `unchanged`. An item that can't be deleted doesn't affect the others. With " +
-          "`dry_run`, nothing is deleted.",
+          "`dry_run`, nothing is deleted. Without the scope `read`, `external_id` is null unless you sent it.",
         body: { external_ids: [examples.item.external_id, "INC0000099"], dry_run: false },
         response: "What happened to each item, in the order of the request.",
         example: {
@@ -212,6 +231,7 @@ export const workItemRoutes = {
       method: "POST",
       path: "/v1/work_items",
       summary: "Create a work item",
+      scopes: ["write"],
       bodyKind: "json",
       body: z.strictObject({ work_item: workItemInputSchema }),
       response: itemWithEvents,
@@ -220,7 +240,8 @@ export const workItemRoutes = {
       document: () => ({
         description:
           "Creates an item with its events in one transaction. Only `external_id` is required. Sending `status` here is an " +
-          "extension.",
+          "extension. A request that repeats an `Idempotency-Key` needs the scope `read` too if the item or its events have " +
+          "changed since.",
         body: { work_item: examples.itemInput },
         requestHeaders: ["Idempotency-Key"],
         response: "The created item, or the current one if the request repeats an `Idempotency-Key`.",
@@ -235,6 +256,7 @@ export const workItemRoutes = {
       method: "GET",
       path: "/v1/work_items",
       summary: "List work items, newest completion first",
+      scopes: ["read"],
       query: z.strictObject({ ...pageParameters(), ...workItemFilters() }),
       repeatable: repeatableFilters,
       response: pageOf(workItemSchema),
@@ -262,6 +284,7 @@ export const workItemRoutes = {
       method: "GET",
       path: "/v1/work_items/changes",
       summary: "List changes of work items",
+      scopes: ["read"],
       query: z
         .strictObject({
           after: z
@@ -335,6 +358,7 @@ export const workItemRoutes = {
       method: "GET",
       path: "/v1/work_items/{id}",
       summary: "Get a work item with its events",
+      scopes: ["read"],
       response: itemWithEvents,
       permissions: { workItems: { actions: ["Query"], partitions: ["ITEM"] } },
       document: () => ({
@@ -350,6 +374,7 @@ export const workItemRoutes = {
       method: "PATCH",
       path: "/v1/work_items/{id}",
       summary: "Update a work item; omitted fields keep their values",
+      scopes: ["read", "write"],
       bodyKind: "json",
       body: z.strictObject({ work_item: workItemPatchSchema }),
       response: itemWithEvents,
@@ -375,6 +400,7 @@ export const workItemRoutes = {
       method: "DELETE",
       path: "/v1/work_items/{id}",
       summary: "Delete a work item",
+      scopes: ["write"],
       response: deletionOf("work item"),
       permissions: { workItems: { actions: ["GetItem", "UpdateItem"], partitions: ["ITEM"] } },
       document: () => ({
@@ -392,6 +418,7 @@ export const workItemRoutes = {
       method: "POST",
       path: "/v1/work_items/{id}/events",
       summary: "Create or update an event of a work item",
+      scopes: ["read", "write"],
       bodyKind: "json",
       body: z.strictObject({ event: eventInputSchema }),
       response: z.strictObject({ data: workItemEventSchema }),
@@ -413,6 +440,7 @@ export const workItemRoutes = {
       method: "DELETE",
       path: "/v1/work_items/{id}/events/{event_id}",
       summary: "Delete an event of a work item",
+      scopes: ["read", "write"],
       response: deletionOf("event"),
       extension: true,
       permissions: {
@@ -432,6 +460,7 @@ export const workItemRoutes = {
       method: "GET",
       path: "/v1/work_items/{id}/events",
       summary: "List all events of a work item",
+      scopes: ["read"],
       query: z.strictObject(pageParameters()),
       response: pageOf(workItemEventSchema),
       extension: true,

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { routes } from "../../functions/routes.ts";
 import { examples } from "../../functions/routes/examples.ts";
 import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
-import { type Operation, type Route, scopeOf } from "../../lib/http/route.ts";
+import type { Operation, Route } from "../../lib/http/route.ts";
 import { uuid } from "../../lib/schema.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
@@ -132,11 +132,22 @@ function errorStatusesOf(route: Route, { errors = [] }: Operation): ErrorStatus[
     500,
     503,
     ...(route.public === true ? [] : ([401, 429] as const)),
-    ...(route.public === true || scopeOf(route) === "any" ? [] : ([403] as const)),
+    ...((route.scopes ?? []).length === 0 ? [] : ([403] as const)),
     ...(route.path.includes("{id}") ? ([404] as const) : []),
     ...(route.bodyKind === "none" ? [] : ([413, 415] as const)),
     ...errors,
   ];
+}
+
+function named(scopes: readonly string[]): string {
+  return `the ${scopes.length > 1 ? "scopes" : "scope"} ${scopes.map((scope) => `\`${scope}\``).join(" and ")}`;
+}
+
+/** The scopes that an endpoint needs, in a sentence. */
+function scopesIn({ scopes = [], exception }: Route): string {
+  if (scopes.length === 0) return "";
+  const other = exception ? `; ${exception.when}, ${named(exception.scopes)}` : "";
+  return `\n\nNeeds ${named(scopes)}${other}.`;
 }
 
 function withExample(content: unknown, example: object | string, type = JSON_TYPE): Json {
@@ -175,7 +186,7 @@ function complete(name: RouteName, route: Route, made: Json): Json {
     operationId: name,
     tags: [operation.tag],
     summary: route.summary,
-    description: `${operation.description}${route.extension === true ? "\n\nExtension." : ""}`,
+    description: `${operation.description}${scopesIn(route)}${route.extension === true ? "\n\nExtension." : ""}`,
     ...(route.public === true && { security: [] }),
     parameters: [
       ...describeParameters(parameters, operation.id),

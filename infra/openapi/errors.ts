@@ -31,7 +31,7 @@ const ERRORS = {
   403: {
     name: "Forbidden",
     description:
-      "The API key doesn't have the scope for this call, which `error` names. Keys created without scopes have all of them.",
+      "The API key doesn't have a scope that this call needs, which `error` names. Keys created without scopes have all of them.",
     example: "this API key lacks the scope write",
     headers: ["WWW-Authenticate"],
   },

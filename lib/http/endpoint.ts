@@ -13,7 +13,7 @@ import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
 import type { Step } from "./chain.ts";
 import { gatewayChain } from "./public-endpoint.ts";
 import type { ReadBody } from "./request-body.ts";
-import { assertScope, type EdgePermissions, type Route } from "./route.ts";
+import { assertMayCall, type EdgePermissions, type Route } from "./route.ts";
 
 /** Name of the limit in both headers. */
 const POLICY = '"organization"';
@@ -27,6 +27,12 @@ function rateLimitHeaders({ rate, burst }: Pick<Organization, "rate" | "burst">,
     "ratelimit-policy": `${POLICY};q=${burst};w=${Math.ceil(burst / rate)}`,
     ratelimit: `${POLICY};r=${remaining};t=${resetSeconds}`,
   };
+}
+
+/** A response as a key without the scope `read` gets it. */
+function unread<R extends Route>(route: R, response: RouteResponse<R>, request: unknown): RouteResponse<R> {
+  const body = route.withoutRead?.(response.body as object, request) ?? response.body;
+  return { ...response, body: body as typeof response.body };
 }
 
 type EdgeRuntime = Runtime<EdgePermissions>;
@@ -63,7 +69,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
       const { progress } = event;
       const caller = await authenticate(progress.headers["authorization"]);
       progress.caller = caller;
-      assertScope(route, caller.scopes);
+      assertMayCall(route, caller.scopes);
       [progress.quota] = await Promise.all([admit(caller.organization), noteKeyUse(caller.keyId)]);
     },
     after: addHeaders,
@@ -110,8 +116,10 @@ export function endpoint<R extends Route & { readonly permissions: EdgePermissio
       const call = callOf(route, runtime.clock, event, context);
       const { caller } = event.progress;
       if (caller === undefined) throw new Error("the caller was not authenticated");
-      assertScope(route, caller.scopes, call.body);
-      return toResult(route, event, await handle({ ...call, ...caller }));
+      const body = call.body ?? call.fields;
+      assertMayCall(route, caller.scopes, body);
+      const response = await handle({ ...call, ...caller });
+      return toResult(route, event, caller.scopes.includes("read") ? response : unread(route, response, body));
     });
   });
 }

@@ -82,8 +82,8 @@ const table = [
   row(UnauthenticatedError, { status: 401, name: "unauthenticated", title: "A valid API key is required" }, () => ({
     headers: { "www-authenticate": "Bearer" },
   })),
-  row(MissingScopeError, { status: 403, name: "missing-scope", title: "The API key lacks a scope" }, ({ scope }) => ({
-    headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  row(MissingScopeError, { status: 403, name: "missing-scope", title: "The API key lacks a scope" }, ({ needed }) => ({
+    headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${needed.join(" ")}"` },
   })),
   row(NotFoundError, { status: 404, name: "not-found", title: "Not found" }),
   row(MethodNotAllowedError, { status: 405, name: "method-not-allowed", title: "Method not allowed" }, (error) => ({

@@ -35,6 +35,15 @@ export interface Operation {
   readonly errors?: readonly (409 | 410 | 412)[];
 }
 
+/** Calls of an endpoint that need other scopes than the rest. */
+interface ScopeException {
+  /** Which calls, for the document: `with \`dry_run\``. */
+  readonly when: string;
+  /** Whether a call is one. @param body the validated one */
+  isFor(body: unknown): boolean;
+  readonly scopes: readonly KeyScope[];
+}
+
 /** One endpoint. The deployment, the local gateway, the OpenAPI document and the tests are derived from it. */
 export interface Route {
   readonly name: string;
@@ -54,10 +63,16 @@ export interface Route {
   readonly contentType?: string;
   /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;
-  /** Scope that a key needs; `any` if every key may call it. @default `scopeOf` says it by method and path */
-  readonly scope?: KeyScope | "any";
-  /** Scope of keys that suffices for a dry run. @default that of all other calls */
-  readonly dryRunScope?: KeyScope;
+  /** The scopes that a key needs, all of them; an empty list if every key may call it. Only public rows leave them out. */
+  readonly scopes?: readonly KeyScope[];
+  /** Calls that need other scopes than those of the row, by their body. */
+  readonly exception?: ScopeException;
+  /**
+   * Leaves out of a response what a key without the scope `read` hasn't sent itself. Every row needs it whose calls can
+   * show what is stored, and don't need `read`.
+   * @param request the validated body of the call
+   */
+  withoutRead?(response: object, request: unknown): object;
   /** Whether the endpoint is not in the contract. */
   readonly extension?: boolean;
   /** Whether it needs no API key and has no rate limit. It returns no organization's data. */
@@ -85,41 +100,39 @@ const DEFAULTS = { bodyKind: "none", query: z.strictObject({}), body: z.undefine
 type OwnPermissions<R> = R extends { readonly permissions: infer P } ? P : object;
 type PermissionsOf<R> = R extends { readonly public: true } ? OwnPermissions<R> : EdgePermissions & OwnPermissions<R>;
 
+/** What a key needs, which every row says that needs a key. */
+type Access = { readonly public: true } | { readonly scopes: readonly KeyScope[] };
+
 /** A row of the route table. It names the permissions that only this endpoint needs. */
-export function route<const R extends Omit<Route, keyof typeof DEFAULTS | "name" | "permissions"> & Partial<Route>>(
-  row: R,
-) {
+export function route<
+  const R extends Omit<Route, keyof typeof DEFAULTS | "name" | "permissions"> & Partial<Route> & Access,
+>(row: R) {
   const permissions = { ...(row.public !== true && EDGE_PERMISSIONS), ...row.permissions } as PermissionsOf<R>;
   return { ...DEFAULTS, ...row, permissions } as Omit<typeof DEFAULTS, keyof R> &
     Omit<R, "permissions"> & { readonly permissions: typeof permissions };
 }
 
-/**
- * The scope that a key needs: that of the row, or else to manage webhooks for all calls on them, to read for GET and HEAD,
- * to upload for the other calls on uploads, and to write for all others.
- */
-export function scopeOf({ method, path, scope }: Pick<Route, "method" | "path" | "scope">): KeyScope | "any" {
-  if (scope !== undefined) return scope;
-  if (path.startsWith("/v1/webhooks")) return "webhooks";
-  if (method === "GET") return "read";
-  return /^\/v1\/work_items\/upload(\/|$)/.test(path) ? "upload" : "write";
-}
+/** A call that writes nothing and shows what would be written. */
+export const DRY_RUN: ScopeException = {
+  when: "with `dry_run`",
+  isFor: (body) => typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true,
+  scopes: ["read"],
+};
 
-function isDryRun(body: unknown): boolean {
-  return typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true;
+/** @throws MissingScopeError unless a key has all the scopes */
+export function assertScopes(needed: readonly KeyScope[], granted: readonly KeyScope[]): void {
+  const lacking = needed.filter((scope) => !granted.includes(scope));
+  if (lacking.length > 0) throw new MissingScopeError(needed, lacking);
 }
 
 /**
  * Checks what a key may do: once before the body is read, so that nothing is done for keys that may not make any such
- * call, and once when the body says whether it is a dry run.
+ * call, and once when the body says which call it is.
  * @param body the validated one; undefined before it is read, and for calls without
  * @throws MissingScopeError
  */
-export function assertScope(called: Route, granted: readonly KeyScope[], body?: unknown): void {
-  const needed = scopeOf(called);
-  if (needed === "any") return;
-  const { dryRunScope = needed } = called;
-  const ofCall = isDryRun(body) ? dryRunScope : needed;
-  const mayBeDryRun = body === undefined && granted.includes(dryRunScope);
-  if (!granted.includes(ofCall) && !mayBeDryRun) throw new MissingScopeError(ofCall);
+export function assertMayCall({ scopes = [], exception }: Route, granted: readonly KeyScope[], body?: unknown): void {
+  const mayBeException = exception?.scopes.every((scope) => granted.includes(scope)) ?? false;
+  const isException = body === undefined ? mayBeException : exception?.isFor(body);
+  assertScopes(exception !== undefined && isException === true ? exception.scopes : scopes, granted);
 }

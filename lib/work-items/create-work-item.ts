@@ -34,6 +34,12 @@ export interface CreateKey {
   readonly key: string;
   readonly body: string;
 }
+/** A created item. One that an earlier request made is as it is now. */
+export type CreatedWorkItem = ItemWithEvents & {
+  readonly outcome: "created" | "unchanged";
+  /** Whether the item and its events are as the request left them that made them. */
+  readonly isUntouched: boolean;
+};
 /** The hashes of both, which are stored with the created item. */
 const storedCreateKeySchema = z.object({ key: z.string(), body: z.string() });
 
@@ -97,11 +103,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
     return outcome.kind === "written";
   };
 
-  return async (
-    organization: Organization,
-    input: WorkItemInput,
-    createKey?: CreateKey,
-  ): Promise<ItemWithEvents & { readonly outcome: "created" | "unchanged" }> => {
+  return async (organization: Organization, input: WorkItemInput, createKey?: CreateKey): Promise<CreatedWorkItem> => {
     const key = itemKeyOf(organization.id, input.external_id);
     const id = itemIdOf(key);
     const now = isoTime(clock());
@@ -122,7 +124,8 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
         "is too large with its events for one create; create it with fewer events and add the others afterwards";
       throw new InvalidInputError([{ path: ["work_item"], code: "too_big", message }]);
     }
-    const created = { id, item: plan.next, version: 1, events, eventsAfter: undefined, outcome: "created" } as const;
+    const shown = { id, item: plan.next, version: 1, events, eventsAfter: undefined };
+    const created = { ...shown, isUntouched: true, outcome: "created" } as const;
     const until = clock() + WITHIN_MS;
     const isOver = () => clock() >= until;
     return retry({ isOver, cap: CONFLICT_CAP_MS, message: "the store is busy; try again" }, async () => {

@@ -26,10 +26,13 @@ const NAMES = {
   ids: names("IDs of the work items. Send either these or `external_ids`."),
 };
 
+/** The names of items in a request. */
+export type NamesInput = { readonly [N in keyof typeof NAMES]?: readonly string[] | undefined };
+
 /** Input that names up to a hundred work items. What isn't an ID is allowed: there is no item with it. */
 export function namesSchema<S extends z.ZodRawShape>(more: S) {
   return z.strictObject({ ...NAMES, ...more }).superRefine((value, context) => {
-    const { external_ids: externalIds, ids } = value as { readonly [N in keyof typeof NAMES]?: readonly string[] };
+    const { external_ids: externalIds, ids } = value as NamesInput;
     if ((externalIds === undefined) !== (ids === undefined)) return;
     context.addIssue({
       code: "custom",
@@ -74,7 +77,7 @@ export const deletedItemSchema = z
   })
   .meta({ id: "BatchDeleteResult", description: "What happened to one work item." });
 /** A value of `deletedItemSchema`. */
-type DeletedItem = z.input<typeof deletedItemSchema>;
+export type DeletedItem = z.input<typeof deletedItemSchema>;
 
 /** An item that a request names. */
 export interface NamedItem {
@@ -88,7 +91,7 @@ export interface NamedItem {
 /** The items that a request names, in its order. */
 export function namedItems(
   organization: Organization,
-  { external_ids: externalIds, ids = [] }: { readonly [N in keyof typeof NAMES]?: readonly string[] | undefined },
+  { external_ids: externalIds, ids = [] }: NamesInput,
 ): NamedItem[] {
   return (
     externalIds?.map((value, index) => {
@@ -148,4 +151,9 @@ export function deletedItems(named: readonly NamedItem[], deletions: ReadonlyMap
     const isAgain = status === "deleted" && deleted.size === deleted.add(name.id ?? "").size;
     return { ...name, external_id, status: isAgain ? "unchanged" : status, error };
   });
+}
+
+/** A result without an `external_id` that the request hasn't named. */
+export function withoutFoundName(result: DeletedItem, { external_ids: sent }: NamesInput): DeletedItem {
+  return sent === undefined ? { ...result, external_id: null } : result;
 }

@@ -28,6 +28,11 @@ export interface ItemWithEvents {
   readonly eventsAfter: string | undefined;
 }
 
+/** Whether an item and its events are as the write that made all of them left them. */
+function isUntouched(item: StoredRecord | undefined, events: readonly AttributeValues[]): boolean {
+  return item?.version === 1 && events.every(({ writes }) => writes?.S === item.writes);
+}
+
 /** The item in a record. @throws NotFoundError if it does not exist or is deleted */
 export function assertVisible(record: StoredRecord | undefined): WorkItem {
   const item = workItemFrom(record);
@@ -44,11 +49,14 @@ function sortKeyOf(item: AttributeValues): string {
 function recordFrom(item: AttributeValues): StoredRecord {
   return storedRecordFrom(fromAttributeValues(item));
 }
+function isEvent(item: AttributeValues): boolean {
+  return sortKeyOf(item).startsWith(EVENT_SORT_KEY_PREFIX);
+}
 /** Damaged events are left out: an item can be read without them. */
 function eventsIn(items: readonly AttributeValues[], runtime: Pick<RuntimeWith<never>, "log">): KeyedEvent[] {
   const onDamaged = logDamaged(runtime);
   return items
-    .filter((item) => sortKeyOf(item).startsWith(EVENT_SORT_KEY_PREFIX))
+    .filter(isEvent)
     .flatMap((item) => unlessDamaged(() => keyedEventFrom(recordFrom(item)), onDamaged) ?? []);
 }
 
@@ -77,21 +85,26 @@ export function createReadItemPage(runtime: RuntimeWith<"workItems">) {
       }),
     );
     const item = Items.find((one) => sortKeyOf(one) === ITEM_SORT_KEY);
+    const record = item && recordFrom(item);
     return {
       /** The item's record, which may be soft-deleted; undefined if it does not exist. */
-      record: item && recordFrom(item),
+      record,
+      isUntouched: isUntouched(record, Items.filter(isEvent)),
       events: eventsIn(Items, runtime),
       eventsAfter: lastEventKey(LastEvaluatedKey?.["sk"]?.S),
     };
   };
 }
 
-/** Reads an item with its events. @throws NotFoundError if it does not exist or is deleted */
+/**
+ * Reads an item with its events, and whether those that were read are as the write that made all of them left them.
+ * @throws NotFoundError if it does not exist or is deleted
+ */
 export function createGetWorkItem(runtime: RuntimeWith<"workItems">) {
   const readItemPage = createReadItemPage(runtime);
-  return async (organization: string, id: string): Promise<ItemWithEvents> => {
-    const { record, events, eventsAfter } = await readItemPage(organization, id);
-    return { id, item: assertVisible(record), version: seenVersionOf(record), events, eventsAfter };
+  return async (organization: string, id: string): Promise<ItemWithEvents & { readonly isUntouched: boolean }> => {
+    const { record, ...page } = await readItemPage(organization, id);
+    return { id, item: assertVisible(record), version: seenVersionOf(record), ...page };
   };
 }
 

@@ -144,7 +144,7 @@ export const batchResultSchema = z
     data: workItemSchema
       .nullable()
       .describe(
-        "The item after the change. Null with the status `error`, and from the first item that doesn't fit in the 6 MB of a response.",
+        "The item after the change. Null with the status `error`, for keys without the scope `read`, and from the first item that doesn't fit in the 6 MB of a response.",
       ),
     error: z.string().nullable().describe("Why the item couldn't be applied."),
     errors: z

@@ -1,73 +1,116 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import document from "../../docs/openapi.json" with { type: "json" };
+import { create as recordQaScore } from "../../functions/record-qa-score.ts";
 import { routes } from "../../functions/routes.ts";
-import { methodsOf, type Route } from "../../lib/http/route.ts";
+import { methodsOf } from "../../lib/http/route.ts";
 import { createKey } from "../../lib/operator/keys.ts";
 import { KEY_SCOPES, type KeyScope } from "../../lib/organizations/key-scope.ts";
 import { createTestClock } from "../support/clock.ts";
 import { withoutTimeouts } from "../support/faults.ts";
 import { createHandlers, type Handlers, type RouteName } from "../support/handlers.ts";
-import { administrationOf, type ApiRequest, call, createTestOrganization } from "../support/organization.ts";
+import {
+  administrationOf,
+  type ApiRequest,
+  type ApiResponse,
+  call,
+  createTestOrganization,
+} from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { multipart } from "../support/uploads/multipart.ts";
 
 let runtime: TestRuntime;
 let handlers: Handlers;
-let keys: Record<KeyScope, string>;
+/** Every set of scopes, from none to all. */
+const SETS: readonly (readonly KeyScope[])[] = KEY_SCOPES.reduce<readonly (readonly KeyScope[])[]>(
+  (sets, scope) => [...sets, ...sets.map((set) => [...set, scope])],
+  [[]],
+);
+let owner: Awaited<ReturnType<typeof createTestOrganization>>;
+let keys: ReadonlyMap<string, string>;
+const keyWith = (...scopes: readonly KeyScope[]): string => keys.get(String(scopes))!;
 beforeAll(async () => {
   // The clock stands still, so that no limit refills between two calls.
   runtime = await createTestRuntime({ clock: createTestClock(Date.now()) });
   handlers = await createHandlers(runtime);
-  const { organization } = await createTestOrganization(runtime);
-  const made = KEY_SCOPES.map(async (scope) => {
-    const { key } = await createKey(administrationOf(runtime), organization.id, { scopes: [scope] });
-    return [scope, key] as const;
+  owner = await createTestOrganization(runtime);
+  const made = SETS.map(async (scopes) => {
+    const { key } = await createKey(administrationOf(runtime), owner.organization.id, { scopes });
+    return [String(scopes), key] as const;
   });
-  keys = Object.fromEntries(await Promise.all(made)) as Record<KeyScope, string>;
+  keys = new Map(await Promise.all(made));
 });
 
-const send = (name: RouteName, request: ApiRequest) => call(handlers[name], request);
-
-/**
- * What an endpoint needs: anything about webhooks needs `webhooks`; reading, by GET or of many items, needs `read`, changing
- * uploads `upload`, and any other change `write`. Every key may ask for itself.
- */
-const neededFor = ({ public: isPublic, method, path }: Route): KeyScope | "nothing" => {
-  if (isPublic === true || path === "/v1/me") return "nothing";
-  if (path.startsWith("/v1/webhooks")) return "webhooks";
-  if (method === "GET" || path === "/v1/work_items/batch_get") return "read";
-  return path.startsWith("/v1/work_items/upload") ? "upload" : "write";
+const send = (name: RouteName, request: ApiRequest = {}) => {
+  const { method, path: resource } = routes[name];
+  return call(handlers[name], { method, resource, ...request });
 };
-const calls = (Object.keys(routes) as RouteName[]).flatMap((name) =>
-  methodsOf(routes[name]).map((method) => [method, name] as const),
-);
 
-describe("a key with one scope", () => {
-  it.each(calls)("may %s %s with that scope alone", async (method, name) => {
-    const route: Route = routes[name];
-    const { path: resource, dryRunScope } = route;
-    const needed = neededFor(route);
-    for (const scope of KEY_SCOPES) {
-      const { status, text, headers } = await send(name, {
-        method,
-        resource,
-        params: { id: "none" },
-        key: keys[scope],
-      });
-      // A batch says in its body whether it only reads, so that here it is refused for want of a body.
-      const isRefused = needed !== "nothing" && scope !== needed && scope !== dryRunScope;
-      expect([scope, status === 403]).toEqual([scope, isRefused]);
-      if (!isRefused) continue;
-      expect(headers["www-authenticate"]).toBe(`Bearer error="insufficient_scope", scope="${needed}"`);
-      const error = `this API key lacks the scope ${needed}`;
+/** What each call needs, as the guide says it. Of two lists either is enough until the body says which call it is. */
+const NEEDED: Readonly<Record<RouteName, readonly (readonly KeyScope[])[]>> = {
+  applyWorkItemBatch: [["write"], ["read"]],
+  getWorkItemBatch: [["read"]],
+  deleteWorkItemBatch: [["write"], ["read"]],
+  createWorkItem: [["write"]],
+  listWorkItems: [["read"]],
+  listWorkItemChanges: [["read"]],
+  getWorkItem: [["read"]],
+  updateWorkItem: [["read", "write"]],
+  deleteWorkItem: [["write"]],
+  upsertWorkItemEvent: [["read", "write"]],
+  deleteWorkItemEvent: [["read", "write"]],
+  listWorkItemEvents: [["read"]],
+  uploadWorkItems: [["upload"], ["read", "upload"]],
+  getWorkItemUpload: [["read"]],
+  listWorkItemUploads: [["read"]],
+  getWorkItemUploadTemplate: [[]],
+  cancelWorkItemUpload: [["upload"]],
+  undoWorkItemUpload: [["upload"]],
+  getWorkItemUploadFailedRows: [["read"]],
+  getWorkItemUploadResults: [["read"]],
+  listConversationUploads: [["read"]],
+  getConversationUpload: [["read"]],
+  createWebhook: [["webhooks"]],
+  listWebhooks: [["webhooks"]],
+  getWebhook: [["webhooks"]],
+  updateWebhook: [["webhooks"]],
+  deleteWebhook: [["webhooks"]],
+  rotateWebhookSecret: [["webhooks"]],
+  testWebhook: [["webhooks"]],
+  getMe: [[]],
+  getHealth: [[]],
+  getOpenapiDocument: [[]],
+};
+const names = Object.keys(routes) as RouteName[];
+const calls = names.flatMap((name) => methodsOf(routes[name]).map((method) => [method, name] as const));
+
+describe("a key", () => {
+  it.each(calls)("may %s %s if it has all the scopes that the call needs", async (method, name) => {
+    for (const scopes of SETS) {
+      const key = keyWith(...scopes);
+      const { status, text, headers } = await send(name, { method, params: { id: "none" }, key });
+      const isAllowed = NEEDED[name].some((needed) => needed.every((scope) => scopes.includes(scope)));
+      expect([scopes, status !== 403]).toEqual([scopes, isAllowed]);
+      if (isAllowed) continue;
+      const [needed = []] = NEEDED[name];
+      expect(headers["www-authenticate"]).toBe(`Bearer error="insufficient_scope", scope="${needed.join(" ")}"`);
+      const lacking = needed.filter((scope) => !scopes.includes(scope));
+      const error = `this API key lacks the scope${lacking.length > 1 ? "s" : ""} ${lacking.join(" and ")}`;
       expect(text).toBe(method === "HEAD" ? "" : JSON.stringify({ error }));
     }
   });
 
+  it.each(names)("finds in the document what %s needs", (name) => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const { description } = operations.find(({ operationId }) => operationId === name)!;
+    const [, sentence = ""] = /\nNeeds the scopes? (.*)\./.exec(description) ?? [];
+    const scopes = [...sentence.matchAll(/`(read|write|upload|webhooks)`/g)].map(([, scope]) => scope);
+    expect(scopes).toEqual(NEEDED[name].flat());
+  });
+
   it("gets problem details where the caller accepts them", async () => {
     const { body } = await send("deleteWorkItem", {
-      method: "DELETE",
-      resource: "/v1/work_items/{id}",
       params: { id: "none" },
-      key: keys.read,
+      key: keyWith("read"),
       headers: { accept: "application/problem+json" },
     });
     expect(body).toMatchObject({ type: "urn:work-items:problem:missing-scope", status: 403, errors: [] });
@@ -80,8 +123,7 @@ describe("the order of checks", () => {
   it("is key, scope, rate, body", async () => {
     const { organization, key } = await createTestOrganization(runtime, { rate: 1, burst: 1 });
     const { key: reader } = await createKey(administrationOf(runtime), organization.id, { scopes: ["read"] });
-    const create = (bearer: string) =>
-      send("createWorkItem", { method: "POST", resource: "/v1/work_items", key: bearer, body: "{" });
+    const create = (bearer: string) => send("createWorkItem", { key: bearer, body: "{" });
     expect((await create(key)).status).toBe(400);
     expect((await create(key)).status).toBe(429);
     expect((await create(reader)).status).toBe(403);
@@ -89,19 +131,162 @@ describe("the order of checks", () => {
   });
 });
 
-describe("a batch with a key that only reads", () => {
-  const batch = (dryRun: boolean) =>
-    send("applyWorkItemBatch", {
-      method: "POST",
-      resource: "/v1/work_items/batch",
-      key: keys.read,
-      body: { dry_run: dryRun, work_items: [{ external_id: "a" }] },
+/** What a key without `read` must not see: it stands in all that the owner stores. */
+const SECRET = "canary";
+/** All scopes but `read`. */
+const BLIND: readonly KeyScope[] = KEY_SCOPES.filter((scope) => scope !== "read");
+const WITH_EVENT = { events: [{ external_id: "e", actor_name: SECRET, content: SECRET }] };
+const ITEM = { agent_email: `${SECRET}@example.com`, custom_attributes: { note: SECRET }, ...WITH_EVENT };
+const ITEM_CHANGE = { agent_email: ITEM.agent_email };
+const MAPPING = { fields: { external_id: { column: "id" }, type: { column: SECRET } } };
+
+describe("a key without read", () => {
+  const named = (external_id: string, more: object = {}) => ({ external_id, ...more });
+  const blind = (name: RouteName, request: ApiRequest) => send(name, { key: keyWith(...BLIND), ...request });
+  const idOf = ({ body }: { readonly body: object }) => (body as { readonly data: { readonly id: string } }).data.id;
+  const store = async (externalId: string): Promise<string> =>
+    idOf(await send("createWorkItem", { key: owner.key, body: { work_item: named(externalId, ITEM) } }));
+  const secretKey = async (): Promise<string> =>
+    (await createKey(administrationOf(runtime), owner.organization.id, { name: SECRET })).key;
+  /** A form keeps the job open. */
+  const startUpload = async (): Promise<string> => {
+    const body = { upload: { filename: `${SECRET}.csv`, size: 10, mapping: MAPPING } };
+    return idOf(await send("uploadWorkItems", { key: await secretKey(), body }));
+  };
+
+  /** Calls that such a key may make on what the owner has stored, with the status of each. */
+  const trials: Partial<Record<RouteName, (() => Promise<[number, Promise<ApiResponse>]>)[]>> = {
+    applyWorkItemBatch: ["nothing", "something"].map((what) => async () => {
+      const change = what === "nothing" ? {} : { type: "changed", events: [{ external_id: "e", actor_name: "Ann" }] };
+      await store(what);
+      return [200, blind("applyWorkItemBatch", { body: { work_items: [named(what, change)] } })];
+    }),
+    deleteWorkItemBatch: [
+      async () => [200, blind("deleteWorkItemBatch", { body: { ids: [await store(`${SECRET} by id`)] } })],
+    ],
+    createWorkItem: [
+      async () => {
+        await store("taken");
+        return [409, blind("createWorkItem", { body: { work_item: named("taken") } })];
+      },
+    ],
+    deleteWorkItem: [async () => [200, blind("deleteWorkItem", { params: { id: await store("deleted") } })]],
+    uploadWorkItems: [
+      async () => {
+        const request = multipart("external_id\n1\n");
+        const headers = { ...request.headers, "Idempotency-Key": "same file" };
+        await send("uploadWorkItems", { ...request, key: await secretKey(), headers });
+        return [202, blind("uploadWorkItems", { ...request, headers })];
+      },
+      async () => {
+        const mapping = { from: await startUpload() };
+        return [403, blind("uploadWorkItems", multipart("id\n1\n", { mapping }))];
+      },
+      async () => {
+        const mapping = { from: await startUpload() };
+        return [403, blind("uploadWorkItems", { body: { upload: { filename: "a", size: 1, mapping } } })];
+      },
+    ],
+    cancelWorkItemUpload: [async () => [200, blind("cancelWorkItemUpload", { params: { id: await startUpload() } })]],
+    undoWorkItemUpload: [true, false].map((dry_run) => async () => {
+      const params = { id: await startUpload() };
+      await send("cancelWorkItemUpload", { params, key: owner.key });
+      return [202, blind("undoWorkItemUpload", { params, body: { undo: { dry_run } } })];
+    }),
+  };
+  const mayCall = names.filter((name) => {
+    const [needed = []] = NEEDED[name];
+    return needed.includes("write") || needed.includes("upload") ? !needed.includes("read") : false;
+  });
+
+  it.each(mayCall)("never sees by %s what others have stored", async (name) => {
+    const made = trials[name];
+    if (made === undefined) throw new Error(`trials must say what ${name} could show`);
+    for (const make of made) {
+      const [status, sent] = await make();
+      const response = await sent;
+      expect([response.status, response.text]).toEqual([status, expect.not.stringContaining(SECRET)]);
+    }
+  });
+
+  it("gets the status of each item of a batch, and no data", async () => {
+    const body = { work_items: [named("a batch's"), named("a batch's"), named("a batch's", { type: "other" })] };
+    const { results } = (await blind("applyWorkItemBatch", { body })).body.data as unknown as {
+      readonly results: readonly unknown[];
+    };
+    expect(results).toMatchObject(
+      ["created", "unchanged", "updated"].map((status) => ({ status, external_id: "a batch's", data: null })),
+    );
+    const reader = await send("applyWorkItemBatch", { key: keyWith("read", "write"), body });
+    expect(reader.text).toContain('"type":"other"');
+  });
+
+  it("deletes items, and gets the names that it sent", async () => {
+    const id = await store("by name");
+    const { text } = await blind("deleteWorkItemBatch", { body: { external_ids: ["by name"] } });
+    expect(JSON.parse(text)).toMatchObject({ data: { results: [{ id, external_id: "by name", status: "deleted" }] } });
+  });
+
+  it("cannot try a batch, which a key that only reads can", async () => {
+    const body = { dry_run: true, work_items: [named("tried")] };
+    const refused = await blind("applyWorkItemBatch", { body });
+    expect(refused).toMatchObject({ status: 403, body: { error: "this API key lacks the scope read" } });
+    const tried = await send("applyWorkItemBatch", { key: keyWith("read"), body });
+    expect(tried).toMatchObject({ status: 200, body: { data: { summary: { created: 1 } } } });
+    const written = await send("applyWorkItemBatch", { key: keyWith("read"), body: { ...body, dry_run: false } });
+    expect(written).toMatchObject({ status: 403, body: { error: "this API key lacks the scope write" } });
+  });
+
+  describe("that repeats a create with its Idempotency-Key", () => {
+    const create = (externalId: string, key = keyWith(...BLIND)) =>
+      send("createWorkItem", {
+        key,
+        body: {
+          work_item: named(externalId, externalId.includes("event") ? { events: [{ external_id: "e" }] } : {}),
+        },
+        headers: { "Idempotency-Key": "repeated" },
+      });
+
+    it("gets the item as the create left it", async () => {
+      for (const name of ["left alone", "left alone with an event"]) {
+        const first = await create(name);
+        expect([first.status, first.text]).toEqual([201, (await create(name)).text]);
+      }
     });
 
-  it("is previewed, and rejected without dry_run", async () => {
-    expect((await batch(true)).status).toBe(200);
-    expect(await batch(false)).toMatchObject({ status: 403, body: { error: "this API key lacks the scope write" } });
-    expect((await batch(true)).body).toMatchObject({ data: { summary: { created: 1 } } });
+    it.each<[string, (params: { readonly id: string }) => Promise<unknown>]>([
+      ["is changed", (params) => send("updateWorkItem", { key: owner.key, params, body: { work_item: ITEM_CHANGE } })],
+      [
+        "is changed and changed back",
+        async (params) => {
+          for (const type of ["other", "work_item"]) {
+            await send("updateWorkItem", { key: owner.key, params, body: { work_item: { type } } });
+          }
+        },
+      ],
+      [
+        "is scored",
+        () => recordQaScore(runtime)({ organization: owner.organization.id, external_id: "is scored", qa_score: 0.5 }),
+      ],
+      [
+        "gets another event",
+        (params) => send("upsertWorkItemEvent", { key: owner.key, params, body: { event: { external_id: "g" } } }),
+      ],
+      [
+        "has an event changed",
+        (params) =>
+          send("upsertWorkItemEvent", {
+            key: owner.key,
+            params,
+            body: { event: { external_id: "e", content: SECRET } },
+          }),
+      ],
+    ])("gets a 403 once the item %s", async (change, make) => {
+      const id = idOf(await create(change));
+      await make({ id });
+      expect(await create(change)).toMatchObject({ status: 403, body: { error: "this API key lacks the scope read" } });
+      expect((await create(change, owner.key)).status).toBe(201);
+    });
   });
 });
 
@@ -109,7 +294,7 @@ describe("a key from before scopes", () => {
   it("has all of them", async () => {
     const { key } = await createTestOrganization(runtime);
     for (const name of ["createWorkItem", "uploadWorkItems"] satisfies RouteName[]) {
-      expect((await send(name, { method: "POST", key, body: "{" })).status).toBe(400);
+      expect((await send(name, { key, body: "{" })).status).toBe(400);
     }
   });
 });
