@@ -1,4 +1,5 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
+import { contentHash } from "../lib/content-hash.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
@@ -14,7 +15,7 @@ export const { create, handler } = endpoint(routes.createWebhook, { readBody: re
     assertUrl(body.webhook.url, environment.WEBHOOKS_TO_LOCALHOST);
     const idempotencyKey = parseIdempotencyKey(headers);
     const id = idempotencyKey === undefined ? randomUUID() : idempotentWebhookId(organization.id, idempotencyKey);
-    const request = idempotencyKey === undefined ? undefined : hash("sha256", JSON.stringify(body), "base64url");
+    const request = idempotencyKey === undefined ? undefined : contentHash(body);
     const created = await addWebhook(runtime, newWebhook(organization.id, id, body.webhook, clock()), request);
     return { body: { data: { ...toWebhookResponse(created.webhook, created.state), secret: created.secret } } };
   };

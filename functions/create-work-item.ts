@@ -13,7 +13,7 @@ export const { create, handler } = endpoint(routes.createWorkItem, { readBody: r
   return async ({ organization, scopes, body, headers, written }) => {
     const key = parseIdempotencyKey(headers);
     const input = body.work_item;
-    const createKey = key === undefined ? undefined : { key, body: JSON.stringify(input) };
+    const createKey = key === undefined ? undefined : { key, content: input };
     const id = workItemId(organization.id, input.external_id);
     written.set(id, "unknown");
     const { outcome, isUntouched, ...created } = await createWorkItem(organization, input, createKey);

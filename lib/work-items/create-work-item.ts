@@ -1,8 +1,8 @@
-import { hash } from "node:crypto";
 import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { isoTime } from "../clock.ts";
+import { contentHash } from "../content-hash.ts";
 import { writeConditionally } from "../store/conditional-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
@@ -29,10 +29,10 @@ const TRANSACTION_MAX_BYTES = 4_000_000;
 const RECORD_OVERHEAD_BYTES = 400;
 const WITHIN_MS = 20_000;
 
-/** The `Idempotency-Key` of a create request, and its body. */
+/** The `Idempotency-Key` of a create request, and what it was sent with. */
 export interface CreateKey {
   readonly key: string;
-  readonly body: string;
+  readonly content: WorkItemInput;
 }
 /** A created item. One that an earlier request made is as it is now. */
 export type CreatedWorkItem = ItemWithEvents & {
@@ -43,8 +43,8 @@ export type CreatedWorkItem = ItemWithEvents & {
 /** The hashes of both, which are stored with the created item. */
 const storedCreateKeySchema = z.object({ key: z.string(), body: z.string() });
 
-function hashOf(text: string): string {
-  return hash("sha256", text, "base64url");
+function hashesOf({ key, content }: CreateKey): z.output<typeof storedCreateKeySchema> {
+  return { key: contentHash(key), body: contentHash(content) };
 }
 
 /** The events of an input. Inputs for the same event are merged in order. */
@@ -73,8 +73,9 @@ function takenBy({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError {
 /** Whether a create request with this key has made the item. @throws IdempotencyKeyReusedError if its body was different */
 function isMadeBy(createKey: CreateKey | undefined, record: StoredRecord): boolean {
   const { data: stored } = storedCreateKeySchema.safeParse(record["create_key"]);
-  if (createKey === undefined || stored?.key !== hashOf(createKey.key)) return false;
-  if (stored.body === hashOf(createKey.body)) return true;
+  const sent = createKey && hashesOf(createKey);
+  if (sent === undefined || stored?.key !== sent.key) return false;
+  if (stored.body === sent.body) return true;
   throw new IdempotencyKeyReusedError("with another body");
 }
 
@@ -115,7 +116,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
       ...key,
       ...attributesOf(organization, id, plan.next),
       ...versioned,
-      ...(createKey && { create_key: { key: hashOf(createKey.key), body: hashOf(createKey.body) } }),
+      ...(createKey && { create_key: hashesOf(createKey) }),
     };
     const events = eventsOf(organization, id, input, now);
     const versionedEvents = events.map((event) => ({ ...event, ...versioned }));

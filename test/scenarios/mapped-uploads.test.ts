@@ -188,10 +188,15 @@ describe("an upload with a mapping", () => {
   it("has another job for each mapping under the same Idempotency-Key", async () => {
     const send = (mapping?: object) =>
       uploads.post("a\n1\n", { ...(mapping && { mapping }) }, { "Idempotency-Key": "k" });
-    const mapping = { fields: { external_id: { column: "A" } } };
+    const external_id = { column: "A" };
+    const type = { value: "x", values: { a: "b", c: "d" } };
+    const mapping = { fields: { external_id, type }, empty: ["-", "x"] };
     const first = await send(mapping);
     expect(first.status).toBe(202);
-    expect(dataOf(await send({ ...mapping })).id).toBe(dataOf(first).id);
+    const reordered = { values: { c: "d", a: "b" }, value: "x" };
+    const same = await send({ empty: ["-", "x"], fields: { type: reordered, external_id } });
+    expect(dataOf(same).id).toBe(dataOf(first).id);
+    expect((await send({ ...mapping, empty: ["x", "-"] })).status).toBe(422);
     expect(dataOf(await send({ from: dataOf(first).id })).id).toBe(dataOf(first).id);
     expect((await send({ ...mapping, others: "ignore" })).status).toBe(422);
   });

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
+import { contentHash } from "../../content-hash.ts";
 import { InvalidInputError, type ProblemCode } from "../../errors.ts";
 import { idempotentUploadJobId } from "../../identity.ts";
 import { type Mapping, mappingPath } from "../mapping/mapping.ts";
@@ -26,9 +27,8 @@ export interface UploadRequest {
 
 /** Hash of all that a repeated request must have in common with the first. */
 function hashOf({ filename, size, content, mapping, dryRun }: UploadRequest): string {
-  const file = hash("sha256", content ?? JSON.stringify({ filename, size }));
-  if (mapping === undefined && !dryRun) return file;
-  return hash("sha256", `${file} ${JSON.stringify({ mapping, ...(dryRun && { dry_run: true }) })}`);
+  const file = content === undefined ? { filename, size } : hash("sha256", content);
+  return contentHash({ file, mapping, dryRun });
 }
 
 /** The job of a request. Requests of an organization with the same `Idempotency-Key` have the same job. */

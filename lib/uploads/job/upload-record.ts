@@ -88,7 +88,7 @@ export const uploadJobRecordSchema = z.object({
   updated_at: storedTimestamp,
   /** When the sweep checks the job next. Absent once the job has ended. */
   check_at: storedTimestamp.optional(),
-  /** SHA-256 of the request's content, if it had an `Idempotency-Key`. */
+  /** Hash of the request's content, if it had an `Idempotency-Key`. */
   content_hash: z.string().optional(),
   /** Id of the API key that requested the job. */
   key_id: z.string().optional(),

@@ -127,6 +127,14 @@ const versionIn = ({ headers }: Response): number | undefined => {
   return version === undefined ? undefined : Number(version);
 };
 
+/** The same JSON, with the members of its objects in the other order. */
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([name, inner]) => [name, reversed(inner)] as const);
+  return Object.fromEntries(members.toReversed());
+};
+
 interface BatchResult {
   readonly status: string;
   readonly data: unknown;
@@ -183,10 +191,16 @@ export function createItemCaller(
       const { external_id: _, ...input } = distinctEvents(nextInput());
       const externalId = world.random() < 0.4 ? newName() : anyName();
       const key = world.random() < 0.5 ? world.pick(["k1", "k2"]) : undefined;
-      const body = { work_item: { external_id: externalId, ...input } };
+      const work_item = { external_id: externalId, ...input };
       const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
       const operation: Operation = { kind: "create", externalId, input, ...(key !== undefined && { key }) };
-      return one(operation, "createWorkItem", { body, headers });
+      return one(operation, "createWorkItem", {
+        // Each attempt is made of a map whose order is another each time, as in many languages.
+        get body() {
+          return { work_item: world.random() < 0.5 ? work_item : reversed(work_item) };
+        },
+        headers,
+      });
     },
     patch: async () => {
       const operation = { kind: "patch", externalId: anyName(), changes: nextChanges(), ...anyVersion() } as const;

@@ -5,8 +5,10 @@ import {
   applyInput,
   type EventInput,
   type ItemInput,
+  type Json,
   type ModelItem,
   type Outcome,
+  sameJson,
   showEvent,
   showItem,
   type Time,
@@ -89,14 +91,14 @@ const matching = (item: ModelItem, version: number | undefined, write: (item: Mo
 };
 
 const create = (organization: string, state: State, input: ItemInput, key: string | undefined, now: Time): Result => {
-  const body = JSON.stringify(input);
+  const body = JSON.parse(JSON.stringify(input)) as Json;
   if (state === undefined) {
     const { item } = applyInput(undefined, input, now);
     const made: ModelItem = { ...item, ...(key !== undefined && { createKey: { key, body } }) };
     return { state: made, expected: withEvents(organization, 201, made) };
   }
   if (key === undefined || state.createKey?.key !== key) return refused(state, 409);
-  if (state.createKey.body !== body) return refused(state, 422);
+  if (!sameJson(state.createKey.body, body)) return refused(state, 422);
   return state.deleted ? refused(state, 409) : { state, expected: withEvents(organization, 201, state) };
 };
 

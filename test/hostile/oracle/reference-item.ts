@@ -80,7 +80,7 @@ export interface ModelItem {
   readonly version: number | undefined;
   readonly events: Readonly<Record<string, ModelEvent>>;
   /** The `Idempotency-Key` of the create request that made it, and its body. */
-  readonly createKey?: { readonly key: string; readonly body: string };
+  readonly createKey?: { readonly key: string; readonly body: Json };
 }
 
 /** What an input does to an item. */
@@ -90,7 +90,7 @@ const utc = (time: string): string => new Date(time).toISOString();
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Objects are compared without regard to the order of their keys. */
-const sameJson = (a: Json, b: Json): boolean => {
+export const sameJson = (a: Json, b: Json): boolean => {
   const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
     typeof value === "object" && value !== null && !Array.isArray(value);
   if (Array.isArray(a) && Array.isArray(b))

@@ -37,9 +37,9 @@ describe.each([
 
   it("knows its own Idempotency-Key although the response was lost", async () => {
     const create = await createWith("lost response");
-    const key = { key: "once", body: "{}" };
+    const key = { key: "once", content: input };
     const [first, second] = await Promise.all([create(organization, input, key), create(organization, input, key)]);
     expect(second.id).toBe(first.id);
-    await expect(create(organization, input, { key: "twice", body: "{}" })).rejects.toThrow(ExternalIdTakenError);
+    await expect(create(organization, input, { key: "twice", content: input })).rejects.toThrow(ExternalIdTakenError);
   });
 });
