@@ -17,6 +17,19 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * No response says whether a request was carried out, and it isn't sent again, because two of it don't have the effect of
+ * one: a change with `If-Match`, a rotation, a trial. The message says how to find out.
+ */
+export class OutcomeUnknownError extends Error {
+  override readonly name = "OutcomeUnknownError";
+
+  /** @param advice how to find out @param cause why there is no response */
+  constructor({ method, url }: Pick<Request, "method" | "url">, advice: string, cause: unknown) {
+    super(`${method} ${new URL(url).pathname} may have been carried out: its response was lost. ${advice}`, { cause });
+  }
+}
+
 /** A response as openapi-fetch returns it. */
 interface Outcome<T> {
   readonly data?: T;

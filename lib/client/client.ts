@@ -9,7 +9,7 @@ import { uploadCalls } from "./uploads.ts";
 import { webhookCalls } from "./webhook-calls.ts";
 import { workItemCalls } from "./work-items.ts";
 
-export { ApiError } from "./api-error.ts";
+export { ApiError, OutcomeUnknownError } from "./api-error.ts";
 export type { Change, ChangesOptions, CopyOptions, FeedOptions } from "./changes.ts";
 export type { FailedRow } from "./csv.ts";
 export type { CallOptions } from "./http.ts";

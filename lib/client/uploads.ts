@@ -1,8 +1,9 @@
+import { retryAfterMs } from "../retry-after.ts";
 import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
 import { type FailedRow, failedRowsIn } from "./csv.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
 import { entriesOf } from "./pages.ts";
-import { retryAfterMs, type RetryOptions, waitByTimer } from "./retries.ts";
+import { type RetryOptions, waitByTimer } from "./retries.ts";
 import type { Mapping, UploadJob } from "./schemas.ts";
 
 /** A file: bytes, text, or a stream, which is read into memory. Large files are best given as `openAsBlob(path)`. */
@@ -111,7 +112,7 @@ export function uploadCalls(
       const { body, headers } = await accepted(call);
       onProgress?.(body.data);
       if (hasEnded(body.data)) return body.data;
-      await wait(retryAfterMs(headers) ?? POLL_MS, options.signal);
+      await wait(retryAfterMs(headers.get("retry-after"), Date.now()) ?? POLL_MS, options.signal);
     }
   };
 

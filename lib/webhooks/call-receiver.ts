@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isoTime, type Clock } from "../clock.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import type { Outcome, WebhookMessage } from "./endpoint-state.ts";
 import { createResolve, type Resolve } from "./look-up.ts";
 import { hostOf, isPrivateLiteral, isPublicAddress, LOCALHOST } from "./public-addresses.ts";
@@ -38,13 +39,6 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   if (/CERT|TLS|SSL|EPROTO|UNABLE_TO_/.test(code)) return "the certificate or the TLS connection isn't valid";
   if (code.startsWith("HPE_")) return REASONS[code] ?? "the response isn't valid HTTP";
   return REASONS[code] ?? "the connection failed";
-}
-
-/** Seconds or a date (RFC 9110 §10.2.3). */
-function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined;
-  const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
-  return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }
 
 /** Sends a signed message to a URL. It never throws. */

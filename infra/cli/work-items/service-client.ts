@@ -1,4 +1,4 @@
-import { accepted, ApiError } from "work-items-client/api-error.ts";
+import { accepted, ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { type Client, createClient } from "work-items-client/client.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
@@ -49,6 +49,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 export function explain({ env }: Terminal, error: unknown): string | undefined {
   if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
+  if (error instanceof OutcomeUnknownError) return error.message;
   // fetch throws a TypeError if there is no response.
   if (error instanceof TypeError && error.message === "fetch failed") {
     return `no service responds at ${findService(env).baseUrl}: ${plainReason(error)}`;

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ApiError, createClient, inputOf, type WorkItemInput } from "../../../lib/client/client.ts";
+import {
+  ApiError,
+  createClient,
+  inputOf,
+  OutcomeUnknownError,
+  type WorkItemInput,
+} from "../../../lib/client/client.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
 
 let stack: TestService;
@@ -19,13 +25,14 @@ const itemsOf = (kind: string, count: number): WorkItemInput[] =>
   Array.from({ length: count }, (_, index) => ({ external_id: `${kind}-${index}`, type: kind }));
 
 /** Sends requests, and records them. The first ones get other outcomes: a status, or a broken connection. */
-const faultyFetch = (...outcomes: (number | "sent and lost" | "broken")[]) => {
+const faultyFetch = (...outcomes: (number | "sent and lost" | "broken" | "refused")[]) => {
   const sent: Request[] = [];
   const fetchIt: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     sent.push(request.clone());
     const outcome = outcomes.shift();
     if (outcome === "broken") throw new TypeError("fetch failed");
+    if (outcome === "refused") throw new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } });
     if (typeof outcome === "number") return new Response("{}", { status: outcome, headers: { "retry-after": "0" } });
     const response = await fetch(request);
     if (outcome !== "sent and lost") return response;
@@ -149,6 +156,96 @@ describe("a request", () => {
       status: 409,
       problems: [{ pointer: "/work_item/external_id", code: "taken" }],
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  it("is sent again once the time in Retry-After has passed, in seconds or at a date", async () => {
+    const date = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
+    for (const [after, least, most] of [
+      ["7", 7000, 7300],
+      [date(30), 28_000, 30_300],
+      [date(-30), 0, 300],
+      ["soon", 0, 300],
+    ] as const) {
+      const waits: number[] = [];
+      const answers = [new Response("{}", { status: 503, headers: { "retry-after": after } })];
+      const client = createClient({
+        ...options,
+        fetch: async (input) => answers.pop() ?? fetch(input),
+        wait: async (milliseconds) => void waits.push(milliseconds),
+      });
+      await client.me();
+      const [waited = -1] = waits;
+      expect([after, waits.length, waited >= least, waited <= most]).toEqual([after, 1, true, true]);
+    }
+  });
+
+  describe("that can't be repeated safely", () => {
+    type Client = ReturnType<typeof createClient>;
+    const form = () => {
+      const fields = new FormData();
+      fields.set("upload[dry_run]", "True");
+      fields.set("upload[file]", new Blob(["external_id\nT-1\n"]), "f.csv");
+      return fields;
+    };
+    const prepare = async () => {
+      const { workItems, uploads, webhooks } = createClient(options);
+      const item = await workItems.create({ external_id: crypto.randomUUID() });
+      const { etag } = await workItems.get(item.id);
+      const upload = await uploads.upload(`external_id\n${item.external_id}\n`);
+      await upload.wait();
+      const webhook = await webhooks.create({ url: "https://example.com/repeated" });
+      return { id: item.id, etag, upload: upload.id, webhook: webhook.id };
+    };
+    const calls: Record<string, (client: Client, made: Awaited<ReturnType<typeof prepare>>) => Promise<unknown>> = {
+      "a change with If-Match": ({ workItems }, { id, etag }) => workItems.update(id, { type: "x" }, { ifMatch: etag }),
+      "a deletion with If-Match": ({ http }, { id, etag }) =>
+        http.DELETE("/v1/work_items/{id}", { params: { path: { id }, header: { "If-Match": etag } } }),
+      "a rotation": ({ webhooks }, { webhook }) => webhooks.rotateSecret(webhook),
+      "a test of a webhook": ({ webhooks }, { webhook }) => webhooks.test(webhook),
+      "the trial of an undo": ({ uploads }, { upload }) => uploads.undo(upload, { dryRun: true }),
+      "the trial of an upload": ({ uploads }) => uploads.upload("external_id\nT-1\n", { dryRun: true }),
+      "the trial of an upload, by a form": ({ http }) =>
+        http.POST("/v1/work_items/upload", {
+          params: { header: { "Idempotency-Key": crypto.randomUUID() } },
+          body: {} as never,
+          bodySerializer: form,
+        }),
+      "the trial of a large upload": ({ http }) =>
+        http.POST("/v1/work_items/upload", { body: { upload: { filename: "f", size: 9, dry_run: true } } }),
+      "a create without an Idempotency-Key": ({ http }) =>
+        http.POST("/v1/work_items", { body: { work_item: { external_id: crypto.randomUUID() } } }),
+    };
+
+    it.each(Object.entries(calls))("is sent once and says how to find out: %s", async (_, send) => {
+      const made = await prepare();
+      for (const outcome of ["sent and lost", 503] as const) {
+        const { sent, fetch } = faultyFetch(outcome);
+        const error: unknown = await send(createClient({ ...options, fetch }), made).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(OutcomeUnknownError);
+        expect((error as Error).message).toMatch(/ may have been carried out: .*\. [A-Z]/);
+        expect(sent).toHaveLength(1);
+      }
+    });
+
+    it("is sent again after a 429, and where no connection was made", async () => {
+      const { id, etag } = await prepare();
+      const { sent, fetch } = faultyFetch(429, "refused");
+      const changed = await createClient({ ...options, fetch }).workItems.update(id, { type: "y" }, { ifMatch: etag });
+      expect([changed.type, sent.length]).toEqual(["y", 3]);
+    });
+
+    it("is told from what can: an undo, an event, a change without If-Match", async () => {
+      const { id, upload } = await prepare();
+      for (const send of [
+        ({ uploads }: Client) => uploads.undo(upload),
+        ({ workItems }: Client) => workItems.upsertEvent(id, { external_id: "e" }),
+        ({ workItems }: Client) => workItems.update(id, { type: "z" }),
+      ]) {
+        const { sent, fetch } = faultyFetch("sent and lost");
+        await send(createClient({ ...options, fetch }));
+        expect(sent).toHaveLength(2);
+      }
     });
   });
 

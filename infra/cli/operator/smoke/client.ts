@@ -1,3 +1,5 @@
+import { retryAfterMs } from "../../../../lib/retry-after.ts";
+
 /** A response with its body, parsed if it is JSON. */
 export interface Response {
   readonly status: number;
@@ -61,7 +63,7 @@ export function createSend(url: string, ownKey: string, sleep: (milliseconds: nu
     });
     const text = await response.text();
     if (response.status === 429 && !isLimited) {
-      await sleep(Number(response.headers.get("retry-after") ?? 1) * 1000);
+      await sleep(retryAfterMs(response.headers.get("retry-after"), Date.now()) ?? 1000);
       return send(path, request);
     }
     return { status: response.status, headers: response.headers, text, body: parse(text) };

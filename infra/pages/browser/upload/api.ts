@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { ApiError } from "work-items-client/api-error.ts";
+import { ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { createClient, type UploadJob } from "work-items-client/client.ts";
 import type { Page } from "work-items-client/pages.ts";
 import { fetchWithRetries } from "work-items-client/retries.ts";
@@ -26,6 +26,8 @@ export type Query = Readonly<Record<string, string>>;
 
 export const NO_CONNECTION =
   "The service can’t be reached. Check your connection and try again. Imports already running will continue.";
+const OUTCOME_UNKNOWN =
+  "The connection was lost, so this may have started. Look at your imports before you try again. A trial run saves nothing.";
 /** Attempts after the first: somebody is waiting. */
 const RETRIES = 2;
 
@@ -35,6 +37,7 @@ const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 /** The sentence of an error, for people. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return "Something went wrong. Try again.";
+  if (error instanceof OutcomeUnknownError) return OUTCOME_UNKNOWN;
   if (!(error instanceof ApiError)) return error.message;
   const { status, message } = error;
   if (status === 401)
