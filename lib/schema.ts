@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { isFourDigitYear } from "./clock.ts";
+import { isFourDigitYear, isoTime } from "./clock.ts";
+import { parseDateTime } from "./instant.ts";
 import { type JsonObject, isJsonObject, isRawJson } from "./json.ts";
 import { type Problem, type ProblemCode, PROBLEM_CODES } from "./errors.ts";
 
@@ -93,18 +94,19 @@ export function content() {
     .meta({ maxLength: CONTENT_MAX_BYTES });
 }
 
+const DATE_TIME = rule("invalid_format", "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z");
+const YEARS = rule("invalid_value", "must be in the years 0001 to 9999 (UTC)");
+
 /** A date-time with offset (RFC 3339), converted to UTC and truncated to milliseconds. */
 export function timestamp() {
-  return z.iso
-    .datetime({ offset: true, error: "must be an RFC 3339 date-time with offset, such as 2026-01-31T09:30:00Z" })
+  return z
+    .string(DATE_TIME.error)
     .transform((value, context) => {
-      const milliseconds = Date.parse(value);
-      if (!isFourDigitYear(milliseconds)) {
-        const message = "must be in the years 0001 to 9999 (UTC)";
-        context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
-        return z.NEVER;
-      }
-      return new Date(milliseconds).toISOString();
+      const time = parseDateTime(value);
+      if (isFourDigitYear(time)) return isoTime(time);
+      const { error, params } = Number.isNaN(time) ? DATE_TIME : YEARS;
+      context.addIssue({ code: "custom", message: error, params });
+      return z.NEVER;
     })
     .meta({ format: "date-time" });
 }

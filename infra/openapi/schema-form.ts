@@ -23,9 +23,6 @@ function mapObjects(value: unknown, map: (object: Json) => Json): unknown {
   return map(Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapObjects(each, map)])));
 }
 
-/** What zod's pattern for date-times says, in a form that people can read; `format` says the rest. */
-const DATE_TIME_PATTERN = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$";
-
 function without(schema: Json, ...keys: readonly string[]): Json {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
 }
@@ -53,8 +50,6 @@ function withoutSafeBounds(schema: Json): Json {
 }
 
 function readablePattern(schema: Json): Json {
-  if (schema["pattern"] === undefined) return schema;
-  if (schema["format"] === "date-time") return { ...schema, pattern: DATE_TIME_PATTERN };
   return schema["format"] === "uuid" ? without(schema, "pattern") : schema;
 }
 

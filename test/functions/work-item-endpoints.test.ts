@@ -121,6 +121,24 @@ describe("create a work item", () => {
   });
 });
 
+it("takes a date-time as RFC 3339 has it in bodies, filters and since", async () => {
+  const type = fresh();
+  const item = await create({
+    type,
+    completed_at: "2016-12-31t23:59:60z",
+    events: [{ external_id: "e", occurred_at: "2017-01-01T08:59:60+09:00" }],
+  });
+  expect([item.completed_at, item.events[0]?.occurred_at]).toEqual(Array(2).fill("2017-01-01T00:00:00.000Z"));
+  for (const [from, to, count] of [
+    ["2016-12-31T23:59:60Z", "2017-01-01t00:00:01z", 1],
+    ["2016-12-31T23:59:59Z", "2016-12-31t23:59:60z", 0],
+  ] as const) {
+    const { body } = await call("listWorkItems", { query: { type, completed_from: from, completed_to: to } });
+    expect(body.data).toHaveLength(count);
+  }
+  expect((await call("listWorkItemChanges", { query: { since: "2016-12-31t23:59:60z", limit: 1 } })).status).toBe(200);
+});
+
 describe("get a work item", () => {
   it("sorts events by occurred_at, then created_at, those without a time last", async () => {
     const events = [

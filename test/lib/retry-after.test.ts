@@ -1,5 +1,9 @@
-import { expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { retryAfterMs } from "../../lib/retry-after.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 const NOW = Date.parse("1994-11-06T08:49:31Z");
 

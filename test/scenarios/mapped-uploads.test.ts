@@ -140,6 +140,11 @@ describe("an upload with a mapping", () => {
     expect(again).toMatchObject({ updated_rows: 2, unchanged_rows: 2 });
   });
 
+  it("takes a completion as RFC 3339 has it", async () => {
+    await uploads.run("external_id,completed_at\nleap,2017-01-01t08:59:60+09:00\n");
+    expect(await uploads.getItem("leap")).toMatchObject({ completed_at: "2017-01-01T00:00:00.000Z" });
+  });
+
   it("leaves out and does not count rows whose cells are all empty", async () => {
     const job = await uploads.runMapped(`${HEADER}\n;;;;\n null ;NULL;;" ";\n\nT-1;;;;\n`, TICKETS);
     expect(job).toMatchObject({ total_rows: 1, succeeded_rows: 1 });

@@ -1,5 +1,6 @@
 import { utc } from "@date-fns/utc";
 import { parse } from "date-fns/parse";
+import { offsetOf, utcTime } from "../../instant.ts";
 
 /** Fields of a pattern by their letters (Unicode Technical Standard #35), each at most once. */
 const FIELDS = {
@@ -106,23 +107,6 @@ function expressionOf(pattern: string): RegExp | undefined {
     wasDigits = digits !== undefined;
   }
   return new RegExp(`^${expression}$`);
-}
-
-/** Whole milliseconds since the epoch of a date of UTC; NaN if there is no such date. */
-export function utcTime(year: number, month: number, day: number, hour = 0, minute = 0, second = 0, ms = 0): number {
-  const time = new Date(0);
-  time.setUTCFullYear(year, month - 1, day);
-  const isDate = time.getUTCMonth() === month - 1 && time.getUTCDate() === day;
-  if (!isDate || hour > 23 || minute > 59 || second > 59) return Number.NaN;
-  return time.setUTCHours(hour, minute, second, ms);
-}
-
-const MINUTE_MS = 60_000;
-
-/** Milliseconds of an offset from UTC; NaN if RFC 3339 has no such offset: hours go to 23, minutes to 59. */
-export function offsetOf(sign: string, hours: string, minutes = "0"): number {
-  if (Number(hours) > 23 || Number(minutes) > 59) return Number.NaN;
-  return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
 }
 
 /** The positions of the signs in a text. */

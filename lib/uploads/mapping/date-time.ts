@@ -1,6 +1,7 @@
 import { isFourDigitYear } from "../../clock.ts";
 import { CellError, type DecimalMark, quoted } from "../../cell-value.ts";
-import { createPatternReader, hasOffset, offsetOf, utcTime } from "./date-pattern.ts";
+import { instantOf, writtenTime, type WrittenTime } from "../../instant.ts";
+import { createPatternReader, hasOffset } from "./date-pattern.ts";
 import { toInstant } from "./time-zone.ts";
 
 /** How date-times are written. */
@@ -17,20 +18,11 @@ const OFFSET = String.raw`(?:(?<utc>Z|UTC)|(?<sign>[+-])(?<hours>\d\d)(?::?(?<mi
 /** ISO 8601 with or without dashes and colons, seconds and offset, with a T or a space before the time; or a bare date. */
 const ISO = new RegExp(`^${DATE}(?:[T ]${TIME}(?: ?${OFFSET})?)?$`, "i");
 
-interface ReadTime {
-  /** Milliseconds since the epoch; without offset, those at which UTC shows the same time. */
-  readonly time: number;
-  readonly hasOffset: boolean;
-}
+const NO_TIME: WrittenTime = { time: Number.NaN, hasOffset: true, isSecond60: false };
 
-function readIso(text: string): ReadTime {
+function readIso(text: string): WrittenTime {
   const found = ISO.exec(text)?.groups;
-  if (found === undefined) return { time: Number.NaN, hasOffset: true };
-  const { year, month, day, hour = 0, minute = 0, second = 0, fraction = "", utc, sign, hours = "0", minutes } = found;
-  const ms = Number(fraction.slice(0, 3).padEnd(3, "0"));
-  const time = utcTime(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second), ms);
-  const offset = sign === undefined ? 0 : offsetOf(sign, hours, minutes);
-  return { time: time - offset, hasOffset: utc !== undefined || sign !== undefined };
+  return found === undefined ? NO_TIME : writtenTime(found);
 }
 
 function expectedOf(format: string): string {
@@ -48,19 +40,19 @@ function adviceOn(text: string): string {
     : "";
 }
 
-function createRead(format: string, decimal: DecimalMark): (text: string) => ReadTime {
+function createRead(format: string, decimal: DecimalMark): (text: string) => WrittenTime {
   if (format === "iso") return readIso;
   if (format === "unix" || format === "unix_ms") {
     const number = decimal === "," ? /^-?\d+(?:,\d+)?$/ : /^-?\d+(?:\.\d+)?$/;
     const factor = format === "unix" ? 1000 : 1;
     return (text) => ({
+      ...NO_TIME,
       time: number.test(text) ? Math.floor(Number(text.replace(",", ".")) * factor) : Number.NaN,
-      hasOffset: true,
     });
   }
   const read = createPatternReader(format);
   const isAbsolute = hasOffset(format);
-  return (text) => ({ time: read(text), hasOffset: isAbsolute });
+  return (text) => ({ ...NO_TIME, time: read(text), hasOffset: isAbsolute });
 }
 
 /**
@@ -70,11 +62,14 @@ function createRead(format: string, decimal: DecimalMark): (text: string) => Rea
 export function createTimeReader({ format, timeZone }: TimeFormat, decimal: DecimalMark): (text: string) => string {
   const read = createRead(format, decimal);
   return (text) => {
-    const { time, hasOffset: isAbsolute } = read(text.trim());
+    const written = read(text.trim());
+    const needsZone = !written.hasOffset && !Number.isNaN(written.time);
+    if (needsZone && timeZone === undefined) {
+      throw new CellError(`${quoted(text)} has no UTC offset; set time_zone in the mapping`);
+    }
+    const time = instantOf(needsZone ? { ...written, time: toInstant(written.time, timeZone!) } : written);
     if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}${adviceOn(text)}`);
     if (!isFourDigitYear(time)) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
-    if (isAbsolute) return new Date(time).toISOString();
-    if (timeZone === undefined) throw new CellError(`${quoted(text)} has no UTC offset; set time_zone in the mapping`);
-    return new Date(toInstant(time, timeZone)).toISOString();
+    return new Date(time).toISOString();
   };
 }

@@ -22,6 +22,8 @@ describe.each(everyZone)("a date-time, on a machine in $zone", ({ use }) => {
     ["2026-01-31 09:30:00.123456 UTC", "2026-01-31T09:30:00.123Z"],
     ["2026-01-31 09:30:00,5 +0530", "2026-01-31T04:00:00.500Z"],
     ["20260131T093000-03", "2026-01-31T12:30:00.000Z"],
+    ["2016-12-31 23:59:60 UTC", "2017-01-01T00:00:00.000Z"],
+    ["20170101T085960+0900", "2017-01-01T00:00:00.000Z"],
   ])("in ISO 8601 is read: %s", (text, time) => {
     expect(read(text)).toBe(time);
   });
@@ -30,9 +32,17 @@ describe.each(everyZone)("a date-time, on a machine in $zone", ({ use }) => {
     ["2023-06-01 12:15:36", "2023-06-01T10:15:36.000Z"],
     ["2023-06-01", "2023-05-31T22:00:00.000Z"],
     ["2023-06-01 12:15:36Z", "2023-06-01T12:15:36.000Z"],
+    ["2017-01-01 00:59:60", "2017-01-01T00:00:00.000Z"],
   ])("in ISO 8601 without offset is one of the time zone: %s", (text, time) => {
     expect(read(text, "iso", "Europe/Berlin")).toBe(time);
   });
+
+  it.each(["2016-12-31 23:59:60", "2017-01-01T00:59:60+02:00", "2017-01-01 00:58:60"])(
+    "has no second 60 but at 23:59:60 UTC: %s",
+    (text) => {
+      expect(() => read(text, "iso", "Europe/Berlin")).toThrow("isn't a date and time");
+    },
+  );
 
   it.each([
     ["29-02-2016 01:16", "dd-MM-yyyy HH:mm", "UTC", "2016-02-29T01:16:00.000Z"],
