@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 
@@ -32,9 +32,15 @@ export function localFiles(variables: Readonly<NodeJS.Dict<string>> = process.en
   return localFilesIn(variables["DATA_DIR"] ?? ".local");
 }
 
-/** Writes a file of `NAME=value` lines for the command lines. Only this user may read it: it holds an API key. */
+/**
+ * Writes a file of `NAME=value` lines for the command lines, which find all of the lines before or all of these. Only this
+ * user may read it: it holds an API key.
+ */
 export function writeEnvironmentFile(file: string, variables: Variables): void {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(file, lines.join(""), { mode: 0o600 });
-  chmodSync(file, 0o600);
+  const whole = `${file}.new`;
+  writeFileSync(whole, lines.join(""), { mode: 0o600 });
+  // One that a start has left which was killed may have another mode.
+  chmodSync(whole, 0o600);
+  renameSync(whole, file);
 }

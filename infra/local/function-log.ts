@@ -98,18 +98,20 @@ export function createLogWriter({ log, verbose }: LogTargets, complain: (text: s
 }
 
 /**
- * Makes everything that is printed in this process part of the functions' log.
+ * Makes everything that is printed in this process part of the functions' log, until `end` is called.
  * @returns functions that write to the terminal instead
  */
 export function printToLog(to: LogTargets) {
-  const [print, complain] = [process.stdout, process.stderr].map((stream) => {
+  const streams = [process.stdout, process.stderr] as const;
+  const writes = streams.map((stream) => stream.write);
+  const [print, complain] = streams.map((stream) => {
     const write = stream.write.bind(stream);
     // If a reader is gone, its lines are lost and the service continues.
     stream.on("error", () => {});
     return (text: string): void => void write(text);
   }) as [(text: string) => void, (text: string) => void];
   const record = createLogWriter(to, complain);
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of streams) {
     stream.write = (chunk: string | Uint8Array, ...options: unknown[]): boolean => {
       record(chunk);
       const written = options.find((option) => typeof option === "function");
@@ -117,5 +119,8 @@ export function printToLog(to: LogTargets) {
       return true;
     };
   }
-  return { print, complain };
+  const end = (): void => {
+    for (const [place, stream] of streams.entries()) stream.write = writes[place]!;
+  };
+  return { print, complain, end };
 }

@@ -202,6 +202,9 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   if (create === undefined) for (const { name } of allRoutes()) void importFunction(name).catch(() => {});
   const stores = await openStores(options, started);
   const { data, variables, runtime, apiKey } = stores;
+  // Before the API: its first requests may come before the service is ready.
+  const terminal = printToLog({ log: data.log, verbose });
+  started.defer(() => terminal.end());
   const startOwnWorkers = async (): Promise<{ readonly failed?: Promise<CommandError> }> => {
     if (create === undefined) return forkWorkers(stores, verbose, started);
     const workers = await startWorkers({ runtime, create, checkpoints: openCheckpoints(data.streamCheckpoints) });
@@ -221,7 +224,6 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   writeEnvironmentFile(data.files.stack, variables);
 
   const running = started.move();
-  const terminal = printToLog({ log: data.log, verbose });
   surviveUncaught("api", runtime.log);
   return {
     terminal,

@@ -121,6 +121,16 @@ describe("create a work item", () => {
   });
 });
 
+it("takes the last of the values that a body has under one name", async () => {
+  const external_id = fresh();
+  // A number with more digits than a double has is parsed in another way.
+  for (const number of ["1", "1.0"]) {
+    const body = `{"work_items":[],"work_items":[{"external_id":"x","external_id":"${external_id}","custom_attributes":{"a":2,"a":${number}}}]}`;
+    const { data } = (await call("applyWorkItemBatch", { body })).body;
+    expect(JSON.stringify(data.results[0]?.data?.custom_attributes)).toBe(`{"a":${number}}`);
+  }
+});
+
 it("takes a date-time as RFC 3339 has it in bodies, filters and since", async () => {
   const type = fresh();
   const item = await create({

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -73,6 +74,33 @@ const json = (body: unknown) => ({
   method: "POST",
   headers: { "content-type": "application/json" },
   body: JSON.stringify(body),
+});
+
+test("npm start prints nothing but its banner, also for requests that come before it is ready", async () => {
+  const probe = createServer().listen(0);
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  const child = run("start.ts", [], { DATA_DIR: temporaryDirectory(), PORT: String(port) });
+  let [printed, complaint, before, after] = ["", "", 0, 0];
+  child.stdout.on("data", (chunk) => (printed += String(chunk)));
+  child.stderr.on("data", (chunk) => (complaint += String(chunk)));
+  await expect
+    .poll(
+      async () => {
+        const response = await fetch(`http://localhost:${port}/v1/work_items`).catch(() => undefined);
+        await response?.text();
+        if (response !== undefined) [before, after] = printed === "" ? [before + 1, after] : [before, after + 1];
+        return after;
+      },
+      { timeout: 60_000, interval: 5 },
+    )
+    .toBeGreaterThan(3);
+  child.kill("SIGTERM");
+  await once(child, "exit");
+  expect(before).toBeGreaterThan(0);
+  expect(complaint).toBe(STARTING);
+  expect(printed).toMatch(/^\n {2}Work items .*\n( {2}\S.*\n)*\n {2}curl [^\n]*\n\nready\n$/);
 });
 
 /** One data directory through three starts: each takes seconds, so that these tests share them. */
