@@ -22,7 +22,7 @@ export function contentHash(content: unknown): string {
   const left: Part[] = [{ value: content }];
   for (let part = left.pop(); part !== undefined; part = left.pop()) {
     if (typeof part === "string") text += part;
-    else for (const inner of partsOf(part.value).reverse()) left.push(inner);
+    else for (const inner of partsOf(part.value).toReversed()) left.push(inner);
   }
   return hash("sha256", text, "base64url");
 }

@@ -103,9 +103,9 @@ export function createLogWriter({ log, verbose }: LogTargets, complain: (text: s
  */
 export function printToLog(to: LogTargets) {
   const streams = [process.stdout, process.stderr] as const;
-  const writes = streams.map((stream) => stream.write);
-  const [print, complain] = streams.map((stream) => {
-    const write = stream.write.bind(stream);
+  const writes = streams.map((stream) => stream.write.bind(stream));
+  const [print, complain] = streams.map((stream, place) => {
+    const write = writes[place]!;
     // If a reader is gone, its lines are lost and the service continues.
     stream.on("error", () => {});
     return (text: string): void => void write(text);

@@ -13,7 +13,8 @@ async function isTrial(request: Request): Promise<boolean> {
   if (request.method !== "POST" || !UPLOAD_OR_UNDO.test(new URL(request.url).pathname)) return false;
   try {
     if (request.headers.get("content-type")?.startsWith("multipart/") === true) {
-      return /^true$/i.test(String((await request.clone().formData()).get("upload[dry_run]")));
+      const dryRun = (await request.clone().formData()).get("upload[dry_run]");
+      return typeof dryRun === "string" && /^true$/i.test(dryRun);
     }
     const { upload, undo } = (await request.clone().json()) as MayBeTrial;
     return upload?.dry_run === true || undo?.dry_run === true;

@@ -98,15 +98,15 @@ describe("create a work item", () => {
 
   it("takes the same content in another order for the same, at any depth, but not an array or a number", async () => {
     const external_id = fresh();
-    const create = async (text: string) => {
+    const createFrom = async (text: string) => {
       const body = `{"work_item":{"custom_attributes":${text},"external_id":"${external_id}"}}`;
       return (await call("createWorkItem", { body, headers: { "Idempotency-Key": "order" } })).status;
     };
     const first = '{"a":1.0,"b":{"c":[1,{"d":2,"e":3}],"constructor":4}}';
-    expect(await create(first)).toBe(201);
-    expect(await create('{"b":{"constructor":4,"c":[1,{"e":3,"d":2}]},"a":1.0}')).toBe(201);
-    expect(await create(first.replace("1.0", "1"))).toBe(422);
-    expect(await create(first.replace('[1,{"d":2,"e":3}]', '[{"d":2,"e":3},1]'))).toBe(422);
+    expect(await createFrom(first)).toBe(201);
+    expect(await createFrom('{"b":{"constructor":4,"c":[1,{"e":3,"d":2}]},"a":1.0}')).toBe(201);
+    expect(await createFrom(first.replace("1.0", "1"))).toBe(422);
+    expect(await createFrom(first.replace('[1,{"d":2,"e":3}]', '[{"d":2,"e":3},1]'))).toBe(422);
   });
 
   it("takes 99 events in one transaction and rejects the hundredth", async () => {

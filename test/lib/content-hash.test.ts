@@ -35,7 +35,7 @@ const reversed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== "object" || value === null || JSON.isRawJSON(value)) return value;
   const members = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}:${textOf(reversed(inner))}`);
-  return parseKeepingDigits(`{${members.reverse().join()}}`);
+  return parseKeepingDigits(`{${members.toReversed().join()}}`);
 };
 const textOf = (value: unknown): string => JSON.stringify(value);
 

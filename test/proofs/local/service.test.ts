@@ -97,7 +97,7 @@ test("npm start prints nothing but its banner, also for requests that come befor
     )
     .toBeGreaterThan(3);
   child.kill("SIGTERM");
-  await once(child, "exit");
+  await once(child, "close");
   expect(before).toBeGreaterThan(0);
   expect(complaint).toBe(STARTING);
   expect(printed).toMatch(/^\n {2}Work items .*\n( {2}\S.*\n)*\n {2}curl [^\n]*\n\nready\n$/);
