@@ -223,7 +223,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   offset: {
     defect: "+99:99 is an offset from UTC",
-    file: "lib/uploads/mapping/date-pattern.ts",
+    file: "lib/instant.ts",
     text: "if (Number(hours) > 23 || Number(minutes) > 59) return Number.NaN;",
     instead: "",
     foundBy: "test/lib/uploads/mapping/date-time.test.ts",
@@ -283,6 +283,34 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     text: 'return value.includes("\\0") ? NUL : undefined;',
     instead: "return undefined;",
     foundBy: "test/functions/nul.test.ts",
+  },
+  blind: {
+    defect: "a key without read gets a batch's items, also where it has sent nothing of them",
+    file: "lib/http/endpoint.ts",
+    text: 'caller.scopes.includes("read") ? response : unread(route, response, body)',
+    instead: "response",
+    foundBy: "test/functions/key-scopes.test.ts",
+  },
+  touched: {
+    defect: "a repeated create shows a key without read what others have written since",
+    file: "functions/create-work-item.ts",
+    text: 'if (!isUntouched) assertScopes(["read"], scopes);',
+    instead: "",
+    foundBy: "test/functions/key-scopes.test.ts",
+  },
+  "order of members": {
+    defect: "an Idempotency-Key takes the same JSON in another order for another content",
+    file: "lib/content-hash.ts",
+    text: "names.toSorted()",
+    instead: "names",
+    foundBy: "test/lib/content-hash.test.ts",
+  },
+  repeats: {
+    defect: "the client repeats a change with If-Match whose response was lost, and reports a 412",
+    file: "lib/client/retries.ts",
+    text: "if (advice !== undefined) throw",
+    instead: "if (advice === null) throw",
+    foundBy: "test/lib/client/client.test.ts",
   },
   rings: {
     defect: "changes that come while a webhook's endpoint is called are never sent",

@@ -135,6 +135,8 @@ const reversed = (value: unknown): unknown => {
   return Object.fromEntries(members.toReversed());
 };
 
+type Create = Extract<Operation, { readonly kind: "create" }>;
+
 interface BatchResult {
   readonly status: string;
   readonly data: unknown;
@@ -184,23 +186,32 @@ export function createItemCaller(
     return { ...input, ...(input.events && { events }) };
   };
 
+  /** The last create with a key that has made an item. It is repeated at times. */
+  let keyed: Create | undefined;
+  const newCreate = (): Create => {
+    const { external_id: _, ...input } = distinctEvents(nextInput());
+    const externalId = world.random() < 0.4 ? newName() : anyName();
+    const key = world.random() < 0.5 ? world.pick(["k1", "k2"]) : undefined;
+    return { kind: "create", externalId, input, ...(key !== undefined && { key }) };
+  };
+
   const calls = {
     get: async (externalId = anyName()) =>
       one({ kind: "get", externalId }, "getWorkItem", { params: paramsOf(externalId) }),
     create: async () => {
-      const { external_id: _, ...input } = distinctEvents(nextInput());
-      const externalId = world.random() < 0.4 ? newName() : anyName();
-      const key = world.random() < 0.5 ? world.pick(["k1", "k2"]) : undefined;
+      const operation = keyed !== undefined && world.random() < 0.25 ? keyed : newCreate();
+      const { externalId, input, key } = operation;
       const work_item = { external_id: externalId, ...input };
       const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
-      const operation: Operation = { kind: "create", externalId, input, ...(key !== undefined && { key }) };
-      return one(operation, "createWorkItem", {
+      const response = await one(operation, "createWorkItem", {
         // Each attempt is made of a map whose order is another each time, as in many languages.
         get body() {
           return { work_item: world.random() < 0.5 ? work_item : reversed(work_item) };
         },
         headers,
       });
+      if (key !== undefined && response?.status === 201) keyed = operation;
+      return response;
     },
     patch: async () => {
       const operation = { kind: "patch", externalId: anyName(), changes: nextChanges(), ...anyVersion() } as const;
