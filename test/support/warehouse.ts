@@ -1,19 +1,39 @@
-import { readFileSync } from "node:fs";
 import type { Client, WorkItem, WorkItemInput } from "../../lib/client/client.ts";
-
-/** The code of the guide "Keep a copy" in a language that isn't one of its tabs: the first below a heading. */
-export function codeOfGuide(language: "sh" | "sql" | "py" | "yaml", heading = "Keep a copy"): string {
-  const guide = readFileSync(new URL("../../docs/guides/6-keep-a-copy.md", import.meta.url), "utf8");
-  const [, code] = new RegExp(`^#+ ${heading}$[^]*?^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide) ?? [];
-  if (code === undefined) throw new Error(`the guide has no code in ${language} below ${heading}`);
-  return code;
-}
+import type { CopiedItem } from "./copies.ts";
+import { asCopied, HOSTILE_ITEMS, type HostileItem } from "./hostile-values.ts";
 
 /** All work items as the service lists them, by id. */
 export async function listedItems(client: Client): Promise<Map<string, WorkItem>> {
   const items = new Map<string, WorkItem>();
   for await (const item of client.workItems.list({ limit: 100 })) items.set(item.id, item);
   return items;
+}
+
+/** Sends a batch as text: JavaScript would round its numbers. */
+export function sendAsText(
+  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
+  items: readonly HostileItem[],
+): Promise<Response> {
+  const inputs = items.map(
+    ({ externalId, type, attributes }) =>
+      `{"external_id":${JSON.stringify(externalId)},"type":${JSON.stringify(type)},"custom_attributes":${attributes}}`,
+  );
+  return fetch(`${baseUrl}/v1/work_items/batch`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" },
+    body: `{"work_items":[${inputs.join(",")}]}`,
+  });
+}
+
+/** What a copy must have: the items as the service lists them, the hostile ones with the values that were sent. */
+export async function itemsToCopy(client: Client): Promise<Map<string, CopiedItem>> {
+  const sent = new Map(HOSTILE_ITEMS.map((item) => [item.externalId, item.attributes]));
+  return new Map(
+    [...(await listedItems(client))].map(([id, { external_id: externalId, type, custom_attributes: attributes }]) => [
+      id,
+      { externalId, type, attributes: asCopied(sent.get(externalId) ?? JSON.stringify(attributes)) },
+    ]),
+  );
 }
 
 async function apply(client: Client, items: Iterable<WorkItemInput>): Promise<void> {

@@ -12,6 +12,14 @@ interface PrintOptions extends FeedOptions {
   readonly withEvents: boolean;
 }
 
+/** The escapes of JSON text as `JSON.stringify` writes them: half a surrogate pair is the only one of a surrogate. */
+const ESCAPES = /\\(?:(ud[89a-f]..)|.)/g;
+
+/** JSON text in which half a surrogate pair is U+FFFD: many databases reject its escape, and with it all other lines. */
+function loadableJson(value: object): string {
+  return JSON.stringify(value).replaceAll(ESCAPES, (escape, half) => (half === undefined ? escape : "\uFFFD"));
+}
+
 /** Prints changes, one JSON object per line. @returns the mark after them */
 async function printChanges(
   terminal: Terminal,
@@ -29,7 +37,7 @@ async function printChanges(
   };
   let mark = "";
   for await (const { data, meta } of changePages(readPage, options)) {
-    for (const change of data) terminal.printData(JSON.stringify(change));
+    for (const change of data) terminal.printData(loadableJson(change));
     mark = meta.page.next;
   }
   return mark;

@@ -2,31 +2,22 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, createClient } from "../../../lib/client/client.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
+import { DUCKDB_FILES, DUCKDB_UPDATE } from "../../support/copies.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
-import { changeItems, codeOfGuide, createItems, feedIsComplete, listedItems } from "../../support/warehouse.ts";
+import { changeItems, createItems, feedIsComplete, listedItems } from "../../support/warehouse.ts";
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
 let stack: TestService;
 let client: Client;
 beforeAll(async () => {
   stack = await startTestService();
   client = createClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
-  // DuckDB's npm package has no program: this one runs the statements of its standard input.
-  writeFileSync(
-    join(directory, "duckdb.mjs"),
-    `import { DuckDBInstance } from ${JSON.stringify(import.meta.resolve("@duckdb/node-api"))};
-    const connection = await (await DuckDBInstance.create(process.argv[2])).connect();
-    await connection.run(await new Response(process.stdin).text());
-    connection.closeSync();`,
-  );
-  writeFileSync(join(directory, "load.sql"), codeOfGuide("sql"));
+  for (const [name, text] of Object.entries(DUCKDB_FILES)) writeFileSync(join(directory, name), text);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -35,11 +26,9 @@ afterAll(async () => {
 
 /** Runs the guide's shell code. @param killedBefore a command in it that is killed in this run */
 const update = async (killedBefore?: "duckdb" | "mv"): Promise<void> => {
-  const programs = `
-    work-items() { ${process.execPath} ${ROOT}/infra/cli/work-items.ts "$@"; }
-    duckdb() { ${process.execPath} duckdb.mjs "$@"; }
-    ${killedBefore === undefined ? "" : `${killedBefore}() { kill -9 $$; }`}`;
-  await promisify(execFile)("bash", ["-c", `${programs}\n${codeOfGuide("sh")}`], {
+  const killing = killedBefore === undefined ? "" : `${killedBefore}() { kill -9 $$; }`;
+  const commands = DUCKDB_UPDATE.replace("set -e\n", `$&${killing}\n`);
+  await promisify(execFile)("bash", ["-c", commands], {
     cwd: directory,
     env: { ...childEnvironment(), WORK_ITEMS_URL: stack.baseUrl, WORK_ITEMS_KEY: stack.apiKey },
   });

@@ -195,7 +195,9 @@ describe("work-items", () => {
     expect(idsIn(first.out)).toEqual(expect.arrayContaining(["J-1", "J-2"]));
     writeFileSync(
       "more.jsonl",
-      '{"external_id":"J-2","custom_attributes":{"n":12345678901234567890}}\n{"external_id":"J-3"}\n',
+      String.raw`{"external_id":"J-2","custom_attributes":{"n":12345678901234567890,"\ud83d":"\\ud83d😀\ude00"}}
+{"external_id":"J-3"}
+`,
     );
     // Once a later change is exported, all earlier ones are.
     writeFileSync("later.jsonl", '{"external_id":"J-0"}\n');
@@ -205,7 +207,8 @@ describe("work-items", () => {
     await run("batch", "more.jsonl");
     const increment = await exportUntil("J-3");
     expect(idsIn(increment)).not.toContain("J-1");
-    expect(increment).toContain('"n":12345678901234567890');
+    // Many databases reject half a surrogate pair.
+    expect(increment).toContain(String.raw`"n":12345678901234567890,"�":"\\ud83d😀�"`);
 
     writeFileSync("feed.txt", before);
     const again = (await run("export", "--since", "feed.txt")).out;
