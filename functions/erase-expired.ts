@@ -1,3 +1,4 @@
+import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { Context, ScheduledEvent } from "aws-lambda";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda } from "../lib/aws/runtime.ts";
@@ -12,8 +13,17 @@ export const { create, handler } = lambda(
   workers.eraseExpired.permissions,
   { dynamodb: createDynamoDbClient },
   (runtime) => {
+    const metrics = new Metrics();
     const eraseExpired = createEraseExpired(runtime);
-    return (_event: Partial<ScheduledEvent>, context: Context): Promise<void> =>
-      eraseExpired(runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
+    return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
+      // A run that fails may leave items of any.
+      let unfinished = 1;
+      try {
+        unfinished = await eraseExpired(runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS);
+      } finally {
+        metrics.addMetric("RetentionUnfinished", MetricUnit.Count, unfinished);
+        metrics.publishStoredMetrics();
+      }
+    };
   },
 );

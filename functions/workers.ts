@@ -133,14 +133,18 @@ const rows = {
   },
   sweepChanges: {
     summary:
-      "Writes the stream's heartbeats, and where the table is; puts holes into change logs that may lack changes",
+      "Measures and writes the stream's heartbeats, and where the table is; puts holes into change logs that may lack changes",
     trigger: { kind: "schedule", everyMinutes: 10 },
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: { actions: ["PutItem"], partitions: ["HEARTBEAT", "ORIGIN"] },
       // Its name alone.
       audit: { actions: [] },
-      changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: ["LOG", "HOLES"] },
+      changes: {
+        actions: ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
+        partitions: ["LOG", "HOLES", "NOTED_HEARTBEAT"],
+        writes: ["LOG", "HOLES"],
+      },
       webhooks: { actions: ["Query"], partitions: ["WEBHOOK_STATE"] },
       webhooksQueue: { actions: ["SendMessage"] },
     },

@@ -19,11 +19,13 @@ interface AlarmDefinition {
   readonly periods?: readonly [breaching: number, evaluated: number];
   /** Whether it can wait until the morning: it is then sent to the topic of tickets. @default false */
   readonly isTicket?: boolean;
-  /**
-   * Whether data always arrives, and isn't to fall below the threshold: the alarm then also fires if it stops. It stays
-   * silent until the first data arrives. @default false: values at or above the threshold breach it
-   */
+  /** Whether values aren't to fall below the threshold. @default false: values at or above the threshold breach it */
   readonly isLeast?: boolean;
+  /**
+   * Whether data always arrives: the alarm then also fires if it stops. It stays silent until the first data arrives, so
+   * that the first deployment is quiet. @default isLeast
+   */
+  readonly isSteady?: boolean;
 }
 
 const QUARTER_HOUR_SECONDS = 15 * 60;
@@ -194,15 +196,20 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "ChangesLate",
       isTicket: true,
       metric: metrics.changeAgeSeconds,
-      impact: "Changes have waited for 15 minutes to get into the change feed: its readers see them late.",
+      impact: "Changes have waited for half an hour to get into the change feed: its readers see them late.",
       threshold: QUARTER_HOUR_SECONDS,
+      periods: [2, 2],
+      isSteady: true,
     },
     {
       name: "ChangesWaiting",
       metric: metrics.changeAgeSeconds,
       impact:
-        "Changes have waited for two hours to get into the change feed; the saved query 'changes that wait' names whose. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
+        "Changes have waited for two hours to get into the change feed, or the sweep that measures it has stopped; the saved query 'changes that wait' names whose. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
       threshold: 2 * HOUR_SECONDS,
+      // Silence counts after two hours as well.
+      periods: [2, 8],
+      isSteady: true,
     },
     {
       name: "ChangesHeld",
@@ -219,6 +226,15 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       threshold: 1,
       periods: [2, 2],
       isLeast: true,
+    },
+    {
+      name: "RetentionBehind",
+      isTicket: true,
+      metric: metrics.retentionUnfinished,
+      impact: "Work items are kept for longer than their organization has set: last night's run failed or left some.",
+      threshold: 1,
+      periods: [1, 26],
+      isSteady: true,
     },
   ];
 }
@@ -309,6 +325,7 @@ export class Alarms extends Construct {
     periods: [breaching, evaluated] = [1, 1],
     isTicket = false,
     isLeast = false,
+    isSteady = isLeast,
   }: AlarmDefinition) {
     const alarm = new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName}-${name}`,
@@ -320,10 +337,10 @@ export class Alarms extends Construct {
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: evaluated,
       datapointsToAlarm: breaching,
-      treatMissingData: isLeast ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: isSteady ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
     });
     const actions = this.notify(alarm, isTicket);
-    if (isLeast) alarm.addInsufficientDataAction(...actions);
+    if (isSteady) alarm.addInsufficientDataAction(...actions);
     return alarm;
   }
 }

@@ -11,7 +11,9 @@ import type { ServiceApi } from "./rest-api.ts";
 import { powertoolsOf } from "./service-function.ts";
 
 const PERIOD = Duration.minutes(5);
-/** For what happens every ten minutes. */
+/** For what is measured every ten minutes: each period has data. */
+const QUARTER_HOUR = Duration.minutes(15);
+/** For what happens every ten minutes, and may fail once. */
 const LONG_PERIOD = Duration.minutes(30);
 const HOUR_SECONDS = 60 * 60;
 const sum = { statistic: Stats.SUM, period: PERIOD } as const;
@@ -27,7 +29,9 @@ function ownMetric(
     | "LimiterFailedOpen"
     | "StoreRefusals"
     | "DirectCallsRefused"
+    | "ChangeAgeSeconds"
     | "ChangesHeld"
+    | "RetentionUnfinished"
     | "WebhookCalls"
     | "WebhookFailures",
   statistic: string,
@@ -187,15 +191,22 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     ),
     /** Messages that have failed five times. */
     deadLettersHeld: sumOf(inDeadLetters, "Dead letters"),
-    /** Seconds for which the oldest change that is in no log yet has waited, in the stream or in the queue. */
+    /**
+     * Seconds for which the oldest change that is in no log yet may have waited, in the stream or in the queue. There is no
+     * data while the sweep doesn't measure the stream. Lambda's iterator age has none either while the stream isn't read.
+     */
     changeAgeSeconds: new MathExpression({
-      expression: "IF(FILL(stream, 0) / 1000 > FILL(queue, 0), FILL(stream, 0) / 1000, FILL(queue, 0))",
+      expression: "IF(stream > FILL(queue, 0), stream, FILL(queue, 0))",
       usingMetrics: {
-        stream: functionOf(workers.recordChanges).metric("IteratorAge", maximum),
+        stream: ownMetric(stack, "ChangeAgeSeconds", Stats.MINIMUM, "Stream"),
         queue: resources.queues.changesQueue.queue.metricApproximateAgeOfOldestMessage(maximum),
       },
-      period: PERIOD,
+      period: QUARTER_HOUR,
       label: "Oldest change",
+    }),
+    /** Organizations that may have expired work items left after the best run of an hour. Runs come once a day. */
+    retentionUnfinished: ownMetric(stack, "RetentionUnfinished", Stats.MINIMUM, "Retention unfinished").with({
+      period: Duration.hours(1),
     }),
     /** How often changes could not be appended to an organization's log, because a record is damaged. */
     changesHeld: ownMetric(stack, "ChangesHeld", Stats.SUM, "Tries to append held changes"),

@@ -26,7 +26,7 @@ export async function writeHeartbeats({ dynamodb, environment, clock }: RuntimeW
 }
 
 /** Reads and writes when the last heartbeats were created whose records are all in the queue. */
-export function createHeartbeatNotes({ dynamodb, environment }: RuntimeWith<"changes">) {
+export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
   const table = environment.CHANGES_TABLE;
 
   const read = async (numbers: readonly string[]): Promise<ReadonlyMap<string, number>> => {
@@ -40,19 +40,29 @@ export function createHeartbeatNotes({ dynamodb, environment }: RuntimeWith<"cha
     );
   };
 
+  /**
+   * Reads the time before which everything that was written is in the queue or in the logs, in milliseconds since the
+   * epoch; undefined until every key has a noted heartbeat.
+   */
+  const readComplete = async (): Promise<number | undefined> => {
+    const noted = await read(heartbeatNumbers.map(String));
+    return noted.size < HEARTBEAT_KEYS ? undefined : Math.min(...noted.values());
+  };
+
   return {
     /**
      * Reads when the last heartbeat of each key was created, of those that have been noted.
      * @returns milliseconds since the epoch by number
      */
     read,
+    readComplete,
     /**
-     * Reads the time before which everything that was written is in the queue or in the logs, in milliseconds since the
-     * epoch; undefined until every key has a noted heartbeat.
+     * Reads for how many seconds the oldest change may have waited to get into the queue. While a key has no noted
+     * heartbeat this is for as long as the stream keeps changes.
      */
-    readComplete: async (): Promise<number | undefined> => {
-      const noted = await read(heartbeatNumbers.map(String));
-      return noted.size < HEARTBEAT_KEYS ? undefined : Math.min(...noted.values());
+    readAgeSeconds: async (): Promise<number> => {
+      const complete = await readComplete();
+      return (complete === undefined ? STREAM_KEEPS_MS : clock() - complete) / 1000;
     },
     /** Notes when a key's heartbeat was created. @param created milliseconds since the epoch */
     note: async (number: string, created: number): Promise<void> => {

@@ -84,15 +84,20 @@ type Outcome = "not tried" | "kept" | "erased" | "unclear" | "has more";
  * each, so that a large one doesn't hold up the others: what an item holds that doesn't go in its turn waits for the next. One that
  * can't be read is left out until the next run. What is left when the time is over is found by the next run, also the events of
  * an item that is gone.
- * @returns a function of the time after which it stops, in milliseconds since the epoch
+ * @returns a function of the time after which it stops, in milliseconds since the epoch, that returns how many organizations
+ * may have expired items left
  */
 export function createEraseExpired(
   runtime: RuntimeWith<"workItems" | "access">,
   sleep: (milliseconds: number) => Promise<unknown> = wait,
 ) {
   const { clock, dynamodb, environment, log } = runtime;
-  const fail = (organization: string, error: unknown): void =>
+  /** Organizations that may have expired items left after this run. */
+  const unfinished = new Set<string>();
+  const fail = (organization: string, error: unknown): void => {
+    unfinished.add(organization);
     log.error("the retention of an organization waits for the next run", { organization, ...traceOf(error) });
+  };
 
   const findExpiring = async (id: string): Promise<Expiring[]> => {
     const item = await getItem(dynamodb, environment.ACCESS_TABLE, organizationRecordKey(id));
@@ -135,6 +140,7 @@ export function createEraseExpired(
         return items > 0 || expiring.large.includes(id) ? "erased" : "kept";
       } catch (error) {
         if (!isUnavailable(error)) {
+          unfinished.add(organization);
           log.error("a work item can't be erased", { organization, id, ...traceOf(error) });
           return "kept";
         }
@@ -161,17 +167,22 @@ export function createEraseExpired(
     return { erased, outage, hasMore: !isListed || expiring.large.length > 0 };
   };
 
-  return async (until: number): Promise<void> => {
+  return async (until: number): Promise<number> => {
+    unfinished.clear();
     const all = await allExpiring();
     const waiting: Erased[] = [];
     const lookAgain = async ({ expiring, ids }: Erased): Promise<void> => {
-      const { outage } = await eraseAll(expiring, ids, until);
+      const { those, outage } = await eraseAll(expiring, ids, until);
+      if (those("not tried", "has more").length > 0) unfinished.add(expiring.id);
       if (outage !== undefined) fail(expiring.id, outage);
     };
     for (let active = all; active.length > 0;) {
       const next: Expiring[] = [];
       for (const expiring of active) {
-        if (clock() > until - LAST_LOOK_MS - CALLS_END_WITHIN_MS) break;
+        if (clock() > until - LAST_LOOK_MS - CALLS_END_WITHIN_MS) {
+          fail(expiring.id, new Error("no time left"));
+          continue;
+        }
         try {
           const { erased, outage, hasMore } = await takeTurn(expiring);
           if (erased.ids.length > 0) waiting.push(erased);
@@ -192,5 +203,6 @@ export function createEraseExpired(
     for (const { id: organization, erased } of all) {
       if (erased > 0) log.info("work items have expired", { organization, erased });
     }
+    return unfinished.size;
   };
 }

@@ -8,6 +8,7 @@ import { synthesize } from "./synthesized.ts";
 import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
 
 beforeEach(withoutTimeouts);
+const PERIODS_OF_A_DAY = 24 * 12;
 
 const getItem = (service: Service) =>
   service.request("getWorkItem", { params: { id: "11111111-1111-4111-8111-111111111111" } });
@@ -21,6 +22,58 @@ describe("a service that works", () => {
       expect((await getItem(service)).status).toBe(404);
     });
     expect(quiet).toEqual([[], [], [], []]);
+  });
+});
+
+/** What alarms do when there are no data any more. */
+const WHEN_SILENT: Readonly<Record<string, "fires" | "nothing happens" | "another fires">> = {
+  SweepStopped: "fires",
+  WebhooksSweepStopped: "fires",
+  ChangesSweepStopped: "fires",
+  ChangesLate: "fires",
+  ChangesWaiting: "fires",
+  RetentionBehind: "fires",
+  // There are no requests, calls or failures. A probe from outside notices that no request arrives.
+  ServerErrors: "nothing happens",
+  Latency: "nothing happens",
+  ThrottledWrites: "nothing happens",
+  ThrottledReads: "nothing happens",
+  Unauthorized: "nothing happens",
+  RateLimited: "nothing happens",
+  LimiterFailingOpen: "nothing happens",
+  StoreRefusals: "nothing happens",
+  DirectCallsFailing: "nothing happens",
+  ChangesHeld: "nothing happens",
+  // SQS has metrics of every queue in which a message waits.
+  DeadLetters: "nothing happens",
+  SplitQueueAge: "nothing happens",
+  LargeSplitQueueAge: "nothing happens",
+  ChunksQueueAge: "nothing happens",
+  ChangesQueueAge: "nothing happens",
+  WebhooksQueueAge: "nothing happens",
+  WebhooksFailing: "nothing happens",
+  // SweepStopped does: the sweep of uploads measures both.
+  JobAge: "another fires",
+  FilesWaiting: "another fires",
+};
+
+describe("silence", () => {
+  test("triggers the alarms whose data always arrive, each once, and no other", async () => {
+    const service = await createWatchedService();
+    expect(new Set(service.alarms)).toEqual(new Set(Object.keys(WHEN_SILENT)));
+    const live = async (period: number) => {
+      expect((await getItem(service)).status).toBe(404);
+      await service.request("createWorkItem", { body: { work_item: { external_id: String(period) } } });
+      for (const sweep of ["sweepUploads", "sweepWebhooks"] as const) await service.invoke(sweep, {});
+      if (period % 2 === 0) await service.invoke("sweepChanges", {});
+      if (period === 0) await service.invoke("eraseExpired", {});
+      await service.readStream();
+      await service.appendChanges();
+    };
+    expect((await periodsOf(service, 12, live)).flat()).toEqual([]);
+    const fired = (await periodsOf(service, 2 * PERIODS_OF_A_DAY, nothing)).flat();
+    const expected = Object.keys(WHEN_SILENT).filter((name) => WHEN_SILENT[name] === "fires");
+    expect(fired.toSorted()).toEqual(expected.toSorted());
   });
 });
 
@@ -148,7 +201,8 @@ test("a certificate that expires within 30 days, or has expired, triggers Certif
   const days = [31, 29, undefined].map((left) => {
     if (left !== undefined)
       cloudwatch.record("AWS/CertificateManager", "DaysToExpiry", { CertificateArn: certificate }, left);
-    return cloudwatch.endPeriod().filter((name) => name.endsWith("CertificateExpires"));
+    const sent = Array.from({ length: PERIODS_OF_A_DAY }, () => cloudwatch.endPeriod());
+    return sent.flat().filter((name) => name.endsWith("CertificateExpires"));
   });
   const sent = ["WorkItems-us-CertificateExpires"];
   expect(days).toEqual([[], sent, sent]);

@@ -2,6 +2,7 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
 import { bodyOf } from "../../lib/changes/change-messages.ts";
 import { workItemId } from "../../lib/identity.ts";
+import { changeOrganization } from "../../lib/operator/administration.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { createWatchedService } from "../support/alarms/watched-service.ts";
@@ -105,28 +106,53 @@ describe("upload jobs", () => {
 });
 
 describe("the change feed", () => {
-  const age = (service: Service, hours: number) => () => {
-    service.recordChangeAge(hours * 3_600_000);
-    return Promise.resolve();
+  /** Five minutes of a feed: writes all the time, a sweep every ten minutes, and the workers, or only the first. */
+  const feed = (service: Service, ...workersOn: ("stream" | "queue")[]) => {
+    let written = 0;
+    return async (period: number) => {
+      await service.request("createWorkItem", {
+        body: { work_item: { external_id: `${service.clock()}-${written++}` } },
+      });
+      if (period % 2 === 0) await service.invoke("sweepChanges", {});
+      if (workersOn.includes("stream")) await service.readStream();
+      if (workersOn.includes("queue")) await service.appendChanges();
+    };
   };
+  const THREE_HOURS = 36;
 
-  test("triggers ChangesLate when a change has waited for 15 minutes, and ChangesWaiting after two hours", async () => {
+  test("that works triggers nothing, neither from its first sweep on nor after a sweep that failed", async () => {
     const service = await createWatchedService();
-    expect(await periodsOf(service, 2, age(service, 0.2))).toEqual([[], []]);
-    expect(await periodsOf(service, 1, age(service, 1.9))).toEqual([["ChangesLate"]]);
-    expect(await periodsOf(service, 1, age(service, 2))).toEqual([["ChangesWaiting"]]);
+    const working = feed(service, "stream", "queue");
+    expect((await periodsOf(service, 6, working)).flat()).toEqual([]);
+    service.breakDynamoDb(() => "AccessDeniedException");
+    await service.invoke("sweepChanges", {});
+    service.breakDynamoDb(() => undefined);
+    await service.endPeriod();
+    await service.endPeriod();
+    expect((await periodsOf(service, 12, working)).flat()).toEqual([]);
   });
 
-  test("triggers ChangesQueueAge when a change waits in the queue for an hour, and ChangesWaiting after two", async () => {
+  test("triggers ChangesLate and ChangesWaiting when the stream isn't read any more, and both sooner when it never was", async () => {
     const service = await createWatchedService();
-    const { sqs, environment } = service.runtime;
-    const ids = { MessageGroupId: "acme", MessageDeduplicationId: "1" };
-    await sqs.send(new SendMessageCommand({ QueueUrl: environment.CHANGES_QUEUE_URL, MessageBody: "{}", ...ids }));
-    const rung = await periodsOf(service, 30, nothing);
-    expect(rung.flatMap((names, period) => names.map((name) => [name, Math.floor((period * 5) / 60)]))).toEqual([
-      ["ChangesLate", 0],
-      ["ChangesQueueAge", 1],
-      ["ChangesWaiting", 2],
+    await periodsOf(service, 12, feed(service, "stream", "queue"));
+    expect(minutesOf(await periodsOf(service, THREE_HOURS, feed(service)))).toEqual([
+      ["ChangesLate", 35],
+      ["ChangesWaiting", 135],
+    ]);
+    const never = await createWatchedService();
+    expect(minutesOf(await periodsOf(never, THREE_HOURS, feed(never)))).toEqual([
+      ["ChangesLate", 20],
+      ["ChangesWaiting", 20],
+    ]);
+  });
+
+  test("triggers ChangesLate, ChangesQueueAge and ChangesWaiting when changes wait in the queue", async () => {
+    const service = await createWatchedService();
+    await periodsOf(service, 12, feed(service, "stream", "queue"));
+    expect(minutesOf(await periodsOf(service, 40, feed(service, "stream")))).toEqual([
+      ["ChangesLate", 35],
+      ["ChangesQueueAge", 65],
+      ["ChangesWaiting", 140],
     ]);
   });
 
@@ -144,17 +170,52 @@ describe("the change feed", () => {
     expect(await periodsOf(service, 1, appendTimes(5))).toEqual([["ChangesHeld"]]);
   });
 
-  test("triggers ChangesSweepStopped when its sweep stops, and when it fails", async () => {
+  test.each(["isn't started", "fails"])(
+    "triggers ChangesSweepStopped when its sweep %s, and is late then",
+    async (how) => {
+      const service = await createWatchedService();
+      await periodsOf(service, 12, feed(service, "stream", "queue"));
+      if (how === "fails") service.breakDynamoDb(() => "AccessDeniedException");
+      const sweep = how === "fails" ? () => service.invoke("sweepChanges", {}) : nothing;
+      expect(minutesOf(await periodsOf(service, THREE_HOURS, sweep))).toEqual([
+        ["ChangesLate", 25],
+        ["ChangesSweepStopped", 55],
+        ["ChangesWaiting", 115],
+      ]);
+    },
+  );
+});
+
+describe("the retention", () => {
+  const night = (service: Service, act: () => Promise<unknown>) => async (): Promise<string[]> => {
+    await act();
+    return (await periodsOf(service, 24 * 12, nothing)).flat();
+  };
+  const erase = (service: Service) => () => service.invoke("eraseExpired", {});
+
+  test("triggers RetentionBehind when a run fails, and when none is started any more", async () => {
     const service = await createWatchedService();
-    await periodsOf(service, 1, () => service.invoke("sweepChanges", {}));
-    const silent = (await periodsOf(service, 18, nothing)).flat();
-    expect(silent).toEqual(["ChangesSweepStopped"]);
-    const failing = await createWatchedService();
-    await failing.invoke("sweepChanges", {});
-    failing.breakDynamoDb(() => "AccessDeniedException");
-    expect((await periodsOf(failing, 18, () => failing.invoke("sweepChanges", {}))).flat()).toContain(
-      "ChangesSweepStopped",
-    );
+    const [good, missing] = [night(service, erase(service)), night(service, nothing)];
+    expect([await good(), await good(), await missing()]).toEqual([[], [], ["RetentionBehind"]]);
+    service.breakDynamoDb(() => "AccessDeniedException");
+    expect([await good(), await good()]).toEqual([["RetentionBehind"], []]);
+  });
+
+  test("triggers RetentionBehind when a run leaves items of an organization, and not when a second run erases them", async () => {
+    const service = await createWatchedService();
+    const { id } = service.organization;
+    await changeOrganization(service.runtime, id, { retention_days: 30 });
+    expect(await night(service, erase(service))()).toEqual([]);
+    service.breakDynamoDb(({ command }) => (command === "QueryCommand" ? "ValidationException" : undefined));
+    expect(await night(service, erase(service))()).toEqual(["RetentionBehind"]);
+    const twice = await createWatchedService();
+    const failsFirst = async () => {
+      twice.breakDynamoDb(() => "AccessDeniedException");
+      await twice.invoke("eraseExpired", {});
+      twice.breakDynamoDb(() => undefined);
+      await twice.invoke("eraseExpired", {});
+    };
+    expect(await night(twice, failsFirst)()).toEqual([]);
   });
 });
 

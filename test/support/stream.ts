@@ -58,19 +58,28 @@ export const streamRecord = (partitionKey: string, createdAt: number, sequence =
 });
 
 /**
- * Makes the function that takes everything that was written to a runtime's table to the change logs: to `record-changes`,
- * and from the queue to `append-changes`. The engine knows no other time than that of the machine, so records get that of
- * the runtime.
+ * Makes the function that reads what was written to a runtime's table since it was last read. The engine knows no other
+ * time than that of the machine, so records get that of the runtime.
  */
-export async function createDelivery(runtime: TestRuntime) {
+export async function openStreamReader(runtime: TestRuntime) {
   const stream = await openStream(runtime);
-  const record = createRecordChanges(runtime);
-  const queue = createQueueDelivery(runtime);
-  return async (): Promise<void> => {
-    const records = (await stream.take()).map((one) => ({
+  return async (): Promise<DynamoDBRecord[]> =>
+    (await stream.take()).map((one) => ({
       ...one,
       dynamodb: { ...one.dynamodb, ApproximateCreationDateTime: Math.floor(runtime.clock() / 1000) },
     }));
+}
+
+/**
+ * Makes the function that takes everything that was written to a runtime's table to the change logs: to `record-changes`,
+ * and from the queue to `append-changes`.
+ */
+export async function createDelivery(runtime: TestRuntime) {
+  const readStream = await openStreamReader(runtime);
+  const record = createRecordChanges(runtime);
+  const queue = createQueueDelivery(runtime);
+  return async (): Promise<void> => {
+    const records = await readStream();
     if (records.length === 0) return;
     const { batchItemFailures } = await record(streamEvent(...records), lambdaContext(WORKER_MS));
     if (batchItemFailures.length > 0) throw new Error("changes are not in the queue");

@@ -197,7 +197,7 @@ describe("work items that are older than their organization keeps them", () => {
     const removeFaults = injectFaults(runtime.dynamodb, (_, input) =>
       JSON.stringify(input).includes(`#${unreadable.organization.id}#`) ? "throttled" : "none",
     );
-    await run();
+    expect(await run()).toBe(3);
     removeFaults();
     expect(await itemsOf(acme)).toEqual([`${item.pk} #ITEM`]);
     expect(await listed(unreadable)).toEqual(["a", "b"]);
@@ -210,7 +210,7 @@ describe("work items that are older than their organization keeps them", () => {
     expect(JSON.stringify(logged.mock.calls)).not.toMatch(/"external_id"/);
   });
 
-  it("are left to the next night when the time is over, and organizations take turns", async () => {
+  it("are left to the next night when the time is over, which the run says, and organizations take turns", async () => {
     const other = await createFeedCustomer(runtime);
     for (const each of [acme, other]) {
       for (let batch = 0; batch < 3; batch++)
@@ -224,13 +224,13 @@ describe("work items that are older than their organization keeps them", () => {
       if (isPage && ++pages > 3) clock.advance(20 * MINUTE_MS);
       return "none";
     });
-    await run();
+    expect(await run()).toBe(2);
     removeFaults();
     const left = async (each: Customer): Promise<number> => (await itemsOf(each)).length;
     expect(await left(acme)).toBeLessThan(300);
     expect(await left(other)).toBeLessThan(300);
     expect((await left(acme)) + (await left(other))).toBeGreaterThan(100);
-    await run();
+    expect(await run()).toBe(0);
     expect([await left(acme), await left(other)]).toEqual([0, 0]);
   });
 

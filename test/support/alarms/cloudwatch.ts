@@ -22,7 +22,7 @@ const alarmSchema = z.object({
       Id: z.string(),
       Expression: z.string().optional(),
       ReturnData: z.boolean().default(true),
-      MetricStat: z.object({ Metric: metricSchema, Stat: z.string() }).optional(),
+      MetricStat: z.object({ Metric: metricSchema, Stat: z.string(), Period: z.int() }).optional(),
     }),
   ),
 });
@@ -47,19 +47,22 @@ const STATISTICS: Readonly<Record<string, (sorted: readonly number[]) => number>
 const nameOf = (namespace: string, name: string, dimensions: Readonly<Record<string, string>>): string =>
   [namespace, name, ...Object.entries(dimensions).map((pair) => pair.join("="))].toSorted().join(" ");
 
-/** One period's values of all metrics. */
-type Period = Map<string, number[]>;
+/** Seconds in which values are collected. Periods of alarms are one or several of them. */
+const COLLECTED_SECONDS = 5 * 60;
+/** The values of all metrics in five minutes. */
+type Collected = Map<string, number[]>;
 
-const statisticIn = (period: Period, metric: z.output<typeof metricSchema>, statistic: string): Value => {
+const statisticIn = (period: readonly Collected[], metric: z.output<typeof metricSchema>, statistic: string): Value => {
   const dimensions = Object.fromEntries(metric.Dimensions.map(({ Name, Value: value }) => [Name, value]));
-  const values = period.get(nameOf(metric.Namespace, metric.MetricName, dimensions));
+  const name = nameOf(metric.Namespace, metric.MetricName, dimensions);
+  const values = period.flatMap((collected) => collected.get(name) ?? []);
   const calculate = STATISTICS[statistic];
   if (calculate === undefined) throw new Error(`${statistic} is not a statistic that the alarms use`);
-  return values && calculate(values.toSorted((a, b) => a - b));
+  return values.length === 0 ? undefined : calculate(values.toSorted((a, b) => a - b));
 };
 
 /** What an alarm compares with its threshold. */
-const valueIn = (period: Period, { AlarmName: name, Metrics: queries }: Alarm): Value => {
+const valueIn = (period: readonly Collected[], { AlarmName: name, Metrics: queries }: Alarm): Value => {
   const valueOf = (id: string): Value => {
     const query = queries.find((each) => each.Id === id);
     if (query?.MetricStat) return statisticIn(period, query.MetricStat.Metric, query.MetricStat.Stat);
@@ -69,9 +72,20 @@ const valueIn = (period: Period, { AlarmName: name, Metrics: queries }: Alarm): 
   return valueOf(queries.find(({ ReturnData }) => ReturnData)?.Id ?? "");
 };
 
+/** The last periods of an alarm, the newest of which ends now. All metrics of an alarm have the same period. */
+const periodsIn = (collected: readonly Collected[], { EvaluationPeriods: count, Metrics: queries }: Alarm) => {
+  const [seconds = 0, ...others] = new Set(queries.flatMap(({ MetricStat: stat }) => stat?.Period ?? []));
+  if (seconds % COLLECTED_SECONDS !== 0 || others.length > 0) throw new Error("metrics of other periods");
+  const length = seconds / COLLECTED_SECONDS;
+  return Array.from({ length: count }, (_, index) => {
+    const end = collected.length - index * length;
+    return collected.slice(Math.max(end - length, 0), Math.max(end, 0));
+  });
+};
+
 /** (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html) */
-const stateAfter = (periods: readonly Period[], alarm: Alarm): State => {
-  const values = periods.slice(-alarm.EvaluationPeriods).map((period) => valueIn(period, alarm));
+const stateAfter = (collected: readonly Collected[], alarm: Alarm): State => {
+  const values = periodsIn(collected, alarm).map((period) => valueIn(period, alarm));
   const present = values.filter((value) => value !== undefined);
   if (present.length === 0 && alarm.TreatMissingData === "missing") return "INSUFFICIENT_DATA";
   const breaching = present.filter((value) =>
@@ -81,8 +95,8 @@ const stateAfter = (periods: readonly Period[], alarm: Alarm): State => {
 };
 
 /**
- * Metrics in periods of five minutes, and the alarms of a template over them. Dimensions name the template's resources
- * as `plain` does.
+ * Metrics, collected for five minutes each, and the alarms of a template over them. Dimensions name the template's
+ * resources as `plain` does.
  */
 export const createCloudWatch = (template: Template) => {
   const all = <S extends z.ZodType>(type: string, schema: S): readonly z.output<S>[] =>
@@ -90,14 +104,16 @@ export const createCloudWatch = (template: Template) => {
   const alarms = all("AWS::CloudWatch::Alarm", alarmSchema);
   const filters = all("AWS::Logs::MetricFilter", filterSchema);
   const states = new Map<string, State>();
-  const periods: Period[] = [];
-  let current: Period = new Map();
+  const collected: Collected[] = [];
+  let current: Collected = new Map();
 
   const record = (namespace: string, name: string, dimensions: Record<string, string>, value: number): void => {
     const metric = nameOf(namespace, name, dimensions);
     current.set(metric, [...(current.get(metric) ?? []), value]);
   };
   return {
+    /** Names of the alarms. */
+    names: alarms.map(({ AlarmName }) => AlarmName),
     record,
     /** Records the metrics that the template makes of a line of the access log. */
     recordAccess: (line: Readonly<Record<string, string>>): void => {
@@ -123,14 +139,14 @@ export const createCloudWatch = (template: Template) => {
         }
       }
     },
-    /** Ends the period. @returns full names of the alarms that send a message now */
+    /** Ends five minutes. @returns full names of the alarms that send a message now */
     endPeriod: (): string[] => {
-      periods.push(current);
+      collected.push(current);
       current = new Map();
       return alarms
         .filter((alarm) => {
           const before = states.get(alarm.AlarmName) ?? "INSUFFICIENT_DATA";
-          const state = stateAfter(periods, alarm);
+          const state = stateAfter(collected, alarm);
           states.set(alarm.AlarmName, state);
           if (state === before || state === "OK") return false;
           return (state === "ALARM" ? alarm.AlarmActions : alarm.InsufficientDataActions).length > 0;

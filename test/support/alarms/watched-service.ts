@@ -6,11 +6,13 @@ import { workers } from "../../../functions/workers.ts";
 import { deadLettersOf } from "../../../infra/local/engines/provision.ts";
 import { resources, resourcesOfKind } from "../../../lib/resources.ts";
 import { idOf, resourcesOf, synthesize } from "../../infra/synthesized.ts";
+import { createQueueDelivery } from "../changes-queue.ts";
 import { createTestClock } from "../clock.ts";
 import { createHandlers, type RouteName } from "../handlers.ts";
 import { lambdaContext } from "../lambda-context.ts";
 import { type ApiRequest, call, createTestOrganization } from "../organization.ts";
 import { createTestRuntime } from "../runtime.ts";
+import { openStreamReader, streamEvent } from "../stream.ts";
 import { createCloudWatch } from "./cloudwatch.ts";
 
 /** Name of the stack and of its API, and the beginning of other literal names in the template. */
@@ -22,6 +24,9 @@ const functionIdOf = (name: string): string => {
 };
 const queueNameOf = (path: string): string => `${idOf(us, path, "AWS::SQS::Queue")}.QueueName`;
 const PERIOD_MS = 5 * 60_000;
+/** SQS has no metrics of a queue that is empty and isn't asked for longer. */
+const QUEUE_ACTIVE_MS = 6 * 60 * 60_000;
+const shortName = (name: string): string => name.slice(STACK.length + 1);
 
 /** How a request to DynamoDB fails. */
 type Fault =
@@ -70,6 +75,7 @@ export const createWatchedService = async () => {
       ...queue,
       name: queueNameOf(path),
       filledSince: undefined as number | undefined,
+      activeAt: clock(),
     }));
   });
 
@@ -114,10 +120,12 @@ export const createWatchedService = async () => {
     const dimensions = { QueueName: queue.name };
     const visible = Number(counts["ApproximateNumberOfMessages"]);
     const taken = Number(counts["ApproximateNumberOfMessagesNotVisible"]);
-    cloudwatch.record("AWS/SQS", "ApproximateNumberOfMessagesVisible", dimensions, visible);
-    cloudwatch.record("AWS/SQS", "ApproximateNumberOfMessagesNotVisible", dimensions, taken);
     // Nothing is sent to a queue between its filling and the end of a test.
     queue.filledSince = visible + taken === 0 ? undefined : (queue.filledSince ?? clock());
+    if (queue.filledSince !== undefined) queue.activeAt = clock();
+    if (clock() - queue.activeAt > QUEUE_ACTIVE_MS) return;
+    cloudwatch.record("AWS/SQS", "ApproximateNumberOfMessagesVisible", dimensions, visible);
+    cloudwatch.record("AWS/SQS", "ApproximateNumberOfMessagesNotVisible", dimensions, taken);
     const age = queue.filledSince === undefined ? 0 : (clock() - queue.filledSince) / 1000;
     cloudwatch.record("AWS/SQS", "ApproximateAgeOfOldestMessage", dimensions, age);
   };
@@ -158,14 +166,23 @@ export const createWatchedService = async () => {
     return result;
   };
 
+  const changes = createQueueDelivery(runtime);
+  let readRecords: Awaited<ReturnType<typeof openStreamReader>> | undefined;
+
   return {
     organization,
     runtime,
     clock,
-    /** Lets Lambda report how old the oldest record was that it has sent to the recorder of changes. */
-    recordChangeAge: (milliseconds: number): void => {
-      cloudwatch.record("AWS/Lambda", "IteratorAge", { FunctionName: functionIdOf("record-changes") }, milliseconds);
+    /** Names of the alarms. */
+    alarms: cloudwatch.names.map(shortName),
+    /** Takes what was written to the table to the queue of the change logs, as Lambda does while its mapping is on. */
+    readStream: async (): Promise<void> => {
+      readRecords ??= await openStreamReader(runtime);
+      const records = await readRecords();
+      if (records.length > 0) await invoke("recordChanges", streamEvent(...records));
     },
+    /** Takes what waits in the queue into the change logs. */
+    appendChanges: () => changes.drain(),
     /** Lets requests to DynamoDB fail. */
     breakDynamoDb: (decide: typeof faultOf) => {
       faultOf = decide;
@@ -200,7 +217,7 @@ export const createWatchedService = async () => {
       clock.advance(PERIOD_MS);
       for (const queue of queues) await measureQueue(queue);
       for (const line of takeLog()) cloudwatch.recordLogLine(line);
-      return cloudwatch.endPeriod().map((name) => name.slice(STACK.length + 1));
+      return cloudwatch.endPeriod().map(shortName);
     },
   };
 };
