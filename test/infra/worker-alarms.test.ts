@@ -204,9 +204,10 @@ describe("the retention", () => {
   test("triggers RetentionBehind when a run leaves items of an organization, and not when a second run erases them", async () => {
     const service = await createWatchedService();
     const { id } = service.organization;
+    const { WORK_ITEMS_TABLE: items } = service.runtime.environment;
     await changeOrganization(service.runtime, id, { retention_days: 30 });
     expect(await night(service, erase(service))()).toEqual([]);
-    service.breakDynamoDb(({ command }) => (command === "QueryCommand" ? "ValidationException" : undefined));
+    service.breakDynamoDb(({ table }) => (table === items ? "AccessDeniedException" : undefined));
     expect(await night(service, erase(service))()).toEqual(["RetentionBehind"]);
     const twice = await createWatchedService();
     const failsFirst = async () => {
