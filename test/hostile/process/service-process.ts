@@ -82,7 +82,7 @@ export const startService = (directory: string, hostileSeed?: number, older?: st
       ...childEnvironment(),
       DATA_DIR: directory,
       PORT: "0",
-      HOSTILE_SEED: String(hostileSeed),
+      ...(hostileSeed !== undefined && { HOSTILE_SEED: String(hostileSeed) }),
       ...(older !== undefined && { OLDER: older }),
     },
     join(directory, "env"),

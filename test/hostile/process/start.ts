@@ -8,12 +8,14 @@ import { createFaultyRuntime } from "../../support/uploads/fault-injection.ts";
 import { Hostilities } from "../world/hostilities.ts";
 
 /**
- * The service as a process in whose requests things go wrong. Its variables are DATA_DIR, HOSTILE_SEED and OLDER: the
- * directory of a version whose functions serve every other call at random. It runs until it is killed or told to stop.
+ * The service as a process in whose requests things go wrong, if it has a HOSTILE_SEED. Its other variables are DATA_DIR and
+ * OLDER: the directory of a version whose functions serve every other call at random. It runs until it is killed or told to
+ * stop.
  */
 const { DATA_DIR: dataDirectory = "", HOSTILE_SEED: seed, OLDER: older } = process.env;
-const random = randomFrom(Number(seed));
+const random = randomFrom(Number(seed ?? 0));
 const hostilities = new Hostilities(random, ["refusals", "silence", "damage", "conflicts"]);
+if (seed === undefined) hostilities.end();
 
 /** Each makes clients of its own: the SDK's paginators take no others. */
 const versions = [newer];
