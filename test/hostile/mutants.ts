@@ -153,8 +153,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/work-items/upload-mark.ts",
     text: ".filter(([other]) => other !== job && !ended.has(other));",
     instead: ".filter(([other]) => other !== job && !ended.has(other)).slice(-1);",
-    foundBy: [],
-    story: "undos",
+    foundBy: "test/lib/work-items/undo/undo-work-items.test.ts",
   },
   "undo cas": {
     defect: "a window is counted although the claim is another worker's by now",

@@ -62,6 +62,33 @@ it("a row is recognized once all of it is undone, and not while a part of it is 
 
 it("another undo of the same import finds nothing to do", async () => {
   await undo([FIRST]);
-  const source = { job: "undo 2", findEnded: noneEnded };
+  const source = { job: "undo-2", findEnded: noneEnded };
   expect(await undo([FIRST, SECOND], { source })).toMatchObject([{ outcome: "unchanged" }, { outcome: "unchanged" }]);
+});
+
+it("three undos at once each find again what they have done, and what they have kept", async () => {
+  const { organization, runtime, call } = service;
+  await call("applyWorkItemBatch", { body: { work_items: [{ external_id: "b" }] } });
+  const jobs = ["type", "agent_name", "agent_external_id"].map((field, index) => {
+    return { field, undone: { id: `import-${index}`, createdAt: IMPORT.createdAt + index } };
+  });
+  for (const { field, undone } of jobs) {
+    const source = { job: undone.id, createdAt: undone.createdAt, firstRow: 2, findEnded: noneEnded };
+    const rows = [{ row: 2, input: { external_id: "b", [field]: "imported" } }];
+    await createApplyWorkItems(runtime)(organization, rows, { source, deadline: Infinity });
+  }
+  const input = { external_id: "b", type: "mine", agent_name: "mine", agent_external_id: "mine" };
+  await call("applyWorkItemBatch", { body: { work_items: [input] } });
+  const undoAll = (dryRun: boolean) =>
+    Promise.all(
+      jobs.map(({ undone }) => {
+        const source = { job: `undo-of-${undone.id}`, findEnded: noneEnded };
+        return undo([{ externalId: "b", events: [] }], { undone, source, dryRun, hasEvents: false });
+      }),
+    );
+  const done = await undoAll(false);
+  expect(done).toMatchObject(
+    jobs.map(({ field }) => [{ outcome: "kept", reason: "changed", kept: [{ name: field, now: "mine" }] }]),
+  );
+  expect(await undoAll(true)).toEqual(done.map(([result]) => [{ ...result, recognized: true }]));
 });
