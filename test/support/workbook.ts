@@ -40,12 +40,14 @@ const cellOf = (place: string, cell: Cell): string => {
   return `<c r="${place}" t="${kind}"><f>${escaped(formula)}</f><v>${escaped(result)}</v></c>`;
 };
 
-const sheetOf = (rows: readonly (readonly Cell[])[]): string => {
+const sheetOf = (rows: readonly (readonly Cell[])[], merged: readonly string[]): string => {
   const cells = rows.map((row, at) => {
     const inner = row.map((cell, column) => cellOf(`${String.fromCodePoint(65 + column)}${at + 1}`, cell));
     return `<row r="${at + 1}">${inner.join("")}</row>`;
   });
-  return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData></worksheet>`;
+  const ranges =
+    merged.length === 0 ? "" : `<mergeCells>${merged.map((ref) => `<mergeCell ref="${ref}"/>`).join("")}</mergeCells>`;
+  return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData>${ranges}</worksheet>`;
 };
 
 /** What can be odd about a workbook. */
@@ -56,12 +58,14 @@ interface Oddities {
   readonly properties?: string;
   /** Parts in place of those that are made, by name. */
   readonly parts?: Readonly<Record<string, string>>;
+  /** Ranges of merged cells, such as `A2:A4`, in all sheets. */
+  readonly merged?: readonly string[];
 }
 
 /** A workbook (.xlsx). @param sheets rows of at most 26 cells by the names of the sheets */
 export const makeWorkbook = (
   sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>,
-  { states = {}, properties = "", parts = {} }: Oddities = {},
+  { states = {}, properties = "", parts = {}, merged = [] }: Oddities = {},
 ): Buffer => {
   const names = Object.keys(sheets);
   const each = (make: (number: number, name: string) => string): string =>
@@ -80,7 +84,9 @@ export const makeWorkbook = (
     "xl/workbook.xml": `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}">${properties}<sheets>${each((number, name) => `<sheet name="${escaped(name)}" sheetId="${number}" state="${states[name] ?? "visible"}" r:id="rId${number}"/>`)}</sheets></workbook>`,
     "xl/styles.xml": XML + STYLES,
     "xl/_rels/workbook.xml.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="styles" Type="${RELATIONS}/styles" Target="styles.xml"/>${each((number) => `<Relationship Id="rId${number}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}</Relationships>`,
-    ...Object.fromEntries(names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!)])),
+    ...Object.fromEntries(
+      names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!, merged)]),
+    ),
     ...parts,
   };
   const bytes = Object.entries(files).map(([name, text]) => [name, strToU8(text)] as const);

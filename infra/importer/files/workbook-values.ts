@@ -36,7 +36,9 @@ export function kindOfFormat(id: number, code: string | undefined): NumberKind {
     .replaceAll(/\[[^\]]*\]|am\/pm|a\/p|\.0+/gi, "")
     .split(";")
     .some(
-      (section) => /[dhmsy]/i.test(section) && !/[#0?]|[acf-gi-ln-rt-xz]/i.test(section.replaceAll(/g+e+|e+|b+/gi, "")),
+      (section) =>
+        /[dhmsy]|a{3}/i.test(section) &&
+        !/[#0?]|[acf-gi-ln-rt-xz]/i.test(section.replaceAll(/g+e+|e+|b+|a{3,4}/gi, "")),
     );
   return isDate ? "date" : "number";
 }

@@ -2,7 +2,9 @@ import { unzipSync } from "fflate";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportHeader, withoutPrefix } from "./cell-prefix.ts";
+import { type CellPlace, placeOf } from "./cell-place.ts";
 import { type DateSystem, kindOfFormat, type NumberKind, textOfIso, textOfNumber } from "./workbook-values.ts";
+import { type MergedRange, mergedRangeOf, withMergedValues } from "./merged-cells.ts";
 import { readXml } from "./xml.ts";
 
 /** A sheet of a workbook. */
@@ -12,6 +14,16 @@ export interface Sheet {
   readonly isHidden: boolean;
   /** Its rows as CSV with commas. */
   readonly csv: string;
+  /** Cells that are empty here, although they aren't in the workbook: formulas whose result isn't stored, and damaged ones. */
+  readonly lost: Readonly<Record<"formulas" | "damaged", LostCells>>;
+  /** Merged cells with a text. */
+  readonly merged: readonly MergedRange[];
+}
+
+/** Cells whose value can't be read. */
+export interface LostCells {
+  readonly count: number;
+  readonly first: CellPlace | undefined;
 }
 
 /** A workbook cannot be read. The message is a sentence for people that says what to do. */
@@ -26,6 +38,7 @@ const CELLS_MAX = 100_000_000;
 /** Limits of spreadsheets. */
 const ROWS_MAX = 1_048_576;
 const COLUMNS_MAX = 16_384;
+const DAMAGED = "This workbook cannot be read. Save it as .xlsx or CSV.";
 const TOO_LARGE = "This workbook is too large. Save the sheet as CSV.";
 
 type Parts = Readonly<Record<string, Uint8Array>>;
@@ -138,16 +151,15 @@ interface RawCell {
 }
 
 /** What a cell shows; undefined if it is damaged. Results of formulas that are errors, such as #N/A, are empty. */
-function textOf({ type, style, value }: RawCell, { texts, styles, dates }: Book): string | undefined {
-  if (value === undefined || (value === "" && type !== "s")) return "";
+function textOf({ type, style, value = "" }: RawCell, { texts, styles, dates }: Book): string | undefined {
+  if (type === "inlineStr" || type === "str") return unescaped(value);
+  const text = value.trim();
+  if (text === "") return "";
   switch (type) {
     case "s":
-      return /^\s*\d+\s*$/.test(value) ? texts[Number(value)] : undefined;
-    case "inlineStr":
-    case "str":
-      return unescaped(value);
+      return /^\d+$/.test(text) ? texts[Number(text)] : undefined;
     case "b":
-      return { "0": "false", "1": "true", false: "false", true: "true" }[value.trim()];
+      return { "0": "false", "1": "true", false: "false", true: "true" }[text.toLowerCase()];
     case "e":
       return "";
     case "d":
@@ -159,35 +171,28 @@ function textOf({ type, style, value }: RawCell, { texts, styles, dates }: Book)
   }
 }
 
-function damaged(what: string, row: number, column: number, sheet: string): WorkbookError {
-  return new WorkbookError(what.replace("@", () => `in row ${row}, column ${column} of the sheet “${sheet}”`));
-}
-
-/** The place of a cell such as `AB12`, from 1; undefined for parts that it hasn't. */
-function placeOf(reference: string | undefined): { readonly row?: number; readonly column?: number } {
-  const [, letters, digits] = /^\$?([A-Z]{1,3})\$?(\d+)$/i.exec(reference ?? "") ?? [];
-  if (letters === undefined) return {};
-  const column = Array.from(letters.toUpperCase()).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
-  return { row: Number(digits), column };
-}
-
 /** The rows of a sheet, each up to its last cell that isn't empty; those after the last such row are left out. */
-function readRows(xml: string, sheet: string, book: Book): string[][] {
+function readRows(xml: string, book: Book) {
   const rows: string[][] = [];
+  const none: LostCells = { count: 0, first: undefined };
+  const lost = { formulas: none, damaged: none };
+  const merged: MergedRange[] = [];
+  let read = 0;
   let row = 0;
   let column = 0;
   let cell: RawCell | undefined;
   let isValue = false;
   let isReading = false;
   const finish = ({ hasFormula, ...raw }: RawCell): void => {
-    const where = [row, column, sheet] as const;
-    if (hasFormula && (raw.value ?? "") === "" && raw.type !== "str") {
-      throw damaged("The formula @ has no result. Open the workbook, save it and choose it again.", ...where);
-    }
-    const text = textOf({ hasFormula, ...raw }, book);
+    const hasNoResult = hasFormula && (raw.value ?? "") === "" && raw.type !== "str";
+    const text = hasNoResult ? undefined : textOf({ hasFormula, ...raw }, book);
     if (text === undefined) {
-      throw damaged("This workbook cannot be read. The cell @ is damaged. Save it as .xlsx or CSV.", ...where);
+      const kind = hasNoResult ? "formulas" : "damaged";
+      const { count, first } = lost[kind];
+      lost[kind] = { count: count + 1, first: first ?? { row, column } };
+      return;
     }
+    read++;
     if (text === "") return;
     if (row > ROWS_MAX || column > COLUMNS_MAX) throw new WorkbookError(TOO_LARGE);
     while (rows.length < row) rows.push([]);
@@ -201,10 +206,13 @@ function readRows(xml: string, sheet: string, book: Book): string[][] {
         row = Number(attribute("r") ?? row + 1);
         column = 0;
       } else if (name === "c") {
-        const place = placeOf(attribute("r"));
-        row = place.row ?? Math.max(1, row);
-        column = place.column ?? column + 1;
+        const place = placeOf(attribute("r") ?? "");
+        row = place?.row ?? Math.max(1, row);
+        column = place?.column ?? column + 1;
         cell = { type: attribute("t") ?? "n", style: attribute("s"), value: undefined, hasFormula: false };
+      } else if (name === "mergeCell") {
+        const range = mergedRangeOf(attribute("ref") ?? "");
+        if (range) merged.push(range);
       } else if (cell && name === "f") cell.hasFormula = true;
       else if (name === "rPh") isReading = true;
       else if (cell && !isReading && (name === "v" || name === "t")) {
@@ -224,7 +232,9 @@ function readRows(xml: string, sheet: string, book: Book): string[][] {
       }
     },
   });
-  return rows;
+  // A sheet most of whose cells can't be read is read wrongly.
+  if (lost.damaged.count > read) throw new WorkbookError(DAMAGED);
+  return { lost, ...withMergedValues(rows, merged) };
 }
 
 /** Rows as CSV, all with as many cells as the longest. */
@@ -259,8 +269,8 @@ function readParts(parts: Parts): Sheet[] {
   });
   const book = { texts: readSharedTexts(partOf("sharedStrings")), styles: readStyles(partOf("styles")), dates };
   return found.flatMap(({ name, isHidden, part }) => {
-    const rows = readRows(textOfPart(part), name, book);
-    return rows.length === 0 ? [] : [{ name, isHidden, csv: csvOf(rows) }];
+    const { rows, ...about } = readRows(textOfPart(part), book);
+    return rows.length === 0 ? [] : [{ name, isHidden, csv: csvOf(rows), ...about }];
   });
 }
 
@@ -275,7 +285,7 @@ export async function readSheets(file: Blob): Promise<[Sheet, ...Sheet[]]> {
     sheets = readParts(unpack(archive));
   } catch (error) {
     if (error instanceof WorkbookError) throw error;
-    throw new WorkbookError("This workbook cannot be read. Save it as .xlsx or CSV.", { cause: error });
+    throw new WorkbookError(DAMAGED, { cause: error });
   }
   const [first, ...others] = sheets.toSorted((a, b) => Number(a.isHidden) - Number(b.isHidden));
   if (first === undefined) throw new WorkbookError("This workbook has no rows.");

@@ -1,9 +1,11 @@
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { readFile } from "../../../../infra/pages/browser/upload/table-file.ts";
+import { notesOf } from "../../../../infra/importer/files/sheet-notes.ts";
 import { readSheets } from "../../../../infra/importer/files/workbook.ts";
 import { kindOfFormat } from "../../../../infra/importer/files/workbook-values.ts";
 import { readXml } from "../../../../infra/importer/files/xml.ts";
+import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
 import { everyZone } from "../../../support/every-zone.ts";
 import { type Cell, makeWorkbook } from "../../../support/workbook.ts";
 
@@ -90,11 +92,90 @@ describe("a workbook of an unusual program", () => {
     await expect(readSheets(new Blob([hidden]))).rejects.toThrow("Only hidden sheets of this workbook have rows.");
   });
 
-  test("whose formulas were never calculated is rejected", async () => {
-    await expect(csvOf([["a"], [{ xml: "<c><f>1+1</f><v></v></c>" }]])).rejects.toThrow(
-      "The formula in row 2, column 1 of the sheet “Sheet” has no result.",
-    );
+  test("is read to its end, and names formulas without a result and damaged cells, which are empty", async () => {
+    const rows = [
+      ["id", "hours", "note"],
+      ["1", { xml: '<c r="B2"><f>1+1</f><v></v></c>' }, { xml: '<c r="C2" t="x"><v>?</v></c>' }],
+      ["2", { xml: '<c r="B3"><f>1+1</f></c>' }, "end"],
+    ];
+    const [sheet] = await readSheets(new Blob([makeWorkbook({ Sheet: rows })]));
+    expect(sheet.csv).toBe("id,hours,note\n1,,\n2,,end\n");
+    expect(notesOf(sheet, 1)).toEqual([
+      "2 formulas have no stored result, the first in B2: their values are left empty; open the workbook in a spreadsheet, save it and choose it again",
+      "there is a damaged cell in C2: its value is left empty; correct it and save the workbook again",
+    ]);
     expect(await csvOf([["a", { xml: '<c t="str"><f>""</f><v></v></c>' }]])).toBe("a\n");
+  });
+
+  test("has empty cells that say of what kind they would be", async () => {
+    const empty = [
+      '<c t="s"/>',
+      '<c t="s"><v></v></c>',
+      '<c t="s"><v> </v></c>',
+      '<c t="inlineStr"/>',
+      '<c t="b"><v/></c>',
+    ];
+    const others = [
+      '<c t="inlineStr"><is/></c>',
+      '<c t="inlineStr"><is><t/></is></c>',
+      "<c><v> </v></c>",
+      '<c t="d"><v/></c>',
+    ];
+    const [sheet] = await readSheets(
+      new Blob([makeWorkbook({ Sheet: [["id", ...[...empty, ...others].map((xml) => ({ xml })), "end"]] })]),
+    );
+    expect([sheet.csv, notesOf(sheet, 1)]).toEqual(["id,,,,,,,,,,end\n", []]);
+  });
+
+  const merged = async (rows: readonly (readonly Cell[])[], ...ranges: readonly string[]) => {
+    const book = makeWorkbook({ Sheet: rows }, { merged: ranges });
+    return (await readSheets(new Blob([book])))[0];
+  };
+
+  test("gives each row of a merged cell its text, and says so", async () => {
+    const rows = [
+      ["agent", "id"],
+      ["Ann", "1"],
+      [null, "2"],
+      [null, "3"],
+      ["Bob", "4"],
+      [null, "5"],
+    ];
+    const sheet = await merged(rows, "A2:A4", "A5:A1048576");
+    expect(sheet.csv).toBe("agent,id\nAnn,1\nAnn,2\nAnn,3\nBob,4\nBob,5\n");
+    expect(notesOf(sheet, 1)).toEqual(["merged cells: each row of A2:A4, A5:A1048576 gets their value"]);
+  });
+
+  test("gives the text of a wide merged cell to its first column alone, and says so where it isn't a title", async () => {
+    const rows = [
+      ["Report", null, null],
+      ["id", "team", "city"],
+      ["1", "north", null],
+      ["2", null, null],
+    ];
+    const sheet = await merged(rows, "A1:C1", "B3:C4");
+    expect(sheet.csv).toBe("Report,,\nid,team,city\n1,north,\n2,north,\n");
+    expect(notesOf(sheet, 2)).toEqual([
+      "merged cells: each row of B3:C4 gets their value",
+      "merged cells: only the first column of B3:C4 gets their value",
+    ]);
+  });
+
+  test("has a header of two rows, whose merged names are also in the lower one", async () => {
+    const rows = [
+      ["id", "Agent", null],
+      [null, "name", "email"],
+      ["1", "Ann", "a@x.org"],
+    ];
+    expect((await merged(rows, "A1:A2", "B1:C1")).csv).toBe("id,Agent,\nid,name,email\n1,Ann,a@x.org\n");
+    // A row that has nothing of its own is none.
+    expect((await merged([["id", "name"], [], ["1", "Ann"]], "A1:A2", "B1:B2")).csv).toBe("id,name\n,\n1,Ann\n");
+  });
+
+  test("whose merged cells overlap without end doesn't take long", async () => {
+    const rows = [["id", "x"], ...Array.from({ length: 3000 }, (_, row) => [row === 0 ? "a" : null, "x"])];
+    const taken = await cpuMillisecondsOf(() => merged(rows, ...Array.from({ length: 20_000 }, () => "A2:A1048576")));
+    expect(taken).toBeLessThan(2000);
   });
 
   test("that is a trap is rejected before it fills the memory", async () => {
@@ -116,6 +197,12 @@ describe("a workbook of an unusual program", () => {
     ["mm:ss.0", "date"],
     ["yyyy/mm/dd hh:mm:ss.000", "date"],
     ["[$-404]e/m/d", "date"],
+    ["yyyy/mm/dd(aaa)", "date"],
+    ["aaaa, yyyy/m/d h:mm", "date"],
+    ['yyyy"년" m"월" d"일" aaaa', "date"],
+    ["[$-411]AAA", "date"],
+    ["ddd, dd mmm yyyy", "date"],
+    ["mm/dd dddd", "date"],
     ["[h]:mm", "duration"],
     ["[mm]:ss", "duration"],
     ["General", "number"],

@@ -1,0 +1,41 @@
+import { listed } from "../../../lib/errors.ts";
+import { referenceTo } from "./cell-place.ts";
+import type { MergedRange } from "./merged-cells.ts";
+import type { LostCells, Sheet } from "./workbook.ts";
+
+function placesOf(ranges: readonly MergedRange[]): string {
+  return listed(ranges.map(({ first, last }) => `${referenceTo(first)}:${referenceTo(last)}`));
+}
+
+function noteOfLost({ count, first }: LostCells, one: string, many: string, advice: string): string[] {
+  if (first === undefined) return [];
+  const which =
+    count === 1 ? `${one} in ${referenceTo(first)}` : `${count} ${many}, the first in ${referenceTo(first)}`;
+  return [`${which}: ${count === 1 ? "its value is" : "their values are"} left empty; ${advice}`];
+}
+
+/**
+ * What a person has to know of a sheet before it is imported, in sentences without their ends: what isn't as it is shown there.
+ * @param headerRow number of the header's row
+ */
+export function notesOf({ lost, merged }: Sheet, headerRow: number): string[] {
+  const below = merged.filter(({ first }) => first.row > headerRow);
+  const high = below.filter(({ first, last }) => last.row > first.row);
+  const wide = below.filter(({ first, last }) => last.column > first.column);
+  return [
+    ...noteOfLost(
+      lost.formulas,
+      "there is a formula without a stored result",
+      "formulas have no stored result",
+      "open the workbook in a spreadsheet, save it and choose it again",
+    ),
+    ...noteOfLost(
+      lost.damaged,
+      "there is a damaged cell",
+      "cells are damaged",
+      `correct ${lost.damaged.count === 1 ? "it" : "them"} and save the workbook again`,
+    ),
+    ...(high.length === 0 ? [] : [`merged cells: each row of ${placesOf(high)} gets their value`]),
+    ...(wide.length === 0 ? [] : [`merged cells: only the first column of ${placesOf(wide)} gets their value`]),
+  ];
+}
