@@ -29,8 +29,14 @@ export function readIds(terminal: Terminal, blob: Blob, mapping: CheckedMapping)
   });
 }
 
-/** Says which IDs repeat. */
-export function noteIds(terminal: Terminal, { repeatedRows, repeated, isComplete }: IdFindings): void {
+/** Says which IDs repeat, and which look like another one. */
+export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, odd, isComplete }: IdFindings): void {
+  if (oddRows > 0) {
+    terminal.note(
+      `${oddRows === 1 ? "1 row has an ID that differs" : `${oddRows} rows have IDs that differ`} from what is seen${odd.length < oddRows ? "; the first" : ""}:`,
+    );
+    for (const { row, externalId, oddity } of odd) terminal.note(`row ${row}: "${externalId}" has ${oddity}`);
+  }
   if (!isComplete) terminal.note("there are more IDs than can be compared here: later rows may repeat one");
   if (repeatedRows === 0) {
     if (isComplete) terminal.note("no ID repeats");

@@ -47,21 +47,33 @@ async function mappingByNames(file: CsvFile): Promise<Mapping> {
   throw new CommandError(`${other}: write a mapping with --propose <file>, check it, and import with --mapping <file>`);
 }
 
-/**
- * The mapping to send: that of the file in `--mapping`, with the delimiter that is given or that a workbook gets. Without
- * one, a file with another delimiter than a comma gets one that says so.
- */
-async function mappingOf(options: Options, file: CsvFile): Promise<Mapping | undefined> {
+/** The mapping in the file of `--mapping`, with the delimiter that is given; undefined without one. @throws CommandError */
+async function givenMapping(options: Options): Promise<Mapping | undefined> {
   const path = textOption(options, "mapping");
-  const delimiter = file.isWorkbook ? COMMA : delimiterOf(options);
-  if (path === undefined) return file.delimiter === COMMA ? undefined : mappingByNames(file);
+  if (path === undefined) return undefined;
   let mapping: Mapping;
   try {
     mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
   } catch (error) {
     throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
   }
+  const delimiter = delimiterOf(options);
   return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
+}
+
+/** The delimiter that was given, or that a mapping says; undefined if it is to be found out. */
+function knownDelimiter(options: Options, mapping: Mapping | undefined): Delimiter | undefined {
+  if (mapping === undefined || "from" in mapping) return delimiterOf(options);
+  return mapping.delimiter ?? COMMA;
+}
+
+/**
+ * The mapping to send: the given one, for a workbook with its delimiter. Without one, a file with another delimiter than a
+ * comma gets one that says so.
+ */
+async function mappingOf(given: Mapping | undefined, file: CsvFile): Promise<Mapping | undefined> {
+  if (given === undefined) return file.delimiter === COMMA ? undefined : mappingByNames(file);
+  return file.isWorkbook && !("from" in given) ? { ...given, delimiter: COMMA } : given;
 }
 
 /** Writes one of a job's lists to a file, if one is named and the list has rows. */
@@ -108,9 +120,14 @@ export function printOutcome(terminal: Terminal, job: WorkItemUpload, options: O
   else if (job.failed_rows > 0) terminal.exitCode = EXIT.someFailed;
 }
 
-async function runImport({ terminal, options, ...call }: CommandCall, path: string, file: CsvFile): Promise<void> {
+async function runImport(
+  { terminal, options, ...call }: CommandCall,
+  path: string,
+  file: CsvFile,
+  given: Mapping | undefined,
+): Promise<void> {
   const client = call.client();
-  const mapping = await mappingOf(options, file);
+  const mapping = await mappingOf(given, file);
   const used = await usedMapping(client, mapping);
   const content = used && options["withoutTotals"] === true ? await withoutTotals(terminal, file, used) : file.blob;
   const ids = used && (await readIds(terminal, content, used));
@@ -156,8 +173,8 @@ export const importCommand: Command = {
     "--mapping <file>": "JSON file that maps columns to fields",
     "--propose <file>": "write a proposed mapping to this file and upload nothing",
     "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
-    "--dates <order>": "for --propose: day-first, month-first or year-first, where dates don't show it",
-    "--without-totals": "leave out rows of totals and repeated headers",
+    "--dates <order>": "for --propose: day-first, month-first, year-first or unix, where dates don't show it",
+    "--without-totals": "leave out rows that look like no items: totals, notes, repeated headers",
     "--dry-run": "trial run: show what would happen, save nothing",
     "--yes": "import without a question, also if IDs repeat or existing items would change (for scripts)",
     "--no-trial": "import without a trial run before it, and without a question",
@@ -183,16 +200,18 @@ export const importCommand: Command = {
       options,
       positionals: [path = ""],
     } = call;
+    const mapping = await givenMapping(options);
     const known = {
       encoding: textOption(options, "encoding"),
-      delimiter: delimiterOf(options),
+      delimiter: knownDelimiter(options, mapping),
       sheet: textOption(options, "sheet"),
     };
     const file = await openCsv(path, known, terminal.stdin);
     try {
       if (file.readAs !== undefined) terminal.note(`${path} is read as ${file.readAs}`);
+      for (const note of file.notes) terminal.note(note);
       const propose = textOption(options, "propose");
-      if (propose === undefined) return await runImport(call, path, file);
+      if (propose === undefined) return await runImport(call, path, file, mapping);
       await writeProposal(terminal, file, propose, options);
       terminal.note(
         `wrote a proposed mapping to ${propose}; check it, then run: import ${path} --mapping ${propose} --dry-run --wait`,

@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { nearestTo } from "../../../lib/nearest.ts";
-import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { COMMA, type Delimiter, DELIMITERS } from "../../../lib/uploads/csv/delimiter.ts";
 import { HEADER_ROW_MAX } from "../../../lib/uploads/mapping/mapping.ts";
 import { HEAD_BYTES, isWorkbook, problemOfBinary, problemOfOtherText } from "../../../lib/uploads/csv/file-kind.ts";
+import type { DelimiterReading } from "@work-items/importer/proposals/find-delimiter.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { UTF_8 } from "@work-items/importer/files/encodings.ts";
 import { type EncodingDoubt, EncodingError, findTextFormat, toUtf8 } from "@work-items/importer/files/text-file.ts";
+import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import { readFirstRows } from "@work-items/importer/files/whole-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "@work-items/importer/files/workbook.ts";
 import { UsageError } from "./command.ts";
@@ -28,6 +30,8 @@ export interface CsvFile {
   readonly isWorkbook: boolean;
   /** How the file was read, unless it is CSV in UTF-8. */
   readonly readAs: string | undefined;
+  /** What isn't as it is shown in a workbook. */
+  readonly notes: readonly string[];
   /** Deletes what was written for it. */
   readonly close: () => Promise<void>;
 }
@@ -57,11 +61,14 @@ async function openWorkbook(file: Blob, name: string | undefined): Promise<CsvFi
   });
   const sheet = sheetOf(sheets, name);
   const others = sheets.filter((each) => each !== sheet).map((each) => each.name);
+  const blob = new Blob([sheet.csv]);
+  const { rows } = await readFirstRows(blob.stream(), COMMA, HEADER_ROW_MAX);
   return {
-    blob: new Blob([sheet.csv]),
+    blob,
     delimiter: COMMA,
     isWorkbook: true,
     readAs: `the sheet ${sheet.name}${others.length > 0 ? `; others are ${others.join(", ")}` : ""}`,
+    notes: notesOf(sheet, findHeaderRow(rows)),
     close: async () => undefined,
   };
 }
@@ -100,6 +107,18 @@ function questionOf({ problem, likely, mayBeUtf8 }: EncodingDoubt): string {
   ].join("\n");
 }
 
+/** What a person has to know to name the delimiter of a file: the header as it reads by each. */
+function delimiterQuestion(readings: readonly DelimiterReading[]): string {
+  const lines = readings.map(({ delimiter, names }) => {
+    const option = `--delimiter ${delimiter === "\t" ? "tab" : `"${delimiter}"`}`.padEnd("--delimiter tab".length);
+    return `  ${option}  ${names.map((name) => `"${name}"`).join(" ")}`;
+  });
+  const by = readings.map(({ delimiter }) => DELIMITERS[delimiter]).join(" or ");
+  return [`the columns may be separated by ${by}. Add the delimiter by which the header is right:`, ...lines].join(
+    "\n",
+  );
+}
+
 async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> {
   const format = await findTextFormat(file, { encoding: encoding?.toLowerCase(), delimiter }).catch(
     (error: unknown) => {
@@ -110,12 +129,14 @@ async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promi
     },
   );
   if (format.doubt) throw new EncodingError(questionOf(format.doubt));
+  if (format.delimiters.length > 0) throw new CommandError(delimiterQuestion(format.delimiters));
   const converted = toUtf8(file, format);
   return {
     ...(converted ? await keep(Readable.fromWeb(converted as never)) : { blob: file, close: async () => undefined }),
     delimiter: format.delimiter,
     isWorkbook: false,
     readAs: format.encoding === UTF_8 ? undefined : format.encoding,
+    notes: [],
   };
 }
 

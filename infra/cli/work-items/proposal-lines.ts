@@ -63,7 +63,7 @@ function choices({ totals = [], keptMarks = [] }: Proposal): string[] {
     ...(totals.length === 0
       ? []
       : [
-          `looks like totals or headers, not items: ${shownRows.join(", ")}${more}; leave such rows out with --without-totals`,
+          `looks like totals, notes or headers, not items: ${shownRows.join(", ")}${more}; leave such rows out with --without-totals`,
         ]),
     ...keptMarks.map(
       ({ word, columns }) =>

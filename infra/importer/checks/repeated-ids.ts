@@ -17,25 +17,52 @@ export interface RepeatedId {
   readonly row: number;
 }
 
+/** An ID that looks like another one, which is an item of its own. */
+export interface OddId {
+  readonly row: number;
+  readonly externalId: string;
+  /** What is odd about it: "spaces around it", "a character that can't be seen (U+200B)". */
+  readonly oddity: string;
+}
+
 /** What is known of the IDs of a file. */
 export interface IdFindings {
   /** Number of rows whose ID is also in an earlier row. */
   readonly repeatedRows: number;
   /** The first IDs that repeat. */
   readonly repeated: readonly RepeatedId[];
+  /** Number of rows whose ID has outer spaces or characters that can't be seen. */
+  readonly oddRows: number;
+  /** The first such IDs. */
+  readonly odd: readonly OddId[];
   /** Whether every row was compared with all before it. */
   readonly isComplete: boolean;
 }
 
 /** What is known of IDs that weren't compared. */
-export const NOT_COMPARED: IdFindings = { repeatedRows: 0, repeated: [], isComplete: false };
+export const NOT_COMPARED: IdFindings = { repeatedRows: 0, repeated: [], oddRows: 0, odd: [], isComplete: false };
 
-/** Finds the IDs that more than one row has. */
+/** Characters without a picture of their own, and spaces that aren't one: soft hyphens, zero-width spaces, marks of direction. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFE00-\uFE0F\uFFA0]|[^\S ]/u;
+
+/** What makes an ID look like another one; undefined if nothing does. */
+function oddityOf(id: string): string | undefined {
+  const inner = id.trim();
+  if (inner !== id) return "spaces around it";
+  const [unseen] = UNSEEN.exec(id) ?? [];
+  if (unseen === undefined) return undefined;
+  const code = unseen.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  return `a character that can't be seen (U+${code})`;
+}
+
+/** Finds the IDs that more than one row has, and those that look like another one. */
 export class RepeatedIds implements RowObserver {
   readonly #idOf: (cells: readonly string[]) => string;
   readonly #table: IdTable;
   readonly #named = new Map<string, RepeatedId>();
+  readonly #odd: OddId[] = [];
   #repeatedRows = 0;
+  #oddRows = 0;
 
   /** @param idOf the ID of a row; empty if it has none @param idsMax so many different IDs are compared */
   constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX) {
@@ -46,6 +73,7 @@ export class RepeatedIds implements RowObserver {
   observe({ row, cells }: FileRow): void {
     const externalId = this.#idOf(cells);
     if (externalId === "") return;
+    this.#noteOddity(row, externalId);
     const firstRow = this.#table.firstRow(externalId, row);
     if (firstRow === undefined) return;
     this.#repeatedRows += 1;
@@ -53,10 +81,19 @@ export class RepeatedIds implements RowObserver {
     this.#named.set(externalId, { externalId, firstRow, row });
   }
 
+  #noteOddity(row: number, externalId: string): void {
+    const oddity = oddityOf(externalId);
+    if (oddity === undefined) return;
+    this.#oddRows += 1;
+    if (this.#odd.length < NAMED_IDS) this.#odd.push({ row, externalId, oddity });
+  }
+
   get findings(): IdFindings {
     return {
       repeatedRows: this.#repeatedRows,
       repeated: [...this.#named.values()],
+      oddRows: this.#oddRows,
+      odd: this.#odd,
       isComplete: this.#table.isComplete,
     };
   }
@@ -112,13 +149,27 @@ export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindin
     reason,
   });
   return columns.map((column) => {
-    if (column.target !== "external_id" || column.certainty !== "certain") return column;
-    if (ids === undefined) return likely(column, BEING_COMPARED);
-    const { repeatedRows, isComplete } = ids;
-    if (repeatedRows > 0) {
-      const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows.toLocaleString("en-US")} rows repeat`;
-      return likely(column, `${column.reason}, but ${rows} an earlier value`);
-    }
-    return isComplete ? column : likely(column, `${column.reason}, but not all rows could be compared`);
+    if (column.target !== "external_id") return column;
+    if (ids === undefined) return column.certainty === "certain" ? likely(column, BEING_COMPARED) : column;
+    const doubts = doubtsOf(ids, column.certainty === "certain");
+    const but = column.reason.includes(", but ") ? ";" : ", but";
+    return doubts.length === 0 ? column : likely(column, `${column.reason}${but} ${doubts.join("; ")}`);
   });
+}
+
+/** What speaks against the IDs of a column. @param isCertain whether nothing else does: what repeats may be known already */
+function doubtsOf({ repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings, isCertain: boolean): string[] {
+  const counted = (rows: number, one: string, many: string): string =>
+    rows === 1 ? `1 row ${one}` : `${rows.toLocaleString("en-US")} rows ${many}`;
+  const repeats = repeatedRows === 0 ? [] : [`${counted(repeatedRows, "repeats", "repeat")} an earlier value`];
+  return [
+    ...(isCertain ? repeats : []),
+    ...(odd === undefined
+      ? []
+      : [
+          `${counted(oddRows, "has", "have")} an ID that differs from what is seen: ` +
+            `"${odd.externalId}" in row ${odd.row} has ${odd.oddity}, which is part of the ID`,
+        ]),
+    ...(isCertain && repeatedRows === 0 && !isComplete ? ["not all rows could be compared"] : []),
+  ];
 }

@@ -1,8 +1,10 @@
-import { cellValue, lineEndOf, QuoteError, rawCells } from "../../../lib/uploads/csv/csv-text.ts";
+import { cellValue, endOfQuoted, lineEndOf, QuoteError, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportColumn } from "../../../lib/uploads/csv/header-names.ts";
 import { mapRecords } from "./records.ts";
 
+/** Spaces beside the equals sign of a formula are few. */
+const SIGN_MAX_CHARACTERS = 16;
 /** Stands before a cell that a spreadsheet would otherwise run as a formula. */
 const PREFIX = "'";
 
@@ -36,9 +38,18 @@ export function withoutPrefix(value: string): string {
   return value.startsWith(PREFIX) && isFormulaWithin(value) ? value.slice(PREFIX.length) : value;
 }
 
-/** Whether a text may hold a cell with a prefix. */
-export function mayHavePrefix(text: string): boolean {
-  return /'[=@＝＠＋－\t\r\n+-]/.test(text);
+/** A text that its program wrote as a formula, so that a spreadsheet keeps its zeros: `="00123"`. */
+const TEXT_FORMULA = /^= ?"((?:[^"]|"")*)"\s*$/;
+
+/** What a spreadsheet shows for the value of a cell: the text of a formula that is one, a value without its prefix. */
+function shownValue(value: string): string {
+  const [, text] = TEXT_FORMULA.exec(value) ?? [];
+  return text === undefined ? withoutPrefix(value) : text.replaceAll('""', '"');
+}
+
+/** Whether a text may hold a cell with a prefix, or a text as a formula. */
+export function mayNeedRepair(text: string): boolean {
+  return /'[=@＝＠＋－\t\r\n+-]|= ?"/.test(text);
 }
 
 /**
@@ -49,31 +60,61 @@ export function isReportHeader(cells: readonly string[]): boolean {
   return cells.some(isReportColumn);
 }
 
-/** A cell as it is in the file, without the prefix of its value. */
-function rawWithoutPrefix(raw: string): string {
-  const open = raw.startsWith('"') ? '"' : "";
-  if (raw[open.length] !== PREFIX) return raw;
+/** A cell as it is in the file, with the value that a spreadsheet shows. */
+function repairedCell(raw: string, delimiter: Delimiter): string {
   const value = cellValue(raw);
-  return withoutPrefix(value) === value ? raw : open + raw.slice(open.length + PREFIX.length);
+  const shown = shownValue(value);
+  if (shown === value) return raw;
+  const open = raw.startsWith('"') ? '"' : "";
+  return value.startsWith(PREFIX) ? open + raw.slice(open.length + PREFIX.length) : toCell(shown, delimiter);
 }
 
-/** A record without the prefixes of its cells. One with wrong quotes stays as it is: the service says what is wrong. */
-function recordWithoutPrefixes(record: string, delimiter: Delimiter): string {
-  if (!mayHavePrefix(record)) return record;
+/** The cells of a record with their quotes. Those of `="00123"`, which has quotes and doesn't begin with one, are `"00123"`. */
+function cellsIn(record: string, delimiter: Delimiter): string[] {
+  return rawCells(withQuotedFormulas(record, delimiter), delimiter);
+}
+
+/** A record in which texts as formulas without quotes around them are quoted cells. @throws QuoteError */
+function withQuotedFormulas(record: string, delimiter: Delimiter): string {
+  if (!/= ?"/.test(record)) return record;
+  const text = record.slice(0, record.length - lineEndOf(record).length);
+  let repaired = "";
+  let start = 0;
+  while (start <= text.length) {
+    const [sign = ""] = /^ *= ?(?=")/.exec(text.slice(start, start + SIGN_MAX_CHARACTERS)) ?? [];
+    const isQuoted = sign !== "" || text[start] === '"';
+    const from = isQuoted ? endOfQuoted(text, start + sign.length) : start;
+    const next = text.indexOf(delimiter, from);
+    const end = next === -1 ? text.length : next;
+    // What follows the quotes isn't part of a text.
+    const isText = sign !== "" && text.slice(from, end).trim() === "";
+    repaired += (isText ? text.slice(start + sign.length, from) : text.slice(start, end)) + text.slice(end, end + 1);
+    start = end + 1;
+  }
+  return repaired + lineEndOf(record);
+}
+
+/** A record with the values that a spreadsheet shows. One with wrong quotes stays as it is: the service says what is wrong. */
+function repairedRecord(record: string, delimiter: Delimiter): string {
+  if (!mayNeedRepair(record)) return record;
   try {
-    return rawCells(record, delimiter).map(rawWithoutPrefix).join(delimiter) + lineEndOf(record);
+    return (
+      cellsIn(record, delimiter)
+        .map((raw) => repairedCell(raw, delimiter))
+        .join(delimiter) + lineEndOf(record)
+    );
   } catch (error) {
     if (error instanceof QuoteError) return record;
     throw error;
   }
 }
 
-/** Removes the prefixes of the cells of a CSV text, unless it is a report, and changes nothing else of it. */
-export function createPrefixRemoval(delimiter: Delimiter): TransformStream<string, string> {
+/** Gives the cells of a CSV text the values that a spreadsheet shows, unless it is a report, and changes nothing else of it. */
+export function createCellRepair(delimiter: Delimiter): TransformStream<string, string> {
   let isReport: boolean | undefined;
   return mapRecords((record) => {
     // Blank lines stand in place of those above the header of the file that a report is about.
     if (isReport === undefined && record.trim() !== "") isReport = isReportHeader(record.split(delimiter));
-    return isReport ? record : recordWithoutPrefixes(record, delimiter);
+    return isReport ? record : repairedRecord(record, delimiter);
   });
 }

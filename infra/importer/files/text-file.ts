@@ -1,7 +1,8 @@
 import { type Delimiter, DELIMITERS } from "../../../lib/uploads/csv/delimiter.ts";
 import { markOf, utf16Of } from "../../../lib/uploads/csv/file-kind.ts";
-import { delimiterIn } from "../proposals/find-delimiter.ts";
-import { createPrefixRemoval } from "./cell-prefix.ts";
+import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
+import { createCellRepair } from "./cell-prefix.ts";
+import { endMarkIn, withoutEndMark } from "./end-mark.ts";
 import { encodingName, UTF_8 } from "./encodings.ts";
 import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "./likely-encodings.ts";
 import { findBadByte, readWhole, type RowLayout, rowAt, sampleLines, type WholeText } from "./whole-text.ts";
@@ -25,9 +26,14 @@ export interface TextFormat extends RowLayout {
   readonly encoding: string;
   /** What has to be asked before the file is read; undefined if its encoding is certain or was chosen. */
   readonly doubt: EncodingDoubt | undefined;
+  /** Only the likeliest one while there is a question about it. */
   readonly delimiter: Delimiter;
-  /** Whether there may be cells with the prefix of an export. */
+  /** How the header reads by each of several delimiters that fit: a person has to choose. None if it is certain or was chosen. */
+  readonly delimiters: readonly DelimiterReading[];
+  /** Whether there may be cells with the prefix of an export, or with a text as a formula. */
   readonly mayHavePrefixes: boolean;
+  /** Whether the file ends with the end mark of DOS. */
+  readonly hasEndMark: boolean;
 }
 
 /** A file isn't text in its encoding. The message says in which row, as a sentence without its end. */
@@ -40,15 +46,17 @@ const HIDDEN_LINE = /^sep=(.?)(?:\r\n|\n|\r)/i;
 const DELIMITER_CHARACTERS = 64 * 1024;
 
 /** How the rows of a text are cut. */
-type Layout = Pick<TextFormat, keyof RowLayout | "delimiter">;
+type Layout = Pick<TextFormat, keyof RowLayout | "delimiter" | "delimiters">;
 
 function layoutOf(head: Uint8Array, encoding: string, delimiter: Delimiter | undefined): Layout {
   const text = new TextDecoder(encoding).decode(head, { stream: true });
   const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
   const unquoted = text.replaceAll(/"(?:""|[^"])*"/g, "");
-  const start = text.slice(hidden.length, DELIMITER_CHARACTERS);
+  const known = delimiter ?? (told in DELIMITERS ? (told as Delimiter) : undefined);
+  const found = known === undefined ? delimitersIn(text.slice(hidden.length, DELIMITER_CHARACTERS)) : [];
   return {
-    delimiter: delimiter ?? (told in DELIMITERS ? (told as Delimiter) : delimiterIn(start)),
+    delimiter: known ?? found[0]!.delimiter,
+    delimiters: found.length > 1 ? found : [],
     hasOnlyReturns: unquoted.includes("\r") && !unquoted.includes("\n"),
     hiddenCharacters: hidden.length,
   };
@@ -123,7 +131,8 @@ export async function findTextFormat(
   const encoding = given ?? utf16Of(head) ?? UTF_8;
   const layout = layoutOf(head, encoding, known.delimiter);
   if (given === undefined && encoding !== UTF_8) {
-    return { encoding, doubt: doubtOfUtf16(head, encoding, layout), ...layout, mayHavePrefixes: true };
+    const doubt = doubtOfUtf16(head, encoding, layout);
+    return { encoding, doubt, ...layout, mayHavePrefixes: true, hasEndMark: true };
   }
   const whole = await readWhole(file, encoding);
   if (given !== undefined && whole.brokenFrom !== undefined) {
@@ -136,6 +145,7 @@ export async function findTextFormat(
     ...layout,
     // All other files are converted anyway.
     mayHavePrefixes: encoding !== UTF_8 || whole.mayHavePrefixes,
+    hasEndMark: endMarkIn(whole.end) !== -1,
   };
 }
 
@@ -152,16 +162,18 @@ function createRepair({ hasOnlyReturns, hiddenCharacters }: TextFormat): Transfo
 }
 
 /**
- * The file as UTF-8 whose rows end with LF or CRLF, whose row 1 is the header and whose cells have no prefix of an
- * export; undefined if it is so already. The stream fails at what isn't text in its encoding, as a changed file may not be.
+ * The file as UTF-8 whose rows end with LF or CRLF, whose row 1 is the header, whose cells have no prefix of an export
+ * and aren't texts as formulas, and which has no end mark; undefined if it is so already. The stream fails at what isn't text in its encoding, as a changed file may not be.
  */
 export function toUtf8(file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined {
-  const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes } = format;
-  if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes) return undefined;
+  const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes, hasEndMark } = format;
+  const isPlain = !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes && !hasEndMark;
+  if (encoding === UTF_8 && isPlain) return undefined;
   return file
     .stream()
     .pipeThrough(new TextDecoderStream(encoding, { fatal: true }))
     .pipeThrough(createRepair(format))
-    .pipeThrough(createPrefixRemoval(delimiter))
+    .pipeThrough(withoutEndMark())
+    .pipeThrough(createCellRepair(delimiter))
     .pipeThrough(new TextEncoderStream());
 }

@@ -1,5 +1,5 @@
 import { RecordEnds } from "../../../lib/uploads/csv/csv-text.ts";
-import { mayHavePrefix } from "./cell-prefix.ts";
+import { mayNeedRepair } from "./cell-prefix.ts";
 import { StrictDecoder } from "./encodings.ts";
 import { type SevenBitSign, SevenBitSigns } from "./seven-bit.ts";
 
@@ -14,11 +14,16 @@ export interface RowLayout {
 /** What is found by reading a file to its end. */
 export interface WholeText {
   readonly mayHavePrefixes: boolean;
+  /** Its last characters. */
+  readonly end: string;
   /** A sign that the file, which is ASCII, stands for other letters. */
   readonly sign: SevenBitSign | undefined;
   /** Where the chunk begins that isn't text in the encoding; undefined if there is none. */
   readonly brokenFrom: number | undefined;
 }
+
+/** More line ends don't follow an end mark. */
+const END_CHARACTERS = 8;
 
 async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader();
@@ -42,15 +47,15 @@ export async function readWhole(file: Blob, encoding: string): Promise<WholeText
       const text = decoder.decode(bytes);
       isAscii &&= text.length === bytes.length;
       if (isAscii) signs.read(text);
-      mayHavePrefixes ||= mayHavePrefix(last + text);
-      last = (last + text).slice(-1);
+      mayHavePrefixes ||= mayNeedRepair(last + text);
+      last = (last + text).slice(-END_CHARACTERS);
       offset += bytes.length;
     }
     decoder.decode();
-    return { mayHavePrefixes, sign: isAscii ? signs.end() : undefined, brokenFrom: undefined };
+    return { mayHavePrefixes, end: last, sign: isAscii ? signs.end() : undefined, brokenFrom: undefined };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return { mayHavePrefixes, sign: undefined, brokenFrom: offset };
+    return { mayHavePrefixes, end: "", sign: undefined, brokenFrom: offset };
   }
 }
 

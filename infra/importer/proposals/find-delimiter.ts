@@ -1,33 +1,65 @@
+import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { agentOfName, isCustomer, targetOfName } from "./known-headers.ts";
+import { plainWords } from "./plain-words.ts";
+
+/** How the header of a file reads by a delimiter. */
+export interface DelimiterReading {
+  readonly delimiter: Delimiter;
+  readonly names: readonly string[];
+}
 
 /** Rows whose lines show the delimiter. */
 const DELIMITER_LINES = 20;
 
 /** The longest run of lines with the same number of cells, if that is more than one. */
-function longestRun(widths: readonly number[]): { readonly lines: number; readonly width: number } {
-  let longest = { lines: 0, width: 0 };
+function longestRun(widths: readonly number[]) {
+  let longest = { lines: 0, width: 0, start: 0 };
   let run = longest;
-  for (const width of widths) {
-    run = { lines: width === run.width ? run.lines + 1 : 1, width };
+  for (const [index, width] of widths.entries()) {
+    run = width === run.width ? { ...run, lines: run.lines + 1 } : { lines: 1, width, start: index };
     if (width > 1 && run.lines > longest.lines) longest = run;
   }
   return longest;
 }
 
+/** Whether a cell is what some system calls a column. */
+function isKnown(cell: string): boolean {
+  const words = plainWords(cell);
+  return (
+    [nameOfColumn(cell), targetOfName(words), agentOfName(words)].some((each) => each !== undefined) ||
+    isCustomer(words)
+  );
+}
+
+/** Text without the delimiters, quotes and line ends in its quoted cells. */
+function withPlainQuotes(text: string): string {
+  return text.replaceAll(/"((?:""|[^"])*)"/g, (_, cell: string) => cell.replaceAll(/[\r\n,;\t|"]/g, " "));
+}
+
 /**
- * The delimiter that makes the same number of cells of the most lines in a row: there may be titles above them.
+ * The delimiters that make the same number of cells of the most lines in a row: there may be titles above them. Of several,
+ * those by which the header has the most names that are known. If more than one is left, a person has to say which it is.
  * @param text the first rows of a file
+ * @returns at least one, the likeliest first
  */
-export function delimiterIn(text: string): Delimiter {
-  const lines = text
-    .replaceAll(/"(?:""|[^"])*"/g, "")
+export function delimitersIn(text: string): DelimiterReading[] {
+  const lines = withPlainQuotes(text)
     .split(/[\r\n]+/)
     .slice(0, DELIMITER_LINES);
-  const scored = (Object.keys(DELIMITERS) as Delimiter[]).map((delimiter) => ({
-    delimiter,
-    ...longestRun(lines.map((line) => line.split(delimiter).length)),
-  }));
-  return scored.reduce((most, each) =>
-    each.lines > most.lines || (each.lines === most.lines && each.width > most.width) ? each : most,
-  ).delimiter;
+  const runs = (Object.keys(DELIMITERS) as Delimiter[])
+    .map((delimiter) => ({ delimiter, ...longestRun(lines.map((line) => line.split(delimiter).length)) }))
+    .toSorted((a, b) => b.lines - a.lines || b.width - a.width);
+  const fitting = runs.filter((each) => each.lines === runs[0]!.lines);
+  // One line shows nothing but its width.
+  const readings = (runs[0]!.lines > 1 ? fitting : runs.slice(0, 1)).map(({ delimiter, start, lines: count }) => {
+    // Titles may be as wide as the header below them.
+    const all = lines.slice(start, start + Math.max(1, count)).map((line) => {
+      const names = line.split(delimiter).map((name) => name.trim());
+      return { delimiter, names, known: names.filter(isKnown).length };
+    });
+    return all.reduce((best, each) => (each.known > best.known ? each : best));
+  });
+  const most = Math.max(...readings.map(({ known }) => known));
+  return readings.flatMap(({ known, ...reading }) => (known === most ? [reading] : []));
 }

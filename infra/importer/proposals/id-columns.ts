@@ -1,4 +1,5 @@
 import { areEmails } from "./agent-columns.ts";
+import { isDigits } from "./digit-dates.ts";
 import { isCustomer } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { timeReadingsOf } from "./time-formats.ts";
@@ -27,11 +28,18 @@ export function isDistinct({ values }: Pick<IdColumn, "values">): boolean {
   return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
 }
 
+/** Whether a column holds date-times. Digits alone are none where its name says that they number something. */
+function holdsTimes({ words, values, survey }: IdColumn): boolean {
+  const isNumbered = !isMeasure(words) && values.every(isDigits);
+  return !isNumbered && timeReadingsOf(survey.shapes) !== undefined;
+}
+
 /** Whether the values of a column look like identifiers: no names of people, no texts, dates, sums or measures. */
-export function isIdentifier({ words, values, survey }: IdColumn): boolean {
+export function isIdentifier(column: IdColumn): boolean {
+  const { words, values, survey } = column;
   if (NO_ID.test(words) || isCustomer(words) || areEmails(values)) return false;
   const isText = values.some((value) => /\s/.test(value.trim()) || value.length > 64 || /^-?\d+[.,]\d+$/.test(value));
-  return !isText && !(survey.isNumeric && isMeasure(words)) && timeReadingsOf(survey.shapes) === undefined;
+  return !isText && !(survey.isNumeric && isMeasure(words)) && !holdsTimes(column);
 }
 
 /** Fewer rows are numbered from 1 by chance. */
@@ -57,8 +65,6 @@ export function doubtOfIds({ values, survey }: IdColumn, isCertain: boolean): st
   const all = [...values, ...survey.shapes.flatMap(({ examples }) => examples)];
   const rewritten = all.find((value) => REWRITTEN.test(value.trim()));
   if (rewritten !== undefined) return `a spreadsheet or script has rewritten values such as "${rewritten}"`;
-  const padded = values.find((value) => value !== value.trim());
-  if (padded !== undefined) return `values such as "${padded}" have spaces around them, which are part of the ID`;
   if (values.length > 0 && !isDistinct({ values })) return "values repeat";
   return !isCertain && isRowNumber(values) ? "its values only number the rows" : undefined;
 }

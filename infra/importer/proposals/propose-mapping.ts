@@ -1,16 +1,23 @@
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { isNoItem } from "./find-totals.ts";
 import { doubtOfIds, isDistinct, isIdentifier, isMeasure } from "./id-columns.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { agentFields, areEmails, nobodyIn } from "./agent-columns.ts";
 import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known-headers.ts";
 import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./known-choices.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { isNoDate } from "./no-dates.ts";
 import { plainWords } from "./plain-words.ts";
-import { proposeTime, type TimeAnswers, type TimeQuestion, timesOfDay, withoutZone } from "./propose-time.ts";
-import { looksLikeDate, timeReadingsOf } from "./time-formats.ts";
+import {
+  proposeTime,
+  type TimeAnswers,
+  type TimeQuestion,
+  timesOfDay,
+  withoutNoDates,
+  withoutZone,
+} from "./propose-time.ts";
+import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
 import { isMark, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
 
 /** The header of a file and its first rows. */
@@ -130,6 +137,16 @@ function checkValues(target: string, column: Column, rows: number, isCertain: bo
   return named(source);
 }
 
+/** Whether a text is a date that means none, and hardly anything else. */
+function isNoTime(text: string): boolean {
+  return text.trim().length > 1 && isNoDate(text.trim());
+}
+
+/** A source with further aliases. */
+function withAliases(source: Source, { values }: Pick<Source, "values">): Source {
+  return values === undefined ? source : { ...source, values: { ...source.values, ...values } };
+}
+
 /** Aliases that leave out of a field what is no id, no person, no type and no date: other fields keep such words. */
 function withoutMarks(target: string, { survey }: Column): Pick<Source, "values"> {
   const isAgent = target.startsWith("agent_");
@@ -212,11 +229,11 @@ class Choices {
       const time = proposeTime(column.name, column.survey, this.#answers);
       return time ? [{ column, isCertain, time }] : [];
     });
-    for (const { column } of free.filter(({ isCertain }) => isCertain)) this.#doubtTexts(column);
-    const sources = found.map(({ column, time }) => ({ ...time.source, ...withoutMarks("completed_at", column) }));
+    for (const { column } of free) this.#doubtTexts(column);
+    const sources = found.map(({ column, time }) => withAliases(time.source, withoutMarks("completed_at", column)));
     const [first, ...others] = sources;
     if (first === undefined) {
-      this.#takeEmptyTime(free.find(({ column }) => column.values.length === 0)?.column);
+      this.#takeEmptyTime(free.find(({ column }) => column.values.every(isNoTime))?.column);
       return;
     }
     this.sources.set("completed_at", others.length === 0 ? first : { first_of: sources });
@@ -227,7 +244,7 @@ class Choices {
       const clock = timesOfDay(column, this.#all);
       const doubts = [
         ...(clock === undefined ? [] : [`the time of day is in "${clock.name}"`]),
-        ...(time.doubt === undefined ? [] : [time.doubt]),
+        ...time.doubts,
         ...time.questions.map(({ kind }) => DOUBTS[kind]),
       ];
       this.columns.set(column.index, {
@@ -243,13 +260,16 @@ class Choices {
   #doubtTexts({ index, survey, values }: Column): void {
     const dates = timeReadingsOf(survey.shapes) ? [] : values.filter(looksLikeDate);
     if (!isMost(dates.length, values)) return;
-    const reason = `by its name it has completion dates, but values such as "${dates[0]}" can't be read as dates`;
+    const count = countOfTime(dates[0]!);
+    const advice = count === undefined ? "" : `; it looks like ${count}. Export the column as dates`;
+    const reason = `by its name it has completion dates, but values such as "${dates[0]}" can't be read as dates${advice}`;
     this.columns.set(index, { target: undefined, certainty: "likely", reason });
   }
 
   #takeEmptyTime(column: Column | undefined): void {
     if (column === undefined) return;
-    this.sources.set("completed_at", { column: column.name, time_zone: this.#answers.timeZone });
+    const source = { column: column.name, time_zone: this.#answers.timeZone, ...withoutNoDates(column.survey) };
+    this.sources.set("completed_at", withAliases(source, withoutMarks("completed_at", column)));
     this.columns.set(column.index, {
       target: "completed_at",
       certainty: "likely",
@@ -337,7 +357,10 @@ function keptMarksOf(columns: readonly Column[], choices: Choices): KeptMark[] {
 export function proposeMapping(sample: Sample): Proposal {
   const { names, rows, delimiter, headerRow = 1 } = sample;
   const survey = sample.survey ?? surveyOf(names, rows, headerRow + 1);
-  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== "") && !isNoItem(cells, names));
+  const odd = new Set(survey.totals.map(({ row }) => row));
+  const filled = rows.filter(
+    (cells, index) => cells.some((cell) => cell.trim() !== "") && !odd.has(headerRow + 1 + index),
+  );
   const all = numberedNames(names).map((name, index) => ({ name, index }));
   const named = all.filter(({ name }) => name !== "" && !isReportColumn(name));
   const repeated = repeatedNames(named);

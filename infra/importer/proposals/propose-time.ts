@@ -3,8 +3,8 @@ import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
 
-/** The number that dates begin with, where their cells don't show it. */
-export const DATE_ORDERS = ["day-first", "month-first", "year-first"] as const;
+/** What dates begin with, where their cells don't show it: a number, or the seconds since 1970 that they are. */
+export const DATE_ORDERS = ["day-first", "month-first", "year-first", "unix"] as const;
 /** One of `DATE_ORDERS`. */
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
@@ -26,13 +26,18 @@ export type TimeQuestion =
 export interface ProposedTime {
   readonly source: Source;
   readonly questions: readonly TimeQuestion[];
-  /** What speaks against the proposal; undefined if nothing does. */
-  readonly doubt: string | undefined;
+  /** What speaks against the proposal. */
+  readonly doubts: readonly string[];
 }
 
-const INITIALS: Readonly<Record<DateOrder, string>> = { "day-first": "d", "month-first": "M", "year-first": "y" };
+const INITIALS: Readonly<Record<DateOrder, string>> = {
+  "day-first": "d",
+  "month-first": "M",
+  "year-first": "y",
+  unix: "u",
+};
 
-/** The number that a date of a format begins with. */
+/** What a date of a format begins with. */
 export function orderOf(format: string): DateOrder {
   return DATE_ORDERS.find((order) => format.startsWith(INITIALS[order])) ?? "year-first";
 }
@@ -50,12 +55,20 @@ export function shownQuestion({ example, formats }: Extract<TimeQuestion, { kind
   return `${example}: ${formats.map((format) => shownReading(example, format)).join(" or ")}?`;
 }
 
-/** Rows of another format that are worth a look: one in ten, or any that are date-times. */
-function doubtOf({ rows, readRows, other }: TimeReadings): string | undefined {
+/**
+ * Rows of another format that are worth a look: one in ten, or any that are date-times; and values that are hardly times
+ * of completion.
+ */
+function doubtsOf({ rows, readRows, other, implausible }: TimeReadings): string[] {
   const unread = rows - readRows;
-  if (other === undefined && unread < rows / 10) return undefined;
+  const isMany = unread > 0 && (other !== undefined || unread >= rows / 10);
   const isDate = other === undefined ? "don't look like dates" : `have another date format, such as "${other}"`;
-  return unread === 0 ? undefined : `${unread} of ${rows} values ${isDate}`;
+  const shown = implausible?.time.slice(0, 16).replace("T", " ");
+  const when = implausible !== undefined && implausible.time < "2000" ? "before 2000" : "in the future";
+  return [
+    ...(isMany ? [`${unread} of ${rows} values ${isDate}`] : []),
+    ...(implausible === undefined ? [] : [`"${implausible.text}" would be ${shown}, ${when}`]),
+  ];
 }
 
 const ZONE_IN_NAME = /\s*\(([A-Za-z_]+(?:\/[A-Za-z_+-]+)+|UTC)\)$/;
@@ -71,19 +84,20 @@ export function withoutZone(column: string): string {
   return zoneIn(column) === undefined ? column : column.replace(ZONE_IN_NAME, "");
 }
 
+/** The aliases by which the dates of a column that mean none are empty, in it alone. */
+export function withoutNoDates({ noDates }: Pick<SurveyedColumn, "noDates">): Pick<Source, "values"> {
+  return noDates.size === 0 ? {} : { values: Object.fromEntries([...noDates.keys()].map((text) => [text, ""])) };
+}
+
 /** Proposes how a column is read as date-times; undefined if less than half of its values are some. */
-export function proposeTime(
-  column: string,
-  { shapes }: SurveyedColumn,
-  answers: TimeAnswers,
-): ProposedTime | undefined {
+export function proposeTime(column: string, survey: SurveyedColumn, answers: TimeAnswers): ProposedTime | undefined {
   const own = zoneIn(column);
   const {
     timeZone,
     isZoneChosen = false,
     dateOrder,
   } = own ? { ...answers, timeZone: own, isZoneChosen: true } : answers;
-  const readings = timeReadingsOf(shapes);
+  const readings = timeReadingsOf(survey.shapes);
   if (readings === undefined) return undefined;
   const { formats, example, needsZone } = readings;
   const chosen = dateOrder && formats.find((format) => orderOf(format) === dateOrder);
@@ -91,9 +105,9 @@ export function proposeTime(
   if (formats.length > 1 && chosen === undefined) questions.push({ kind: "date", column, example, formats });
   if (needsZone && !isZoneChosen) questions.push({ kind: "zone", column, timeZone });
   return {
-    source: { column, ...timeOptionsOf(chosen ?? formats[0], readings, timeZone) },
+    source: { column, ...timeOptionsOf(chosen ?? formats[0], readings, timeZone), ...withoutNoDates(survey) },
     questions,
-    doubt: doubtOf(readings),
+    doubts: doubtsOf(readings),
   };
 }
 

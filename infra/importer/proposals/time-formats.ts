@@ -1,5 +1,6 @@
 import { createTimeReader } from "../../../lib/uploads/mapping/date-time.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { DIGIT_FORMATS, digitFormatsOf } from "./digit-dates.ts";
 import type { Shape } from "./survey.ts";
 
 const DATES = ["dd-MM-yyyy", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "MM-dd-yyyy", "yyyy/MM/dd", "yyyy-MM-dd"];
@@ -24,17 +25,28 @@ function formatsWith(between: string): string[] {
 /** Formats to choose from. */
 export const TIME_FORMATS: readonly string[] = ["iso", ...formatsWith(" "), "unix_ms", "unix"];
 /** Formats that are tried. Scripts and reports write a comma before the time. */
-const TRIED_FORMATS = [...new Set([...TIME_FORMATS, ...formatsWith(", ")])];
-/** Digits of times since 1970 that are meant: numbers that are shorter may be anything. */
+const TRIED_FORMATS = [...new Set([...TIME_FORMATS, ...formatsWith(", "), ...DIGIT_FORMATS])];
+/** Whole digits of times since 1970 that are meant: numbers that are shorter may be anything. */
 const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
+/** Of dates that are digits alone. */
+const DIGITS_MIN = 8;
+
+/** The number of digits before a fraction. */
+function countDigits(text: string): number {
+  return /^\d*/.exec(text)![0].length;
+}
 
 type Reader = (text: string) => string | undefined;
 
 function createReader(format: string, timeZone: string | undefined): Reader {
   const digits = DIGITS[format];
   const read = createTimeReader({ format, timeZone }, ".");
+  const isOfDigits = DIGIT_FORMATS.includes(format);
   return (text) => {
-    if (digits !== undefined && text.trim().length !== digits) return undefined;
+    const cell = text.trim();
+    if (digits !== undefined && countDigits(cell) !== digits) return undefined;
+    // A date of digits has all of them, whatever date-fns takes.
+    if (isOfDigits && !digitFormatsOf(cell).includes(format)) return undefined;
     try {
       return read(text);
     } catch {
@@ -48,11 +60,40 @@ export function readTime(text: string, format: string, timeZone: string | undefi
   return createReader(format, timeZone)(text);
 }
 
-/** Days since 1900, as spreadsheets keep dates; or numbers with letters or other signs between them than in a time of day. */
-const DATE_LIKE = /^[2-9]\d{4}(?:[.,]\d+)?$|^(?=(?:.*\d){4}).*\d(?:[^\d:.,]|\.\d+\.).*\d/;
+/** Numbers by which programs keep times, and how many of them are a second: those that no format reads. */
+const COUNTS = [
+  {
+    name: "a spreadsheet's day number",
+    pattern: /^[2-9]\d{4}(?:[.,]\d+)?$/,
+    secondsOf: (days: number) => (days - 25_569) * 86_400,
+  },
+  { name: "a Unix time in microseconds", pattern: /^\d{16}(?:[.,]\d+)?$/, secondsOf: (count: number) => count / 1e6 },
+  { name: "a Unix time in nanoseconds", pattern: /^\d{19}$/, secondsOf: (count: number) => count / 1e9 },
+] as const;
+
+/** What a number is that no format reads, such as "a spreadsheet's day number: 2023-06-01 10:30:00"; undefined if it isn't known. */
+export function countOfTime(text: string): string | undefined {
+  const cell = text.trim();
+  const found = COUNTS.find(({ pattern }) => pattern.test(cell));
+  if (found === undefined) return undefined;
+  const time = Math.round(found.secondsOf(Number(cell.replace(",", "."))) * 1000);
+  return `${found.name}: ${new Date(time).toISOString().slice(0, 19).replace("T", " ")}`;
+}
+
+/** Numbers with letters or other signs between them than in a time of day, or of as many digits as a date or a time since 1970. */
+const DATE_LIKE = /^(?=(?:.*\d){4}).*\d(?:[^\d:.,]|\.\d+\.).*\d|^\d{8,}(?:[.,]\d+)?(?:Z|[+-]\d{4})?$/;
 /** Whether a text looks like a date, whatever its format. */
 export function looksLikeDate(text: string): boolean {
-  return DATE_LIKE.test(text.trim());
+  return DATE_LIKE.test(text.trim()) || countOfTime(text) !== undefined;
+}
+
+const FIRST_PLAUSIBLE_MS = Date.UTC(2000, 0, 1);
+const DAY_MS = 86_400_000;
+/** Whether work may have been completed then: not before 2000, nor in the future. */
+function isPlausible(time: string | undefined): boolean {
+  const ms = Date.parse(time ?? "");
+  // Somewhere it is tomorrow already.
+  return ms >= FIRST_PLAUSIBLE_MS && ms < Date.now() + DAY_MS;
 }
 
 /** How the date-times of a column can be read. */
@@ -66,6 +107,8 @@ export interface TimeReadings {
   readonly readRows: number;
   /** A date-time that only other formats read; undefined if there is none. */
   readonly other: string | undefined;
+  /** A cell that would be before 2000 or in the future, and when; undefined if there is none. */
+  readonly implausible: { readonly text: string; readonly time: string } | undefined;
   /** Whether a cell has no offset from UTC, so that its time zone must be known. */
   readonly needsZone: boolean;
 }
@@ -99,8 +142,12 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   const rows = countRows(shapes);
   if (isDate.size === 0 || countRows([...isDate]) < rows / 2) return undefined;
   const readRows = Math.max(...readings.map((reading) => reading.rows));
-  const best = readings.filter((reading) => reading.rows === readRows);
-  const examples = best[0]!.fitting.flatMap((shape) => shape.examples);
+  const most = readings.filter((reading) => reading.rows === readRows);
+  const examples = most[0]!.fitting.flatMap((shape) => shape.examples);
+  // Many digits are a time by several formats: those by which they are in the future aren't meant.
+  const isOfDigits = examples.every((text) => countDigits(text) >= DIGITS_MIN);
+  const plausible = most.filter(({ read }) => examples.some((text) => isPlausible(read(text))));
+  const best = isOfDigits && plausible.length > 0 ? plausible : most;
   const byMeaning = new Map<string, (typeof best)[number]>();
   for (const reading of best.toReversed()) byMeaning.set(examples.map(reading.read).join(), reading);
   const [first, ...different] = best.filter((reading) => [...byMeaning.values()].includes(reading));
@@ -108,6 +155,7 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   const others = different.filter(({ read }) => examples.some((text) => read(text) !== undefined));
   const isTelling = (text: string): boolean =>
     others.every(({ read }) => ![undefined, first!.read(text)].includes(read(text)));
+  const unlikely = examples.find((text) => first!.read(text) !== undefined && !isPlausible(first!.read(text)));
   const rest = [...isDate].find((shape) => ![first!, ...others].every(({ fitting }) => fitting.includes(shape)));
   return {
     formats: [first!.format, ...others.map(({ format }) => format)],
@@ -115,6 +163,7 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
     rows,
     readRows,
     other: rest?.examples[0],
+    implausible: unlikely === undefined ? undefined : { text: unlikely, time: first!.read(unlikely)! },
     needsZone: needsZone(first!.format, examples),
   };
 }

@@ -65,7 +65,7 @@ export function lineEndOf(record: string): "\r\n" | "\n" | "" {
 }
 
 /** Where the quoted cell that begins there ends, after its closing quote. @throws QuoteError */
-function endOfQuoted(text: string, start: number): number {
+export function endOfQuoted(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2);
   if (quote === -1) throw new QuoteError("isOpen");

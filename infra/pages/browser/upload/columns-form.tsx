@@ -95,12 +95,13 @@ function Reading({ column, match }: { readonly column: ColumnRole; readonly matc
   if (choicesOf(role)) return <ChoiceReading {...props} />;
   if (name === "" || role === COMBINED || role === LEFT_OUT) return null;
   const target = itemTarget(role);
+  const hasTimes = target !== undefined && isTime(target);
   const isAttribute = role === KEPT || role.startsWith(ATTRIBUTE_PREFIX);
   const { prefix = "", as: type = "text" } = source;
   const [first] = valuesAt(table, index, mapping.empty ?? []);
   return (
     <>
-      {target && isTime(target) && <TimeReading {...props} />}
+      {hasTimes && <TimeReading {...props} />}
       {role === "external_id" && (
         <TextField
           label="Prefix (optional)"
@@ -117,7 +118,7 @@ function Reading({ column, match }: { readonly column: ColumnRole; readonly matc
           onChange={(chosen) => onChange(withKey(source, "as", chosen === "text" ? undefined : (chosen as ValueKind)))}
         />
       )}
-      <EmptyMarks {...props} />
+      <EmptyMarks {...props} hasTimes={hasTimes} />
     </>
   );
 }

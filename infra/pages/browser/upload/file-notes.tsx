@@ -1,16 +1,19 @@
 import type { IdFindings } from "@work-items/importer/checks/repeated-ids.ts";
+import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { FileIds } from "./file-ids.ts";
 import { Check } from "./parts.tsx";
 import { countOf } from "./shown.ts";
-import { observeTable, type TableFile } from "./table-file.ts";
+import { asSentence, observeTable, type TableFile } from "./table-file.ts";
 import { useLoaded } from "./use-calls.ts";
 import type { Match } from "./use-import.ts";
 
 /** So many cells of a row are shown. */
 const SHOWN_CELLS = 6;
+/** More such rows are chosen at once. */
+const SHOWN_TOTALS = 20;
 /** Of larger files only the first rows are counted: each change of the mapping would read them again. */
 const COUNTED_MAX_BYTES = 64 * 1024 * 1024;
 
@@ -37,6 +40,45 @@ export function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
   );
 }
 
+/** Names the first IDs that look like another one, if any does. */
+function OddIdsNote({ odd, oddRows }: IdFindings) {
+  if (oddRows === 0) return null;
+  return (
+    <div class="warning">
+      <p>
+        <strong>
+          {countOf(oddRows, "row")} {oddRows === 1 ? "has an ID that differs" : "have IDs that differ"} from what you
+          see.
+        </strong>{" "}
+        Spaces and hidden characters are part of an ID: it is an item of its own.
+      </p>
+      <p class="ids">
+        {oddRows > odd.length && "The first: "}
+        {odd.map(({ externalId, row, oddity }) => (
+          <span key={row}>
+            <b>{externalId}</b> in row {row} has {oddity}
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+/** Says what isn't as it is shown in a workbook. */
+export function SheetNotes({ table: { workbook, headerRow } }: { readonly table: TableFile }) {
+  const sheet = workbook?.sheets.find(({ name }) => name === workbook.sheet);
+  const notes = sheet ? notesOf(sheet, headerRow) : [];
+  return (
+    <>
+      {notes.map((note) => (
+        <p key={note} class="unchecked">
+          {asSentence(note)}
+        </p>
+      ))}
+    </>
+  );
+}
+
 /** What is known of the IDs of the whole file, before it is sent. */
 export function FileIdsNote({ part, findings }: FileIds) {
   return (
@@ -54,17 +96,22 @@ export function FileIdsNote({ part, findings }: FileIds) {
         <p class="unchecked">Not all IDs of this file can be compared here: later rows may repeat an earlier ID.</p>
       )}
       {findings && <RepeatedIdsNote {...findings} />}
+      {findings && <OddIdsNote {...findings} />}
     </div>
   );
 }
 
-/** The rows that look like sums: left out, unless a person wants them. */
+/** The rows that look like no items, such as sums: left out, unless a person wants them. */
 export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { readonly match: Match }) {
   if (totals.length === 0) return null;
+  const [shown, others] = [totals.slice(0, SHOWN_TOTALS), totals.slice(SHOWN_TOTALS)];
+  const hidden = new Set(others.map(({ row }) => row));
   return (
     <fieldset class="question">
-      <legend>These rows look like totals or headers. Rows that are checked aren’t imported:</legend>
-      {totals.map(({ row, cells }) => (
+      <legend>
+        These rows look like no items, but totals, notes or headers. Rows that are checked aren’t imported:
+      </legend>
+      {shown.map(({ row, cells }) => (
         <Check
           key={row}
           checked={!keptTotals.has(row)}
@@ -77,6 +124,14 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
             .join(", ")}
         </Check>
       ))}
+      {others.length > 0 && (
+        <Check
+          checked={!keptTotals.has(others[0]!.row)}
+          onChange={(isOut) => keepTotals(isOut ? keptTotals.difference(hidden) : keptTotals.union(hidden))}
+        >
+          Leave out {countOf(others.length, "more row")} like these, from row {others[0]!.row} on
+        </Check>
+      )}
     </fieldset>
   );
 }

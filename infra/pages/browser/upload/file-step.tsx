@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encodings.ts";
-import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
+import type { EncodingDoubt, TextFormat } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
 import { countOf, shownBytes, shownStart } from "./shown.ts";
-import { asSentence, isBlank, readTextFile, type TableFile, withHeaderRow, withSheet } from "./table-file.ts";
+import { asSentence, isAsked, isBlank, readTextFile, type TableFile, withHeaderRow, withSheet } from "./table-file.ts";
 import { useWork } from "./use-calls.ts";
 import type { useImport } from "./use-import.ts";
 
@@ -12,8 +12,12 @@ const SHOWN_ROWS = 5;
 /** Rows that can be chosen as the header. */
 const OFFERED_ROWS = 30;
 const SHOWN_CHARACTERS = 50;
-const DELIMITER_OPTIONS = Object.entries(DELIMITERS).map(
-  ([delimiter, name]) => [delimiter, name[0]!.toUpperCase() + name.slice(1)] as const,
+function nameOfDelimiter(delimiter: Delimiter): string {
+  const name = DELIMITERS[delimiter];
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+const DELIMITER_OPTIONS = (Object.keys(DELIMITERS) as Delimiter[]).map(
+  (delimiter) => [delimiter, nameOfDelimiter(delimiter)] as const,
 );
 
 /** Takes a file, by a button or dropped. */
@@ -114,6 +118,27 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
   );
 }
 
+/** Which of several delimiters separates the columns, by how the header reads. */
+function DelimiterQuestion({
+  format: { delimiters },
+  onChoose,
+}: {
+  readonly format: TextFormat;
+  readonly onChoose: (delimiter: string) => void;
+}) {
+  return (
+    <Question
+      text="What separates the columns of this file?"
+      answers={delimiters.map(({ delimiter, names }) => [
+        delimiter,
+        `${nameOfDelimiter(delimiter)}: ${names.map((name) => `“${shownStart(name, SHOWN_CHARACTERS)}”`).join(" ")}`,
+      ])}
+      chosen={undefined}
+      onChoose={onChoose}
+    />
+  );
+}
+
 function headerOptions({ lines, headerRow }: TableFile): Options {
   return lines.flatMap((cells, index) => {
     const isOffered = index < OFFERED_ROWS || index === headerRow - 1;
@@ -131,6 +156,7 @@ function ReadingForm({ table, onRead }: ReadingProps) {
     const { file, format, asked } = text!;
     return onRead(readTextFile(file, { encoding: format.encoding, delimiter: by as Delimiter }, asked));
   };
+  if (text && isAsked(table)) return <DelimiterQuestion format={text.format} onChoose={separate} />;
   return (
     <div class="fields">
       {text && (
@@ -161,7 +187,7 @@ function ReadingForm({ table, onRead }: ReadingProps) {
 export function FileStep({ flow }: { readonly flow: ReturnType<typeof useImport> }) {
   const { table, error, scanned, stopScan, take, readAgain, open, earlier, onForget } = flow;
   const isReading = scanned !== undefined;
-  const isAsked = table?.text?.format.doubt !== undefined;
+  const isOpen = table !== undefined && isAsked(table);
   return (
     <section aria-labelledby="file">
       <h2 id="file" tabIndex={-1}>
@@ -182,10 +208,10 @@ export function FileStep({ flow }: { readonly flow: ReturnType<typeof useImport>
         <>
           <p role="status">
             <strong>{table.name}</strong>: {shownBytes(table.size)}
-            {!isAsked && `, ${countOf(table.names.length, "column")}`}.
+            {!isOpen && `, ${countOf(table.names.length, "column")}`}.
           </p>
           <ReadingForm table={table} onRead={readAgain} />
-          {!isAsked && (
+          {!isOpen && (
             <>
               <Table
                 caption="The first rows of the file"

@@ -1,7 +1,7 @@
 import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
 import type { CheckedRows } from "./check-rows.ts";
 import { ColumnsForm, openColumn } from "./columns-form.tsx";
-import { FileIdsNote, TotalsForm, UndatedNote } from "./file-notes.tsx";
+import { FileIdsNote, SheetNotes, TotalsForm, UndatedNote } from "./file-notes.tsx";
 import { IdForm } from "./id-form.tsx";
 import { summaryOf } from "./match-summary.ts";
 import { Alert, Button } from "./parts.tsx";
@@ -68,6 +68,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
         ))}
       </datalist>
       {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
+      <SheetNotes table={table} />
       <IdForm match={match} />
       <TotalsForm match={match} />
       <UndatedNote table={table} mapping={mapping} />

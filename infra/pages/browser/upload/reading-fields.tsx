@@ -151,10 +151,17 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
   );
 }
 
-/** Words that may mean that there is no value, each to be chosen. */
-export function EmptyMarks({ match: { table, mapping }, column, source, onChange }: ReadingProps) {
+/** Words that may mean that there is no value, and for date-times the dates that may mean none, each to be chosen. */
+export function EmptyMarks({
+  match: { table, mapping },
+  column,
+  source,
+  onChange,
+  hasTimes,
+}: ReadingProps & { readonly hasTimes: boolean }) {
   const listed = new Set(mapping.empty?.map(comparable));
-  const found = Map.groupBy(surveyed(table, column.index).marks.keys(), comparable);
+  const { marks: words, noDates } = surveyed(table, column.index);
+  const found = Map.groupBy([...words.keys(), ...(hasTimes ? noDates.keys() : [])], comparable);
   const marks = [...found].filter(([mark]) => !listed.has(mark));
   return (
     <>

@@ -2,7 +2,7 @@ import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-na
 import { fieldOf, isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
+import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
 import { type NumberedRow, type SurveyedColumn, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
@@ -13,6 +13,11 @@ const NO_COLUMN: SurveyedColumn = {
   words: new Map(),
   shapes: [],
   marks: new Map(),
+  noDates: new Map(),
+  filledRows: 0,
+  numberedRows: 0,
+  spacedRows: 0,
+  forms: undefined,
   hasValues: false,
   isNumeric: false,
 };
@@ -61,9 +66,9 @@ export function sourceFor(target: Target | undefined, column: string, table: Sur
   if (target === undefined) return { column };
   if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
   if (!isTime(target)) return { column };
-  return (
-    proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE })?.source ?? { column, time_zone: TIME_ZONE }
-  );
+  const survey = surveyed(table, index);
+  const proposed = proposeTime(column, survey, { timeZone: TIME_ZONE })?.source;
+  return proposed ?? { column, time_zone: TIME_ZONE, ...withoutNoDates(survey) };
 }
 
 /** The aliases of a source in which a text has another one, however it is spelled there; none if it is undefined. */

@@ -82,6 +82,11 @@ export interface SurveyedTable extends TableFile {
   readonly survey: Survey;
 }
 
+/** Whether a person has to say how a file is read: in which encoding, or by which delimiter. */
+export function isAsked({ text }: Pick<TableFile, "text">): boolean {
+  return text !== undefined && (text.format.doubt !== undefined || text.format.delimiters.length > 0);
+}
+
 function belowHeader(lines: TableFile["lines"], headerRow: number) {
   return { lines, headerRow, names: lines[headerRow - 1] ?? [], rows: lines.slice(headerRow, headerRow + SAMPLE_ROWS) };
 }
@@ -102,7 +107,7 @@ async function tableOf(content: Blob, delimiter: Delimiter) {
 
 /** Rejects a file that has nothing to import. @throws Error with a sentence for people */
 function assertRows(table: TableFile): TableFile {
-  if (table.text?.format.doubt) return table;
+  if (isAsked(table)) return table;
   const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== "");
   const isCut = table.lines.length === LINES_MAX;
   if (table.problem !== undefined || isCut || table.rows.some(isFilled)) return table;

@@ -12,7 +12,16 @@ import { zoneOf } from "./compare-mappings.ts";
 import { confirmedColumns, useFileIds } from "./file-ids.ts";
 import { send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE, totalsOf } from "./sources.ts";
-import { GONE, isGone, readFile, surveyFile, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
+import {
+  GONE,
+  isAsked,
+  isGone,
+  readFile,
+  surveyFile,
+  type SurveyedTable,
+  type TableFile,
+  withoutRows,
+} from "./table-file.ts";
 
 const NOTHING_SAID: Answered = { mapping: {}, checked: new Set() };
 const NO_ROWS: ReadonlySet<number> = new Set();
@@ -128,13 +137,13 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const take = async (file: File): Promise<void> => {
     source.current = file;
     const next = await read(readFile(file));
-    if (next) open(next.text?.format.doubt ? "File" : "Match");
+    if (next) open(isAsked(next) ? "File" : "Match");
   };
   /** The same file, read in another way; a question that was answered leads to the next step. */
   const readAgain = async (file: TableFile | Promise<TableFile>): Promise<void> => {
-    const wasAsked = table?.text?.format.doubt !== undefined;
+    const wasAsked = table !== undefined && isAsked(table);
     const next = await read(file);
-    if (wasAsked && next && !next.text?.format.doubt) open("Match");
+    if (wasAsked && next && !isAsked(next)) open("Match");
   };
   useEffect(() => {
     if (table === undefined) return;
@@ -167,7 +176,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const match = opened &&
     imported &&
     check &&
-    !opened.table.text?.format.doubt && {
+    !isAsked(opened.table) && {
       /** The file without the rows that are left out. */
       table: imported,
       mapping,

@@ -67,6 +67,28 @@ it("asks for an encoding that it can't tell, sends nothing, and shows how values
   });
 });
 
+it("asks for a delimiter that it can't tell, unless an option or the mapping says it", async () => {
+  writeFileSync("bars.csv", "One|Two; three\n1|a; b\n2|c; d\n");
+  const asked = await run("import", "bars.csv", "--propose", "bars.json");
+  expect(asked).toMatchObject({ exit: 1, out: "" });
+  expect(asked.told).toContain(
+    "the columns may be separated by semicolons or vertical bars. Add the delimiter by which the header is right:\n" +
+      '  --delimiter ";"  "One|Two" "three"\n  --delimiter "|"  "One" "Two; three"\n',
+  );
+  expect(await run("import", "bars.csv", "--propose", "bars.json", "--delimiter", "|")).toMatchObject({ exit: 0 });
+  expect(JSON.parse(readFileSync("bars.json", "utf8"))).toMatchObject({ delimiter: "|" });
+  writeFileSync("bars.json", JSON.stringify({ fields: { external_id: { column: "One" } }, delimiter: "|" }));
+  expect((await run("import", "bars.csv", "--mapping", "bars.json")).told).toContain("no service responds");
+});
+
+it("names IDs with characters that nobody sees in the whole file", async () => {
+  const rows = Array.from({ length: 700 }, (_, row) => `T-${row},a\n`).join("");
+  writeFileSync("unseen.csv", `Ticket ID,Subject\n${rows}T-7\u200B,b\n`);
+  expect((await run("import", "unseen.csv", "--propose", "unseen.json")).told).toContain(
+    'likely, please check: "Ticket ID" as external_id (by name, but 1 row has an ID that differs from what is seen:',
+  );
+});
+
 it("rejects a UTF-8 file with one bad byte, also where UTF-8 was named", async () => {
   const rows = Array.from({ length: 50 }, (_, index) => `Vorgang-M\u00fcller-${index},J\u00fcrgen Gro\u00df\n`).join(
     "",
@@ -120,7 +142,7 @@ it("names rows of totals, and leaves them out as blank lines", async () => {
   writeFileSync("sums.csv", "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\nTotal,,5\n");
   const { told } = await run("import", "sums.csv", "--propose", "sums.json");
   expect(told).toContain(
-    "looks like totals or headers, not items: row 5 (Total, 5); leave such rows out with --without-totals",
+    "looks like totals, notes or headers, not items: row 5 (Total, 5); leave such rows out with --without-totals",
   );
   const file = await openCsv("sums.csv", { encoding: undefined, delimiter: undefined, sheet: undefined });
   const mapping = JSON.parse(readFileSync("sums.json", "utf8")) as Mapping;

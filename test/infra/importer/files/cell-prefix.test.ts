@@ -159,3 +159,41 @@ describe("the prefix of an exported cell", () => {
     expect(sent).toBe(text.replace(`"'=2"`, `"=2"`).replace("'=3", "=3").replace(`"'=4`, `"=4`));
   });
 });
+
+describe("a text that was written as a formula", () => {
+  test.each([
+    ['"=""00123""","=""+49 30 1234"""', "00123", "+49 30 1234"],
+    ['="00123",="+49 30 1234"', "00123", "+49 30 1234"],
+    ['= "00123", ="a,b"', "00123", "a,b"],
+    ['="say ""hi""","= ""x, y"""', 'say "hi"', "x, y"],
+    ['"=""""",=""', "", ""],
+    ['"=""a"" & ""b""","x=""1"""', '="a" & "b"', 'x="1"'],
+    ['"=SUM(A1)",\'=1', "=SUM(A1)", "=1"],
+  ])("is that text: %s", async (line, first, second) => {
+    expect(await imported(`id,note\n${line}\n`, ",")).toEqual([
+      ["id", "note"],
+      [first, second],
+    ]);
+  });
+
+  test("is also the name of a column, and may be the last cell of a file", async () => {
+    expect(await imported('="id";="name"\r\n="007";="x"', ";")).toEqual([
+      ["id", "name"],
+      ["007", "x"],
+    ]);
+  });
+
+  test("stays as it is in a report of the service, and where an export has put a prefix before it", async () => {
+    expect(await imported('id,_row\n"=""1""",2\n', ",")).toEqual([
+      ["id", "_row"],
+      ['="1"', "2"],
+    ]);
+    expect((await imported(`id\n${toCell(withPrefix('="1"'), ",")}\n`, ","))[1]).toEqual(['="1"']);
+  });
+
+  test("beside wrong quotes leaves the record to the service, which says what is wrong", async () => {
+    const text = `id,note\n="1",a "b" c\n="2"x,y\n`;
+    const file = new Blob([text]);
+    expect(await new Response(toUtf8(file, await findTextFormat(file))).text()).toBe(text);
+  });
+});

@@ -68,6 +68,29 @@ describe("a text file of another system", () => {
     expect(await readAll(file)).toBe(rest);
   });
 
+  test.each([
+    ["id\r\n1\r\n\u001A", "id\r\n1\r\n"],
+    ["id,type\n1,call\u001A", "id,type\n1,call"],
+    ['id,type\n1,"call"\u001A\r\n', 'id,type\n1,"call"'],
+    ["id\n1\n\u001A\n\u001A\u001A\n", "id\n1\n"],
+  ])("loses the end mark of %j", async (text, rest) => {
+    expect(await readAll(Buffer.from(text))).toBe(rest);
+    expect(await readAll(utf16(`\uFEFF${text}`))).toBe(rest);
+    // In whatever pieces it comes.
+    const file = new Blob([text]);
+    const format = await findTextFormat(file);
+    const pieces = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
+    Object.defineProperty(file, "stream", { value: () => ReadableStream.from(pieces) });
+    expect(await new Response(toUtf8(file, format)).text()).toBe(rest);
+  });
+
+  test("keeps an end mark that isn't at its end", async () => {
+    const text = "id,note\n1,a\u001Ab\n\u001A\n2,c\u001A\n3,d\n";
+    const file = new Blob([text]);
+    expect(toUtf8(file, await findTextFormat(file))).toBeUndefined();
+    expect(await readAll(Buffer.from(`${text}\u001A`))).toBe(text);
+  });
+
   test("is its own header's, also where that has line ends and other delimiters in quotes", async () => {
     expect((await formatOf(Buffer.from('"a,\nb,c,d";e;f\n1;2;3\n'))).delimiter).toBe(";");
   });

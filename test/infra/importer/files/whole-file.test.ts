@@ -107,6 +107,29 @@ describe("repeated IDs", () => {
     expect(small.findings).toMatchObject({ repeatedRows: 1, isComplete: false });
   });
 
+  it.each([
+    ["T-1 ", "spaces around it"],
+    ["\uFEFFT-1", "spaces around it"],
+    ["\u200BT-1", "a character that can't be seen (U+200B)"],
+    ["T\u00AD-1", "a character that can't be seen (U+00AD)"],
+    ["T-1\u2060", "a character that can't be seen (U+2060)"],
+    ["T-\uFEFF1", "a character that can't be seen (U+FEFF)"],
+    ["T\u200E-1", "a character that can't be seen (U+200E)"],
+    ["T\u00A01", "a character that can't be seen (U+00A0)"],
+    ["T\t1", "a character that can't be seen (U+0009)"],
+    ["T 1", undefined],
+    ["Größe-東京", undefined],
+  ])("aren't all that is odd: %j is named in any row", (externalId, oddity) => {
+    const ids = new RepeatedIds(([id = ""]) => id);
+    for (let row = 2; row < 1000; row++) ids.observe({ row, cells: [`T-${row}`] });
+    ids.observe({ row: 1000, cells: [externalId] });
+    expect(ids.findings).toMatchObject(
+      oddity === undefined ? { oddRows: 0, odd: [] } : { oddRows: 1, odd: [{ row: 1000, externalId, oddity }] },
+    );
+    const column = { index: 0, column: "ID", target: "external_id", certainty: "certain", reason: "by name" } as const;
+    expect(checkedColumns([column], ids.findings)[0]?.certainty).toBe(oddity === undefined ? "certain" : "likely");
+  });
+
   it("are those that the mapping makes, whatever it makes of other columns", () => {
     const repeatedIn = (mapping: Mapping, names: readonly string[], ...rows: (readonly string[])[]) => {
       const ids = idsOf(mapping, names);
@@ -126,7 +149,7 @@ describe("repeated IDs", () => {
   it("make a column of IDs likely, also where not all could be compared", () => {
     const column = { index: 0, column: "ID", target: "external_id", certainty: "certain", reason: "by name" } as const;
     const other = { ...column, target: "status" };
-    const none = { repeatedRows: 0, repeated: [], isComplete: true };
+    const none = { ...NOT_COMPARED, isComplete: true };
     expect(checkedColumns([column, other], none)).toEqual([column, other]);
     for (const ids of [undefined, NOT_COMPARED, { ...none, repeatedRows: 1 }]) {
       expect(checkedColumns([column, other], ids)).toEqual([

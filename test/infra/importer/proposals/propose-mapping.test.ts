@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import { aliasesOf } from "../../../../infra/importer/proposals/known-choices.ts";
-import { delimiterIn } from "../../../../infra/importer/proposals/find-delimiter.ts";
+import { delimitersIn } from "../../../../infra/importer/proposals/find-delimiter.ts";
 import { type Certainty, type Proposal, proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
 import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
 
@@ -81,6 +81,15 @@ describe("a proposed mapping", () => {
     ["13/06/2023", { format: "dd/MM/yyyy", time_zone: "Europe/Berlin" }],
     ["1685621736", { format: "unix" }],
     ["1685621736000", { format: "unix_ms" }],
+    ["1685615400.25", { format: "unix" }],
+    ["1685615400250.75", { format: "unix_ms" }],
+    ["20240613", { time_zone: "Europe/Berlin" }],
+    ["13062024", { format: "ddMMyyyy", time_zone: "Europe/Berlin" }],
+    ["202406132015", { format: "yyyyMMddHHmm", time_zone: "Europe/Berlin" }],
+    ["20240613201536", { format: "yyyyMMddHHmmss", time_zone: "Europe/Berlin" }],
+    ["20240613201536123", { format: "yyyyMMddHHmmssSSS", time_zone: "Europe/Berlin" }],
+    ["2024061320", { format: "yyyyMMddHH", time_zone: "Europe/Berlin" }],
+    ["240631201536", { format: "ddMMyyHHmmss", time_zone: "Europe/Berlin" }],
   ])("reads %s", (time, expected) => {
     const { mapping } = propose(["Number", "Resolved at"], ["1", time]);
     expect(mapping.fields?.["completed_at"]).toEqual({ column: "Resolved at", ...expected });
@@ -173,7 +182,29 @@ describe("a proposed mapping", () => {
     ["a", ","],
     ["Report, June\n\nid;price\n1;2,5\n2;3,5", ";"],
   ])("finds the delimiter of %j", (header, delimiter) => {
-    expect(delimiterIn(header)).toBe(delimiter);
+    expect(delimitersIn(header).map((each) => each.delimiter)).toEqual([delimiter]);
+  });
+});
+
+describe("the delimiter of a file that fits several", () => {
+  const by = (...lines: readonly string[]): readonly string[] =>
+    delimitersIn(lines.join("\n")).map(({ delimiter }) => delimiter);
+
+  it.each([
+    [
+      ";",
+      ["Ticket ID;Agent (Last, First);Customer (Last, First)", "T-1;Lee, Ann;Kunz, Dora", "T-2;Stone, Bob;Roe, Pat"],
+    ],
+    ["|", ["Ticket ID|Steps; result|Start; end", "T-1|a; b|1; 2", "T-2|c; d|3; 4"]],
+    ["\t", ["Status\tNotes, all, of them|x;y", "Open\ta, b, c|d;e", "Closed\tf, g, h|i;j"]],
+    [",", ["Report; June, 1", "", '"Ticket ID",Steps; result', "T-1,a; b", "T-2,c; d"]],
+  ])("is %j, by which the header has known names", (delimiter, lines) => {
+    expect(by(...lines)).toEqual([delimiter]);
+  });
+
+  it("is a question where the header says nothing", () => {
+    expect(by("One;Two, three", "1;a, b", "2;c, d")).toEqual([",", ";"]);
+    expect(by("One|Two;three,four,five", "1|a;b,c,d", "2|e;f,g,h")).toEqual([",", ";", "|"]);
   });
 });
 

@@ -21,6 +21,89 @@ it("asks what a real value means that has two readings, or three", () => {
   ]);
 });
 
+it("asks what ten digits are: a date, whichever its order, or seconds since 1970", () => {
+  expect(datesOf(propose(NAMES, rowsOf("2406132015", "2406140905")))).toEqual([
+    "2406132015: 13 June 2024 or 24 June 2013?",
+  ]);
+  const seconds = propose(NAMES, rowsOf("1406132015", "1406140905"), { dateOrder: "unix" });
+  expect([seconds.questions, seconds.mapping.fields?.["completed_at"]]).toEqual([
+    [],
+    { column: "Closed at", format: "unix" },
+  ]);
+  expect(datesOf(propose(NAMES, rowsOf("1406132015", "1406140905")))[0]).toContain("23 July 2014");
+  // One that is no date settles it, wherever it is.
+  const dates = Array.from({ length: 900 }, (_, index) => `14061320${String(10 + (index % 50))}`);
+  const all = rowsOf(...dates, "1685621736");
+  expect(
+    propose(NAMES, all.slice(0, 200), { survey: surveyOf(NAMES, all, 2) }).mapping.fields?.["completed_at"],
+  ).toEqual({ column: "Closed at", format: "unix" });
+});
+
+it("takes ten digits for an ID where the name says so, and for no time that is in the future", () => {
+  const rows = ["4500012345", "4500012346"].map((number) => [number, "Ann"]);
+  expect(propose(["Order No", "Agent"], rows).mapping.fields?.["external_id"]).toEqual({ column: "Order No" });
+  const past = ["1685621736", "1685621737"].map((number) => [number, "Ann"]);
+  expect(propose(["Order No", "Agent"], past).mapping.fields?.["external_id"]).toEqual({ column: "Order No" });
+  const [, time] = propose(NAMES, rowsOf("4500012345", "4500012346")).columns;
+  expect(time).toMatchObject({
+    certainty: "likely",
+    reason: 'by name and values; "4500012345" would be 2112-08-07 11:25, in the future',
+  });
+  expect(propose(NAMES, rowsOf("1999-12-31T10:00:00Z")).columns[1]?.reason).toBe(
+    'by name and values; "1999-12-31T10:00:00Z" would be 1999-12-31 10:00, before 2000',
+  );
+});
+
+it.each([
+  "0000-00-00",
+  "0000-00-00 00:00:00",
+  "00/00/0000",
+  "0001-01-01T00:00:00Z",
+  "0001-01-01 00:00:00 +0000 UTC",
+  "1/1/0001 12:00:00 AM",
+  "1899-12-30",
+  "30.12.1899 00:00",
+  "12/30/1899",
+  "1900-01-00",
+  "1900-01-01 00:00:00.000",
+  "1970-01-01",
+  "1970-01-01T00:00:00Z",
+  "1970-01-01T01:00:00+01:00",
+  "1969-12-31 19:00",
+  "19700101000000",
+  "01-Jan-1970",
+  "Jan 1, 1970, 12:00 AM",
+  "Thu, 01 Jan 1970 00:00:00 GMT",
+  "9999-12-31T23:59:59",
+  "00:00:00",
+])("takes %s for no date, in its column alone, and reads the others", (zero) => {
+  const names = ["Ticket ID", "Closed at", "Opened"];
+  const rows = [
+    ["1", zero, zero],
+    ["2", "2024-03-01 10:00:00", zero],
+    ["3", zero, zero],
+  ];
+  const { mapping, columns } = propose(names, rows, { isZoneChosen: true });
+  const source = { column: "Closed at", time_zone: "Europe/Berlin", values: { [zero]: "" } };
+  expect(mapping.fields?.["completed_at"]).toEqual(source);
+  expect([columns[1]?.certainty, mapping.empty]).toEqual(["certain", undefined]);
+  const none = propose(names, [rows[0]!, rows[2]!], { isZoneChosen: true });
+  expect(none.mapping.fields?.["completed_at"]).toEqual(source);
+  expect(none.columns[1]?.certainty).toBe("likely");
+});
+
+it.each([
+  "1970-01-02",
+  "1900-03-01",
+  "2000-01-01T00:00:00Z",
+  "1970-01-01 10:20:00",
+  "0001",
+  "1899",
+  "1969-12-31 19:10",
+])("takes %s for a value", (text) => {
+  expect(surveyOf(["a"], [[text]], 2).columns[0]?.noDates.size).toBe(0);
+});
+
 it("asks nothing where each reading is the same, or an answer is given", () => {
   expect(datesOf(propose(NAMES, rowsOf("05/05/2024", "06/06/2024")))).toEqual([]);
   const answered = propose(NAMES, rowsOf("02/03/2024"), { dateOrder: "month-first", isZoneChosen: true });
@@ -131,12 +214,86 @@ it.each([
     [word, "", "5"],
   ];
   expect(propose(names, rows).totals).toEqual([{ row: 5, cells: [word, "", "5"] }]);
+  // Where IDs are words, one word may be an ID.
   const words = [
     ["alpha", "Ann", "2"],
     ["beta", "Bob", "3"],
     [word, "", "5"],
   ];
-  expect(propose(names, words).totals).toEqual([]);
+  expect(propose(names, words).totals).toHaveLength(word.includes(" ") ? 1 : 0);
+});
+
+const TABLE = ["Ticket ID", "Agent", "Team", "Closed at"];
+const ITEMS = [
+  ["T-1", "Ann Lee", "north", "2024-03-01"],
+  ["T-2", "Bob Stone", "south", ""],
+];
+it.each([
+  ["End of report", "", "", ""],
+  ["Generated on 2024-03-31 by Ann", "", "", ""],
+  ["Records: 2", "", "", ""],
+  ["Records:2", "", "", ""],
+  ["EOF", "", "", ""],
+  ["", "", "", "Page 1 of 3"],
+  ["Exported by:", "Ann Lee", "", ""],
+  ["varchar", "varchar(255)", "text", "timestamp without time zone"],
+  ["string", "string", "category", "datetime"],
+  ["Text", "Text", "Picklist", "Date"],
+  ["-----", "---", "-", "-----"],
+  ["==========", "", "", ""],
+  ["***", "", "", ""],
+  ["", "Ann Lee Total", "", "5"],
+  ["", "north", "Subtotal", "5"],
+  ["Subtotal for Ann Lee", "5", "", ""],
+  ["(2 rows affected)", "", "", ""],
+  ['{"ImportId":"a"}', '{"ImportId":"b"}', '{"ImportId":"c"}', '{"ImportId":"d"}'],
+])("names the row %s, %s, %s, %s, wherever it stands", (...cells) => {
+  for (const at of [0, 1, 2]) {
+    const { totals, mapping } = propose(TABLE, ITEMS.toSpliced(at, 0, cells));
+    expect(totals).toEqual([{ row: at + 2, cells }]);
+    expect(mapping.fields?.["external_id"]).toEqual({ column: "Ticket ID" });
+  }
+});
+
+it("takes rows with an ID like the others for items, however little else they have", () => {
+  const sparse = [
+    ["T-3", "", "", ""],
+    ["T-1000", "", "", ""],
+    ["T-4", "Total", "", ""],
+    ["T-5", "", "", "2024-03-01"],
+  ];
+  expect(propose(TABLE, [...ITEMS, ...sparse]).totals).toEqual([]);
+  expect(propose(["Ticket ID"], [["T-1"], ["T-2"], ["x"]]).totals).toEqual([]);
+  const words = [
+    ["alpha", "", "", ""],
+    ["beta", "", "", ""],
+    ["gamma", "", "", ""],
+  ];
+  expect(propose(TABLE, words).totals).toEqual([]);
+  const media = Array.from({ length: 30 }, (_, index) => [`T-${index}`, "Media", "Text", ""]);
+  const { totals, mapping } = propose(["Ticket ID", "Channel", "Status", "Note"], media);
+  expect([totals, mapping.fields?.["external_id"]]).toEqual([[], { column: "Ticket ID" }]);
+});
+
+it("finds notes at the end of a long file with few values, and subtotals in it, however many there are", () => {
+  const sparse = Array.from({ length: 5000 }, (_, index) => [`T-${index}`, "", "", ""]);
+  const end = ["End of report", "", "", ""];
+  expect(propose(TABLE, sparse.slice(0, 200), { survey: surveyOf(TABLE, [...sparse, end], 2) }).totals).toEqual([
+    { row: 5002, cells: end },
+  ]);
+  const grouped = Array.from({ length: 500 }, (_, index) => [ITEMS[0]!, ["", "Ann Lee Total", "", `${index}`]]).flat();
+  expect(propose(TABLE, grouped.slice(0, 200), { survey: surveyOf(TABLE, grouped, 2) }).totals).toHaveLength(500);
+});
+
+it("leaves out sums beside a count, where other values are missing that all items have", () => {
+  const names = ["Case Owner", "Case Number", "Status"];
+  const rows = [
+    ["Bob", "00000001", "Closed"],
+    ["", "00000002", "Closed"],
+    ["Subtotal", "2", ""],
+    ["Grand Total", "2", ""],
+  ];
+  expect(propose(names, rows).totals?.map(({ row }) => row)).toEqual([4, 5]);
 });
 
 it("leaves out averages, the header of a second file, and totals beside other rows without digits", () => {

@@ -1,0 +1,50 @@
+/** Fields of dates that are digits alone, and which digits they can have. */
+const FIELDS: Readonly<Record<string, string>> = {
+  yyyy: String.raw`[12]\d{3}`,
+  yy: String.raw`\d\d`,
+  MM: "(?:0[1-9]|1[0-2])",
+  dd: String.raw`(?:0[1-9]|[12]\d|3[01])`,
+  HH: String.raw`(?:[01]\d|2[0-3])`,
+  mm: String.raw`[0-5]\d`,
+  ss: String.raw`[0-5]\d`,
+  SSS: String.raw`\d{3}`,
+};
+
+/** A format without anything between its numbers. */
+interface DigitFormat {
+  readonly format: string;
+  readonly pattern: RegExp;
+}
+
+function digitFormat(format: string): DigitFormat {
+  const fields = format.match(/(\w)\1*/g) ?? [];
+  return { format, pattern: new RegExp(`^${fields.map((field) => FIELDS[field]).join("")}$`) };
+}
+
+const [WITH_CENTURY, SHORT] = [
+  ["yyyyMMdd", "ddMMyyyy", "MMddyyyy"],
+  ["yyMMdd", "ddMMyy", "MMddyy"],
+] as const;
+/** Dates with fewer digits may be any number. */
+const FORMATS = [
+  ...["", "HHmm", "HHmmss"].flatMap((time) => WITH_CENTURY.map((date) => date + time)),
+  ...["HHmm", "HHmmss"].flatMap((time) => SHORT.map((date) => date + time)),
+  "yyyyMMddHH",
+  "yyyyMMddHHmmssSSS",
+].map(digitFormat);
+const BY_LENGTH = Map.groupBy(FORMATS, ({ format }) => format.length);
+
+/** Formats of dates that are digits alone: `iso` reads `20240613`. */
+export const DIGIT_FORMATS: readonly string[] = FORMATS.map(({ format }) => format).filter(
+  (format) => format !== "yyyyMMdd",
+);
+
+/** Whether a text is digits alone. */
+export function isDigits(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+/** The formats by which a text of digits may be a date. */
+export function digitFormatsOf(digits: string): string[] {
+  return (BY_LENGTH.get(digits.length) ?? []).filter(({ pattern }) => pattern.test(digits)).map(({ format }) => format);
+}
