@@ -14,7 +14,7 @@ import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-nam
 import type { Terminal } from "../../terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
-import { withoutTotals, writeProposal } from "./propose.ts";
+import { noteTotals, withoutTotals, writeProposal } from "./propose.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress.ts";
 import { CommandError } from "../../command-line.ts";
@@ -129,7 +129,10 @@ async function runImport(
   const client = call.client();
   const mapping = await mappingOf(given, file);
   const used = await usedMapping(client, mapping);
-  const content = used && options["withoutTotals"] === true ? await withoutTotals(terminal, file, used) : file.blob;
+  const isWithout = options["withoutTotals"] === true;
+  // A file whose changes are expected isn't read once more for that.
+  if (used && !isWithout && options["trial"] !== false) await noteTotals(terminal, file, used);
+  const content = used && isWithout ? await withoutTotals(terminal, file, used) : file.blob;
   const ids = used && (await readIds(terminal, content, used));
   if (ids) noteIds(terminal, ids);
   const start = (dryRun: boolean): Promise<Upload> =>

@@ -55,16 +55,19 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
   ];
 }
 
-/** Rows that are no items, and words that may be no values: a person decides. */
-function choices({ totals = [], keptMarks = [] }: Proposal): string[] {
+/** Names the rows that look like no items; nothing if there are none. */
+export function totalsLines(totals: Proposal["totals"] = []): string[] {
+  if (totals.length === 0) return [];
   const shownRows = totals.slice(0, SHOWN).map(({ row, cells }) => `row ${row} (${cells.filter(Boolean).join(", ")})`);
   const more = totals.length > SHOWN ? ` and ${totals.length - SHOWN} more` : "";
+  const advice = "leave such rows out with --without-totals";
+  return [`looks like totals, notes or headers, not items: ${shownRows.join(", ")}${more}; ${advice}`];
+}
+
+/** Rows that are no items, and words that may be no values: a person decides. */
+function choices({ totals = [], keptMarks = [] }: Proposal): string[] {
   return [
-    ...(totals.length === 0
-      ? []
-      : [
-          `looks like totals, notes or headers, not items: ${shownRows.join(", ")}${more}; leave such rows out with --without-totals`,
-        ]),
+    ...totalsLines(totals),
     ...keptMarks.map(
       ({ word, columns }) =>
         `kept as it is: "${word}" in ${columns.map((column) => `"${column}"`).join(", ")}; if it means nothing, add it to "empty"`,

@@ -5,7 +5,7 @@ import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
-import { RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
+import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { checkedColumns, NOT_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
@@ -15,7 +15,7 @@ import { layoutOf, readIds } from "./before-import.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type Options, textOption, UsageError } from "./command.ts";
 import { type CsvFile, readSample } from "./open-csv.ts";
-import { openQuestions, proposalLines } from "./proposal-lines.ts";
+import { openQuestions, proposalLines, totalsLines } from "./proposal-lines.ts";
 
 /** Rows by whose values columns are recognized. What they hold is found in all rows. */
 const SAMPLE_ROWS = 500;
@@ -84,18 +84,27 @@ function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | 
   return place === -1 ? undefined : place;
 }
 
-/** The content of a file in which rows of sums are blank lines, so that all rows keep their numbers. It names those rows. */
-export async function withoutTotals(terminal: Terminal, { blob }: CsvFile, mapping: Mapping): Promise<Blob> {
-  const layout = layoutOf(mapping);
+/** The rows of a file that look like no items by its mapping. */
+async function totalsOf({ blob }: CsvFile, mapping: Mapping): Promise<readonly NumberedRow[]> {
   let id: number | undefined;
   let header: readonly string[] = [];
   let survey = new RowSurvey(header);
-  await observeRows(blob.stream(), layout, (names) => {
+  await observeRows(blob.stream(), layoutOf(mapping), (names) => {
     header = names;
     id = idColumn(mapping, names);
     return [(survey = new RowSurvey(names))];
   });
-  const totals = totalsIn(survey.result(), header, id);
+  return totalsIn(survey.result(), header, id);
+}
+
+/** Names the rows of a file that look like no items, before they are imported. */
+export async function noteTotals(terminal: Terminal, file: CsvFile, mapping: Mapping): Promise<void> {
+  for (const line of totalsLines(await totalsOf(file, mapping))) terminal.note(line);
+}
+
+/** The content of a file in which rows that are no items are blank lines, so that all rows keep their numbers. It names those rows. */
+export async function withoutTotals(terminal: Terminal, file: CsvFile, mapping: Mapping): Promise<Blob> {
+  const totals = await totalsOf(file, mapping);
   for (const { row, cells } of totals) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);
-  return withRepairs(blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), layout.delimiter);
+  return withRepairs(file.blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), layoutOf(mapping).delimiter);
 }

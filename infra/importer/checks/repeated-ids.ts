@@ -43,7 +43,7 @@ export interface IdFindings {
 export const NOT_COMPARED: IdFindings = { repeatedRows: 0, repeated: [], oddRows: 0, odd: [], isComplete: false };
 
 /** Characters without a picture of their own, and spaces that aren't one: soft hyphens, zero-width spaces, marks of direction. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFE00-\uFE0F\uFFA0]|[^\S ]/u;
+const UNSEEN = /\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}|[^\S ]/u;
 
 /** What makes an ID look like another one; undefined if nothing does. */
 function oddityOf(id: string): string | undefined {

@@ -24,6 +24,17 @@ function widthOf(rows: readonly (readonly string[])[]): number {
 }
 
 /**
+ * Whether a row is the lower one of a header with two: it repeats a name of the upper one, where a merged cell has both
+ * rows, and has names where a heading over several columns leaves the upper one empty.
+ */
+function isLowerHeader(cells: readonly string[], upper: readonly string[]): boolean {
+  const filled = [...cells.keys()].filter((index) => cells[index]!.trim() !== "");
+  const isRepeated = filled.some((index) => cells[index] === upper[index]);
+  const isBelowHeading = filled.some((index) => upper[index]?.trim() === "");
+  return isRepeated && isBelowHeading && filled.length > countFilled(upper) && !cells.some(isValue);
+}
+
+/**
  * The number of the row that holds the header: titles, blank lines and the merged cells of a heading over several columns
  * may be above it. They fill few of the cells that the rows of the table have.
  * @param rows the first rows of a file, with the blank ones
@@ -34,5 +45,7 @@ export function findHeaderRow(rows: readonly (readonly string[])[]): number {
   const isHeader = (cells: readonly string[]): boolean => countFilled(cells) > width / 2;
   const found = sample.slice(0, Math.min(SEARCHED_ROWS, HEADER_ROW_MAX)).findIndex(isHeader);
   const isTable = found > 0 && !sample[found]!.some(isValue);
-  return isTable ? found + 1 : 1;
+  const header = isTable ? found : 0;
+  const isLower = isLowerHeader(sample[header + 1] ?? [], sample[header] ?? []);
+  return isLower ? header + 2 : header + 1;
 }

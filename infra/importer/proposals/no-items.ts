@@ -28,12 +28,15 @@ function isNumbered({ filledRows, numberedRows }: TextCounts): boolean {
 
 /** Whether a text is unlike nearly all others of its column: it has no digit, a space, or another form. */
 export function isUnlike(text: string, counts: TextCounts): boolean {
-  const { filledRows, spacedRows, forms } = counts;
+  const { filledRows, numberedRows, spacedRows, forms } = counts;
   if (text === "") return true;
   if (filledRows === 0) return false;
-  if (!/\d/.test(text)) return isNumbered(counts) || (/\s/.test(text) && isMost(filledRows - spacedRows, spacedRows));
-  if (/\s/.test(text)) return isMost(filledRows - spacedRows, spacedRows);
-  return isNumbered(counts) && forms !== undefined && !forms.has(formOf(text));
+  const hasSpace = /\s/.test(text);
+  if (hasSpace && isMost(filledRows - spacedRows, spacedRows)) return true;
+  if (/\d/.test(text)) return !hasSpace && isNumbered(counts) && forms !== undefined && !forms.has(formOf(text));
+  // Of a few rows, two signs say as much as one of many.
+  const isBoth = hasSpace && numberedRows * 2 > filledRows && spacedRows * 2 < filledRows;
+  return isNumbered(counts) || isBoth;
 }
 
 /** Words before or after what is summed up in English, German, French and Spanish, as `plainWords` makes them. */
@@ -74,12 +77,13 @@ const TYPE = new RegExp(
     String.raw`date|time|datetime\d?|datetimeoffset|timestamp(?:tz|_ntz|_ltz)?(?: with(?:out)? time zone)?`,
     "bool(?:ean)?|bit|jsonb?|xml|object|blob|bytea|(?:var)?binary|array|factor",
     "texto?|zahl|numero|nombre|datum|fecha|zeichenfolge|cadena",
+    "not null|nullable|primary key",
     "required|optional|mandatory|pflichtfeld|obligatoire|obligatorio",
   ].join("|")})(?: ?\\([\\w ,]+\\))?(?: (?:unsigned|not null|null|primary key))*$`,
   "i",
 );
 /** What some systems call types as well, and what may be a value. */
-const MAY_BE_TYPE = /^(?:id|email|phone|url|reference|lookup|picklist|category|percent|currency|checkbox|short)$/i;
+const MAY_BE_TYPE = /^(?:id|email|phone|url|reference|lookup|picklist|category|percent|currency|checkbox|short|null)$/i;
 
 /** A line of a report, or what some surveys put below their header. */
 const LINE = /^[-=_*~.+#\s|:]{3,}$|^\{"ImportId":/;

@@ -162,8 +162,8 @@ function marksOf({ marks }: SurveyedColumn): string[] {
 
 /** Whether all cells are known words for the choices of a field, of at least two different ones. */
 function holdsChoices(target: string, { values }: Column): boolean {
-  const choices = new Set(values.map(meaningsIn(target, [])));
-  return !choices.has(undefined) && choices.size > 1;
+  const meaningOf = meaningsIn(target, []);
+  return values.every((value) => meaningOf(value) !== undefined) && new Set(values.map(meaningOf)).size > 1;
 }
 
 /** Collects what the columns become, each column and each target once. */
@@ -321,8 +321,11 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
     for (const column of columns) if (holdsChoices(target, column)) choices.take(target, column, true, "by values");
   }
   const ids = columns.filter((column) => column.values.length === rows && isDistinct(column));
-  for (const column of ids.filter(isIdentifier))
-    choices.take("external_id", column, false, "by values: no two are the same");
+  for (const column of ids) {
+    // To look for dates in thousands of columns takes minutes.
+    if (choices.sources.has("external_id")) break;
+    if (isIdentifier(column)) choices.take("external_id", column, false, "by values: no two are the same");
+  }
   return choices;
 }
 

@@ -227,7 +227,7 @@ export class RowSurvey {
   #settle(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
-    const areMost = waiting.length > Math.max(this.#rows, NOTES_MAX);
+    const areMost = this.#rows === 0 || waiting.length > Math.max(this.#rows, NOTES_MAX);
     if (areMost) for (const { cells } of waiting) this.#add(cells);
     const found = waiting.filter((numbered) => this.#isWithoutItem(numbered));
     this.#totals.push(...found);

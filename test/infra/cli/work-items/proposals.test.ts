@@ -144,6 +144,8 @@ it("names rows of totals, and leaves them out as blank lines", async () => {
   expect(told).toContain(
     "looks like totals, notes or headers, not items: row 5 (Total, 5); leave such rows out with --without-totals",
   );
+  const imported = await run("import", "sums.csv", "--mapping", "sums.json");
+  expect(imported.told).toContain("looks like totals, notes or headers, not items: row 5 (Total, 5)");
   const file = await openCsv("sums.csv", { encoding: undefined, delimiter: undefined, sheet: undefined });
   const mapping = JSON.parse(readFileSync("sums.json", "utf8")) as Mapping;
   expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(

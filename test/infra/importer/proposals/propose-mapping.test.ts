@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import { aliasesOf } from "../../../../infra/importer/proposals/known-choices.ts";
+import { findHeaderRow } from "../../../../infra/importer/proposals/find-header.ts";
 import { delimitersIn } from "../../../../infra/importer/proposals/find-delimiter.ts";
 import { type Certainty, type Proposal, proposeMapping } from "../../../../infra/importer/proposals/propose-mapping.ts";
 import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
@@ -184,6 +185,16 @@ describe("a proposed mapping", () => {
   ])("finds the delimiter of %j", (header, delimiter) => {
     expect(delimitersIn(header).map((each) => each.delimiter)).toEqual([delimiter]);
   });
+});
+
+it.each([
+  [2, ["Ticket ID,Agent,,Closed at", "Ticket ID,Name,Email,Closed at", "T-1,Ann,a@x.org,2024-03-01"]],
+  [3, ["Report,,,", "Ticket ID,Agent,,Closed at", "Ticket ID,Name,Email,Closed at", "T-1,Ann,a@x.org,2024-03-01"]],
+  [1, ["Ticket ID,Agent,Status,Type", "T-1,Ann,Status,call", "T-2,Ann,Open,call"]],
+  [1, ["Ticket ID,Agent,,Type", ",Ann,x,Type", "T-2,Ann,,call"]],
+  [1, ["T-1,Ann,,", "T-2,Ann,x,7", "T-3,Ann,,"]],
+])("finds the header in row %i", (row, lines) => {
+  expect(findHeaderRow(lines.map((line) => line.split(",")))).toBe(row);
 });
 
 describe("the delimiter of a file that fits several", () => {

@@ -246,6 +246,7 @@ it.each([
   ["", "north", "Subtotal", "5"],
   ["Subtotal for Ann Lee", "5", "", ""],
   ["(2 rows affected)", "", "", ""],
+  ["NOT NULL", "NULL", "NULL", "NULL"],
   ['{"ImportId":"a"}', '{"ImportId":"b"}', '{"ImportId":"c"}', '{"ImportId":"d"}'],
 ])("names the row %s, %s, %s, %s, wherever it stands", (...cells) => {
   for (const at of [0, 1, 2]) {
@@ -264,6 +265,7 @@ it("takes rows with an ID like the others for items, however little else they ha
   ];
   expect(propose(TABLE, [...ITEMS, ...sparse]).totals).toEqual([]);
   expect(propose(["Ticket ID"], [["T-1"], ["T-2"], ["x"]]).totals).toEqual([]);
+  expect(propose(["Ticket ID"], [["T-1"], ["T-2"], ["End of report"]]).totals?.map(({ row }) => row)).toEqual([4]);
   const words = [
     ["alpha", "", "", ""],
     ["beta", "", "", ""],
