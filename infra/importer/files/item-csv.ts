@@ -3,7 +3,7 @@ import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { BYTE_ORDER_MARK } from "../../../lib/uploads/csv/header-names.ts";
 import { ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
-import { withPrefix } from "./cell-prefix.ts";
+import { withPrefix } from "./cell-values.ts";
 
 /**
  * The header of items as CSV, with the mark by which spreadsheets know UTF-8. The command and the page import such a file,

@@ -1,7 +1,7 @@
 import { type Delimiter, DELIMITERS } from "../../../lib/uploads/csv/delimiter.ts";
 import { markOf, utf16Of } from "../../../lib/uploads/csv/file-kind.ts";
 import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
-import { createCellRepair } from "./cell-prefix.ts";
+import { createCellRepair } from "./cell-values.ts";
 import { endMarkIn, withoutEndMark } from "./end-mark.ts";
 import { encodingName, UTF_8 } from "./encodings.ts";
 import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "./likely-encodings.ts";

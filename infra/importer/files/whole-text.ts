@@ -1,5 +1,5 @@
 import { RecordEnds } from "../../../lib/uploads/csv/csv-text.ts";
-import { mayNeedRepair } from "./cell-prefix.ts";
+import { mayNeedRepair } from "./cell-values.ts";
 import { StrictDecoder } from "./encodings.ts";
 import { type SevenBitSign, SevenBitSigns } from "./seven-bit.ts";
 

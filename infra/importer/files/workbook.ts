@@ -1,7 +1,7 @@
 import { unzipSync } from "fflate";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
-import { isReportHeader, withoutPrefix } from "./cell-prefix.ts";
+import { isReportHeader, withoutPrefix } from "./cell-values.ts";
 import { type CellPlace, placeOf } from "./cell-place.ts";
 import { type DateSystem, kindOfFormat, type NumberKind, textOfIso, textOfNumber } from "./workbook-values.ts";
 import { type MergedRange, mergedRangeOf, withMergedValues } from "./merged-cells.ts";

@@ -30,8 +30,7 @@ function widthOf(rows: readonly (readonly string[])[]): number {
 function isLowerHeader(cells: readonly string[], upper: readonly string[]): boolean {
   const filled = [...cells.keys()].filter((index) => cells[index]!.trim() !== "");
   const isRepeated = filled.some((index) => cells[index] === upper[index]);
-  const isBelowHeading = filled.some((index) => upper[index]?.trim() === "");
-  return isRepeated && isBelowHeading && filled.length > countFilled(upper) && !cells.some(isValue);
+  return isRepeated && filled.length > countFilled(upper) && !cells.some(isValue);
 }
 
 /**

@@ -417,6 +417,7 @@ describe("nothing is certain", () => {
       `by its name it has completion dates, but values such as "${date}" can't be read as dates${count === "" ? "" : `; it looks like ${count}. Export the column as dates`}`,
     );
     expect([mapping.fields?.["completed_at"], mapping.others]).toEqual([undefined, "custom_attributes"]);
+    expect(propose(["Ticket ID", "Ended at"], ["1", date]).columns[1]?.reason).toBe(columns[1]?.reason);
     expect(propose(["Ticket ID", "Resolution time"], ["1", "04:10:00"], ["2", "1234.5"]).columns[1]?.certainty).toBe(
       "unknown",
     );

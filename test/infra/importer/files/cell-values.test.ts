@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { withoutPrefix, withPrefix } from "../../../../infra/importer/files/cell-prefix.ts";
+import { withoutPrefix, withPrefix } from "../../../../infra/importer/files/cell-values.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "../../../../infra/importer/files/item-csv.ts";
 import { findTextFormat, toUtf8 } from "../../../../infra/importer/files/text-file.ts";
 import { readSheets } from "../../../../infra/importer/files/workbook.ts";
