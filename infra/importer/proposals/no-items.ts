@@ -27,7 +27,7 @@ function isNumbered({ filledRows, numberedRows }: TextCounts): boolean {
 }
 
 /** Whether a text is unlike nearly all others of its column: it has no digit, a space, or another form. */
-export function isUnlike(text: string, counts: TextCounts): boolean {
+function isUnlike(text: string, counts: TextCounts): boolean {
   const { filledRows, numberedRows, spacedRows, forms } = counts;
   if (text === "") return true;
   if (filledRows === 0) return false;
@@ -91,7 +91,7 @@ const LINE = /^[-=_*~.+#\s|:]{3,}$|^\{"ImportId":/;
 const SHORT_LINE = /^[-=_*~+]+$/;
 
 /** Whether a row is the header once more, as where several files were put together. */
-export function isHeaderAgain(cells: readonly string[], names: readonly string[]): boolean {
+function isHeaderAgain(cells: readonly string[], names: readonly string[]): boolean {
   return cells.length === names.length && cells.every((cell, index) => cell.trim() === names[index]!.trim());
 }
 

@@ -9,7 +9,13 @@ import {
   withReading,
   withRole,
 } from "../../../infra/pages/browser/upload/column-roles.ts";
-import { observeTable, readFile, readTextFile, surveyFile } from "../../../infra/pages/browser/upload/table-file.ts";
+import {
+  isAsked,
+  observeTable,
+  readFile,
+  readTextFile,
+  surveyFile,
+} from "../../../infra/pages/browser/upload/table-file.ts";
 import { type Moment, rateOf, shownProgress, withMoment } from "../../../infra/pages/browser/upload/progress.ts";
 import { readFirstRows } from "../../../infra/importer/files/whole-file.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
@@ -48,6 +54,21 @@ describe("the upload page", () => {
     expect(table.text?.format).toMatchObject({ encoding: "shift_jis", doubt: { problem: "row 2 isn't valid UTF-8" } });
     await surveyFile(table);
     await expect(readTextFile(file, { encoding: "shift_jis" })).rejects.toThrow("Row 302 isn't valid Shift JIS.");
+  });
+
+  test("asks for the delimiter of a file that fits several, until one is chosen", async () => {
+    const file = new File(["One|Two; three\n1|a; b\n2|c; d\n"], "bars.csv");
+    const table = await readFile(file);
+    expect([isAsked(table), table.text?.format.delimiters]).toEqual([
+      true,
+      [
+        { delimiter: ";", names: ["One|Two", "three"] },
+        { delimiter: "|", names: ["One", "Two; three"] },
+      ],
+    ]);
+    const chosen = await readTextFile(file, { encoding: "utf-8", delimiter: "|" });
+    expect([isAsked(chosen), chosen.names]).toEqual([false, ["One", "Two; three"]]);
+    expect(isAsked(await readFile(new File(["Ticket ID|Two; three\n1|a; b\n"], "known.csv")))).toBe(false);
   });
 
   test("shows how much of a file was read by what it is converted to", async () => {
