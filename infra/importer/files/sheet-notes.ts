@@ -1,10 +1,14 @@
-import { listed } from "../../../lib/errors.ts";
 import { referenceTo } from "./cell-place.ts";
 import type { MergedRange } from "./merged-cells.ts";
 import type { LostCells, Sheet } from "./workbook.ts";
 
+/** More ranges are counted. */
+const SHOWN_RANGES = 5;
+
 function placesOf(ranges: readonly MergedRange[]): string {
-  return listed(ranges.map(({ first, last }) => `${referenceTo(first)}:${referenceTo(last)}`));
+  const shown = ranges.slice(0, SHOWN_RANGES).map(({ first, last }) => `${referenceTo(first)}:${referenceTo(last)}`);
+  const more = ranges.length - SHOWN_RANGES;
+  return shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 function noteOfLost({ count, first }: LostCells, one: string, many: string, advice: string): string[] {
