@@ -1,4 +1,4 @@
-import type { UndoOutcome } from "../../work-items/undo/layers.ts";
+import type { UndoOutcome } from "../../work-items/undo/plan-undo.ts";
 import type { RowOutcome } from "../../work-items/upload-mark.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { type JsonValue, jsonEquals, parseJson, parseJsonObject } from "../../json.ts";
 import { initialFields } from "../field-definition.ts";
-import { outgrows } from "../plan-apply.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-item-fields.ts";
 
 /** An import that changes records or is undone. */
@@ -13,14 +12,14 @@ export interface Import {
 }
 
 /** What a field was: nothing, if it wasn't there. */
-type Before = readonly [] | readonly [JsonValue];
+export type Before = readonly [] | readonly [JsonValue];
 
 /**
  * What an import changed in a record: each field with what it was before, or null where someone else has changed it since.
  * Custom attributes count one by one, as `custom_attributes.<name>`. `deleted_at` is there if the import made the record
  * (then it was nothing) or restored it. `events` is there, as null, if others began to use that record by one of its events.
  */
-interface Layer {
+export interface Layer {
   job: string;
   at: number;
   fields: Record<string, Before | null>;
@@ -43,11 +42,14 @@ type Values = Readonly<Record<string, JsonValue>>;
 /** An item or event. */
 export type Undoable = Values & { readonly deleted_at: string | null };
 
-const DELETED_AT = "deleted_at";
-const EVENTS = "events";
-const ATTRIBUTES = "custom_attributes";
+/** The field that says whether a record is deleted. */
+export const DELETED_AT = "deleted_at";
+/** The name by which a layer says that others began to use its record by an event. */
+export const EVENTS = "events";
+/** The field of custom attributes. */
+export const ATTRIBUTES = "custom_attributes";
 /** Before the names of custom attributes, as in the columns of files. */
-const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
+export const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
 const INITIAL: Values = { ...initialFields(WORK_ITEM_FIELDS), ...initialFields(EVENT_FIELDS) };
 
 /** More would make every write of an item that is imported nightly dearer. */
@@ -58,7 +60,7 @@ const LAYERS_MAX_BYTES = 96 * 1024;
 const KEPT_MS = 35 * 86_400_000;
 
 /** A record's values by field; a custom attribute that isn't there has none. */
-function fieldsOf(record: Undoable): Map<string, JsonValue> {
+export function fieldsOf(record: Undoable): Map<string, JsonValue> {
   const fields = new Map<string, JsonValue>([[DELETED_AT, record.deleted_at]]);
   for (const name of Object.keys(INITIAL)) {
     const value = record[name];
@@ -76,13 +78,14 @@ function initialFieldsOf(record: Undoable): Map<string, JsonValue> {
   return new Map(Object.entries(INITIAL).filter(([name]) => name !== ATTRIBUTES && name in record));
 }
 
-function beforeOf(fields: ReadonlyMap<string, JsonValue>, field: string): Before {
+/** What a field is, as layers have it. */
+export function beforeOf(fields: ReadonlyMap<string, JsonValue>, field: string): Before {
   const value = fields.get(field);
   return value === undefined ? [] : [value];
 }
 
 /** The fields that a write changes, with what they were. */
-function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, Before> {
+export function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, Before> {
   const from = before === null ? initialFieldsOf(next) : fieldsOf(before);
   const to = fieldsOf(next);
   const changes = new Map<string, Before>();
@@ -93,28 +96,8 @@ function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, B
   return changes;
 }
 
-/** Puts values back as they were, without the rules that derive one from another. */
-function putBack<T extends Undoable>(record: T, back: ReadonlyMap<string, Before>, now: string): T {
-  const values: Record<string, JsonValue> = { ...record };
-  const attributes = new Map<string, JsonValue>(
-    Object.entries(parseJsonObject((values[ATTRIBUTES] as string) ?? "{}")),
-  );
-  let hasAttributes = false;
-  for (const [field, [value]] of back) {
-    if (field === DELETED_AT) values[field] = record.deleted_at ?? value ?? now;
-    else if (!field.startsWith(ATTRIBUTE_PREFIX)) values[field] = value ?? null;
-    else {
-      const key = field.slice(ATTRIBUTE_PREFIX.length);
-      if (value === undefined) attributes.delete(key);
-      else attributes.set(key, value);
-      hasAttributes = true;
-    }
-  }
-  if (hasAttributes) values[ATTRIBUTES] = JSON.stringify(Object.fromEntries(attributes));
-  return values as T;
-}
-
-function copyOf(layers: readonly Layer[]): Layer[] {
+/** A copy of layers that can be changed. */
+export function copyOf(layers: readonly Layer[]): Layer[] {
   return layers.map((layer) => ({ ...layer, fields: { ...layer.fields } }));
 }
 
@@ -124,7 +107,7 @@ function holderOf(layers: readonly Layer[], field: string): Layer | undefined {
 }
 
 /** Takes a field out of all layers, for it is someone else's now. Its name stays for the report. */
-function strike(layers: readonly Layer[], field: string): void {
+export function strike(layers: readonly Layer[], field: string): void {
   for (const { fields } of layers) if (fields[field]) fields[field] = null;
 }
 
@@ -136,7 +119,8 @@ function strikeBelow(layers: readonly Layer[], job: string): void {
   }
 }
 
-function isMaker({ fields }: Layer): boolean {
+/** Whether an import made the record with this layer. */
+export function isMaker({ fields }: Layer): boolean {
   return fields[DELETED_AT]?.length === 0;
 }
 
@@ -176,7 +160,7 @@ function without({ layers, droppedUntil, isUnmade }: UndoLayers, { job, at }: La
 }
 
 /** Whether the layers of a job may have been dropped. It then changes the record like any other writer. */
-function isDropped({ layers, droppedUntil }: UndoLayers, { id, createdAt }: Import): boolean {
+export function isDropped({ layers, droppedUntil }: UndoLayers, { id, createdAt }: Import): boolean {
   return createdAt <= droppedUntil && layers.every(({ job }) => job !== id);
 }
 
@@ -227,116 +211,6 @@ export function beforeEvent(undo: UndoLayers, job?: Import): UndoLayers {
   if (job === undefined || isDropped(undo, job)) adopt(layers, [EVENTS]);
   else if (!cover(layers, job)) return undo;
   return { ...undo, layers };
-}
-
-/**
- * Why something of a record stays. `changed`: others have changed it since. `in_use`: the import made or restored the record,
- * and others have changed it since; `in_use_by_event`: only its events. `forgotten`: what the import changed isn't known any
- * more. `too_large`: with it, the custom attributes would be too large.
- */
-export type KeptReason = "changed" | "in_use" | "in_use_by_event" | "forgotten" | "too_large";
-
-/**
- * What an undo does to a record. `deleted`: the import made it. `undone`: all that the import changed is as it was. `partly`,
- * `kept`: some of it, or all, stays. `dropped`: what it changed, if anything, isn't known any more. `unchanged`: nothing differs.
- */
-export type UndoOutcome = "deleted" | "undone" | "partly" | "kept" | "dropped" | "unchanged";
-
-/** The effect of an undo on a record. */
-export interface UndoPlan<T> {
-  readonly outcome: UndoOutcome;
-  readonly next: T;
-  /** The layers afterwards, or `undo` itself if the job has none. They must be stored whatever the outcome. */
-  readonly undo: UndoLayers;
-  /**
-   * Fields that the import changed and that stay, with their values. Of a record that it made or restored and that someone else
-   * uses: `deleted_at`, and the fields by which they began to use it.
-   */
-  readonly kept: ReadonlyMap<string, Before>;
-  /** Set if something stays. */
-  readonly reason: KeptReason | undefined;
-}
-
-/**
- * Plans the undo of an import in a record. What the import set and no one has changed since goes back to what it was.
- * @param now ISO 8601 UTC; the `deleted_at` of a record that the import made
- */
-export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: Import, now: string): UndoPlan<T> {
-  const layers = copyOf(undo.layers);
-  const own = layers.filter((layer) => layer.job === job.id);
-  if (own.length === 0) {
-    const [outcome, reason] = isDropped(undo, job) ? (["dropped", "forgotten"] as const) : (["unchanged"] as const);
-    return { outcome, next: stored, undo, kept: new Map(), reason };
-  }
-  const changed = new Set(own.flatMap(({ fields }) => Object.keys(fields)));
-  const made = layers.findLastIndex((layer) => layer.job === job.id && layer.fields[DELETED_AT]);
-  const heir = made < 0 ? undefined : layers.slice(made).find((layer) => layer.job !== job.id);
-  const isUsedByEvent = changed.delete(EVENTS) || (heir !== undefined && Object.keys(heir.fields).length === 0);
-  const inUse = isUsedByEvent ? "in_use_by_event" : "in_use";
-  if (heir && isMaker(layers[made]!)) {
-    // Another import uses the record. It is as if that import had made it.
-    for (const layer of own) {
-      Object.assign(layer, { job: heir.job, at: heir.at });
-      layer.fields = Object.fromEntries(Object.entries(layer.fields).filter(([, before]) => before));
-    }
-    const kept = valuesOf(stored, [DELETED_AT, ...Object.keys(heir.fields)]);
-    return { outcome: "kept", next: stored, undo: { ...undo, layers }, kept, reason: inUse };
-  }
-  const back = new Map<string, Before>();
-  for (const [index, layer] of layers.entries()) {
-    if (layer.job !== job.id) continue;
-    for (const [field, before] of Object.entries(layer.fields)) {
-      if (!before) continue;
-      const above =
-        layers.slice(index + 1).find(({ fields }) => fields[field]) ?? (field === DELETED_AT ? heir : undefined);
-      if (above) above.fields[field] = before;
-      else back.set(field, before);
-    }
-  }
-  const isTooLarge = leaveTooLarge(stored, back, layers);
-  const next = putBack(stored, back, now);
-  const left = fieldsOf(next);
-  const kept = new Map<string, Before>();
-  for (const field of changed) {
-    if (!back.has(field) && (field !== DELETED_AT || next.deleted_at === null)) kept.set(field, beforeOf(left, field));
-  }
-  const isChanged = changesOf(stored, next).size > 0;
-  const isEmpty = [...changesOf(null, next).keys()].every((field) => field === DELETED_AT);
-  const isUnmade = back.get(DELETED_AT)?.length === 0;
-  const goneOrBack = isUnmade ? "deleted" : "undone";
-  return {
-    outcome: kept.size === 0 ? (isChanged ? goneOrBack : "unchanged") : isChanged ? "partly" : "kept",
-    next,
-    undo: {
-      layers: layers.filter((layer) => layer.job !== job.id),
-      droppedUntil: undo.droppedUntil,
-      isUnmade: back.has(DELETED_AT) ? isEmpty && isUnmade : undo.isUnmade,
-    },
-    kept,
-    reason: kept.size === 0 ? undefined : kept.has(DELETED_AT) ? inUse : isTooLarge ? "too_large" : "changed",
-  };
-}
-
-/**
- * Lets custom attributes stay if they would be too large as they were. No import can take them back any more.
- * @param back what goes back; loses those attributes
- * @returns whether there were any
- */
-function leaveTooLarge(stored: Undoable, back: Map<string, Before>, layers: readonly Layer[]): boolean {
-  const attributesOf = (record: Undoable): string => (record[ATTRIBUTES] as string | undefined) ?? "";
-  if (!outgrows(attributesOf(stored), attributesOf(putBack(stored, back, "")))) return false;
-  for (const [field, before] of back) {
-    if (!field.startsWith(ATTRIBUTE_PREFIX) || before.length === 0) continue;
-    back.delete(field);
-    strike(layers, field);
-  }
-  return true;
-}
-
-/** The values of some fields of a record, as `kept` has them. */
-export function valuesOf(record: Undoable, names: readonly string[]): ReadonlyMap<string, Before> {
-  const fields = fieldsOf(record);
-  return new Map(names.map((name) => [name, beforeOf(fields, name)]));
 }
 
 /** Drops all layers, for example those that hold the address of a person who is erased. */

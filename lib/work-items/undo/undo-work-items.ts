@@ -23,15 +23,8 @@ import {
   workItemEventFrom,
   workItemFrom,
 } from "../work-item-record.ts";
-import {
-  type Import,
-  type KeptReason,
-  planUndo,
-  toStoredLayers,
-  type Undoable,
-  type UndoOutcome,
-  valuesOf,
-} from "./layers.ts";
+import { type Import, toStoredLayers, type Undoable } from "./layers.ts";
+import { type KeptReason, planUndo, type UndoOutcome, valuesOf } from "./plan-undo.ts";
 import { hasLayers, layersIn } from "./undo.ts";
 
 /** Items whose events are read at the same time. */

@@ -1,12 +1,14 @@
 import { planApply, planEvent } from "../../../lib/work-items/plan-apply.ts";
-import * as undoLayers from "../../../lib/work-items/undo/layers.ts";
+import * as layersRules from "../../../lib/work-items/undo/layers.ts";
+import * as undoRules from "../../../lib/work-items/undo/plan-undo.ts";
 import type { Import, UndoLayers } from "../../../lib/work-items/undo/layers.ts";
 import type { Changes } from "../../../lib/work-items/work-item.ts";
 import { randomFrom } from "../../support/random.ts";
 import { type Event, type Item, Oracle, sameUnits, type Units, unitsOf } from "./undo-oracle.ts";
 
 /** The rules under test, or a copy of them that lacks one. */
-export type Rules = typeof undoLayers;
+export type Rules = typeof layersRules & typeof undoRules;
+const RULES: Rules = { ...layersRules, ...undoRules };
 
 /** What those who write records, and not the rules for layers, must keep. */
 export const WRITERS_RULES = {
@@ -67,7 +69,7 @@ interface Actor {
  * @param without a rule of the writers that is broken
  * @returns what went wrong, how many writes undos made, and how many workers died
  */
-export function simulate(seed: number, rules: Rules = undoLayers, without?: WritersRule) {
+export function simulate(seed: number, rules: Rules = RULES, without?: WritersRule) {
   const random = randomFrom(seed * 2_654_435_761);
   const below = (count: number): number => Math.floor(random() * count);
   const chance = (share: number): boolean => random() < share;
@@ -284,7 +286,7 @@ export function simulate(seed: number, rules: Rules = undoLayers, without?: Writ
     const plan = rules.planUndo(layers, read.fields, job, NOW);
     return plan.undo === layers ? undefined : { read, plan };
   };
-  const check = (key: string, job: Job, before: Stored, plan: undoLayers.UndoPlan<Item | Event>): void => {
+  const check = (key: string, job: Job, before: Stored, plan: undoRules.UndoPlan<Item | Event>): void => {
     const kind = isEvent(key) ? "event" : "item";
     const liveEvents = isEvent(key)
       ? []

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import type { Rules } from "./undo-model.ts";
 
-const FILE = join(import.meta.dirname, "../../../lib/work-items/undo/layers.ts");
+const ROOM = join(import.meta.dirname, "../../../lib/work-items/undo");
+const FILES = ["layers.ts", "plan-undo.ts"];
 
 /** A change of the rules' text that breaks one, and a seed in which something goes wrong with it. */
 type Mutant = readonly [text: string, instead: string, seed: number];
@@ -69,15 +70,26 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
 
 /** The rules with a mutant in place of one of them. */
 export async function loadMutant([text, instead]: Mutant): Promise<Rules> {
-  const source = readFileSync(FILE, "utf8");
-  const parts = source.split(text);
-  if (parts.length !== 2) throw new Error(`layers.ts has this ${parts.length - 1} times, and not once: ${text}`);
+  const sources = FILES.map((name) => readFileSync(join(ROOM, name), "utf8"));
+  const found = sources.reduce((sum, source) => sum + source.split(text).length - 1, 0);
+  if (found !== 1) throw new Error(`${FILES.join(" and ")} have this ${found} times, and not once: ${text}`);
   const { outputFiles } = await build({
-    stdin: { contents: parts.join(instead), resolveDir: join(FILE, ".."), loader: "ts" },
+    stdin: { contents: FILES.map((name) => `export * from "./${name}";`).join("\n"), resolveDir: ROOM, loader: "ts" },
     bundle: true,
     platform: "node",
     format: "esm",
     write: false,
+    plugins: [
+      {
+        name: "mutant",
+        setup: ({ onLoad }) => {
+          onLoad({ filter: /undo\/[a-z-]+\.ts$/ }, ({ path }) => ({
+            contents: readFileSync(path, "utf8").replace(text, () => instead),
+            loader: "ts",
+          }));
+        },
+      },
+    ],
   });
   return (await import(`data:text/javascript,${encodeURIComponent(outputFiles[0]!.text)}`)) as Rules;
 }

@@ -6,12 +6,12 @@ import {
   afterWrite,
   beforeEvent,
   NO_LAYERS,
-  planUndo,
   storedLayersSchema,
   toStoredLayers,
   undoLayersOf,
   type UndoLayers,
 } from "../../../../lib/work-items/undo/layers.ts";
+import { planUndo } from "../../../../lib/work-items/undo/plan-undo.ts";
 import type { Changes, WorkItem } from "../../../../lib/work-items/work-item.ts";
 import { simulate } from "../../../proofs/undo/undo-model.ts";
 
