@@ -36,7 +36,7 @@ const MAPPING_OF_ANOTHER = {
   scopes: ["read", "upload"],
 } as const;
 
-/** A job without what whoever sent the file has said of it. */
+/** A job without what its sender says of the file. */
 function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ data, ...rest }: R) {
   const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...job } = data;
   return { ...rest, data: job };

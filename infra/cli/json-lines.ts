@@ -11,18 +11,18 @@ function textOf(line: Buffer): string | undefined {
 
 /** The bytes between line feeds. */
 async function* bytesOfLines(input: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
-  let begun: Buffer[] = [];
+  let started: Buffer[] = [];
   for await (const chunk of input) {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     let from = 0;
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, from)) {
-      yield Buffer.concat([...begun, bytes.subarray(from, end)]);
-      begun = [];
+      yield Buffer.concat([...started, bytes.subarray(from, end)]);
+      started = [];
       from = end + 1;
     }
-    if (from < bytes.length) begun.push(bytes.subarray(from));
+    if (from < bytes.length) started.push(bytes.subarray(from));
   }
-  if (begun.length > 0) yield Buffer.concat(begun);
+  if (started.length > 0) yield Buffer.concat(started);
 }
 
 /**
