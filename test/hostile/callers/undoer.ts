@@ -347,7 +347,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     const expect = (of: readonly KnownItem[], outcomeOf: (event: string | undefined) => string): void => {
       for (const { name } of of) {
         // Of a file that was cancelled, rows that aren't counted weren't applied.
-        const applied = [...results].filter(([, [own, , outcome]]) => own === name && outcome !== "error");
+        const applied = [...results].filter(([, [rowName, , outcome]]) => rowName === name && outcome !== "error");
         if (applied.length === 0) continue;
         const itsRows = rows.filter(
           (row) => row.name === name && (job.status === "completed" || row.event === undefined),

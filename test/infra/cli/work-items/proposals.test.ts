@@ -14,7 +14,7 @@ const home = process.cwd();
 beforeAll(() => {
   process.chdir(folder);
   // Nothing listens there: a file that were sent would be another error.
-  vi.stubEnv("WORK_ITEMS_URL", "http://127.0.0.1:9");
+  vi.stubEnv("WORK_ITEMS_URL", "http://127.0.0.1:65534");
   vi.stubEnv("WORK_ITEMS_KEY", "none");
 });
 afterAll(() => {
