@@ -7,6 +7,7 @@ type Place = readonly [file: string, before?: string];
 
 const FIELDS = "lib/work-items/work-item-fields.ts";
 const ROUTES = "functions/routes/service.ts";
+const SCOPES = "test/functions/key-scopes.test.ts";
 const KINDS = "lib/operator/kinds-of-data.ts";
 
 /** The places of the code blocks, by what a block holds. */
@@ -16,6 +17,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   "getOrganization: () =>": [ROUTES, "  getHealth: () =>"],
   "routes.getOrganization,": ["functions/get-organization.ts"],
   'call("getOrganization")': ["test/functions/get-organization.test.ts"],
+  "getOrganization: [[]]": [SCOPES, "  getMe: [[]]"],
+  "putNote: [[": [SCOPES, "  getMe: [[]]"],
   'kind: "table", id: "Notes"': ["lib/resources.ts", "  /** Uploaded files, their chunks"],
   '| "NOTE"': ["lib/resources.ts", '  | "LIST_ITEM"'],
   "export function noteKey": ["lib/notes/note-store.ts"],

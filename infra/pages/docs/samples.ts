@@ -58,9 +58,9 @@ function requestOf(operation: Operation, made: ReadonlySet<string>, body?: unkno
       made.has(name) ? variable : String(parameters.find((each) => each.name === name)?.example),
     ),
     isPublic: security !== undefined,
-    /** Headers beside the key and the type of the body. */
+    /** Headers beside the key and the type of the body. What is only made for another call is another one each time. */
     headers: parameters.flatMap(({ in: place, name, example }) =>
-      place === "header" && name === "Idempotency-Key" ? [[name, String(example)] as const] : [],
+      place === "header" && name === "Idempotency-Key" && body === undefined ? [[name, String(example)] as const] : [],
     ),
     body: isUpload ? undefined : (body ?? exampleBody(operation)),
     /** Whether the body is the file. */

@@ -51,7 +51,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   keys: /with the key: 200[^]*with another: 401/,
   "keep-a-copy": /continue after \d{16}/,
   "undo-an-upload":
-    /undone_rows[^]*_row,external_id,id,outcome,reason,kept[^]*-undo-2,[0-9a-f-]{36},(undone|unchanged),[^]*undo [0-9a-f-]{36}/,
+    /deleted_rows[^]*_row,external_id,id,outcome,kept[^]*-undo-2,[0-9a-f-]{36},(deleted|unchanged),[^]*undo [0-9a-f-]{36}/,
   "get-notified": /^(tested: \{"data":\{"status":null|verified webhook.test \{\}\ntested: 204)/,
 };
 

@@ -272,10 +272,8 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
     await opened.page.context().setOffline(true);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
-    await alert.getByText("The service can’t be reached").waitFor();
-    expect(await alert.allTextContents()).toContainEqual(
-      expect.stringContaining("Check your connection and try again"),
-    );
+    await alert.getByText("The connection was lost").waitFor();
+    expect(await alert.allTextContents()).toContainEqual(expect.stringContaining("A trial run saves nothing"));
     await opened.page.context().setOffline(false);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
     await opened.page.getByText("Nothing was saved").waitFor();

@@ -90,10 +90,11 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     expect(await page.locator("h1:focus").textContent()).toBe("Trial undo of wrong.csv");
     await page.getByRole("region", { name: "Kept values" }).waitFor();
     expect(await counts(page)).toEqual({
-      "would go back": "3",
-      "would go back in part": "1",
-      "would stay as they are": "1",
-      "have nothing to undo": "0",
+      "rows: items would be deleted": "3",
+      "rows: would be put back": "0",
+      "rows: would be put back in part": "1",
+      "rows: would be kept as they are": "1",
+      "rows: nothing to undo": "0",
       "would fail": "0",
     });
     const kept = new Set([
@@ -124,7 +125,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await look(page, "undo-history");
     await rows.nth(0).getByRole("link", { name: "wrong.csv" }).click();
     await page.getByText("This import was undone on").waitFor();
-    expect(await page.getByText("2 items kept changes made since.").count()).toBe(1);
+    expect(await page.getByText("2 rows kept changes made since.").count()).toBe(1);
     expect(await page.getByRole("button", { name: "Undo this import…" }).count()).toBe(0);
     await page.getByRole("link", { name: "View the undo" }).click();
     await page.getByText("Undo finished.").waitFor();
@@ -142,7 +143,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await page.getByText("The undo is waiting to start.").waitFor();
     await page.getByText("the undo continues").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByText("Undo cancelled. Items undone so far stay undone.").waitFor();
+    await page.getByText("Undo cancelled. Rows undone so far stay undone.").waitFor();
     await endedDaysAgo(site.stack, id, 1);
     await page.getByRole("link", { name: "View the import of again.csv" }).click();
     await page.getByText("The undo of this import was cancelled.").waitFor();

@@ -17,10 +17,11 @@ const createDying = async (isFatal: (command: string) => boolean) => {
   const rows = Array.from({ length: 1500 }, (_, row) => `row-${row}\n`).join("");
   const { id } = dataOf(await uploads.post(`external_id\n${rows}`));
   let isDead = false;
+  let isWorking = true;
   let deaths = 0;
   for (const client of [runtime.dynamodb, runtime.s3, runtime.sqs as unknown as typeof runtime.s3]) {
     failRequests(client, (command) => {
-      if (isFatal(command) && !isDead) {
+      if (isWorking && isFatal(command) && !isDead) {
         isDead = true;
         deaths++;
       }
@@ -45,7 +46,9 @@ const createDying = async (isFatal: (command: string) => boolean) => {
       await uploads.sweep();
       await deliver("split");
       await deliver("chunks");
+      isWorking = false;
       const job = await uploads.get(id);
+      isWorking = true;
       if (job.status !== "processing") return { job, took: clock() - start, deaths };
     }
     throw new Error("the job does not end");
