@@ -109,7 +109,11 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await page.keyboard.press("Enter");
     await page.getByText("Undo finished.").waitFor();
     await page.getByRole("region", { name: "Kept values" }).waitFor();
-    expect(await counts(page)).toMatchObject({ "went back": "3", "went back in part": "1", "stayed as they are": "1" });
+    expect(await counts(page)).toMatchObject({
+      "rows: items deleted": "3",
+      "rows: put back in part": "1",
+      "rows: kept as they are": "1",
+    });
     expect(new Set(await keptRows(page))).toEqual(kept);
     await page.getByText("You can’t undo an undo.").waitFor();
     expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
