@@ -1,6 +1,5 @@
 import { Presets, SingleBar } from "cli-progress";
 import type { ReadProgress } from "../../lib/operator/metered-reads.ts";
-import { UNIT_PRICES } from "../prices.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Shows how far work is. @param values what the bar's format names */
@@ -39,9 +38,9 @@ export async function withProgress<T>(
   );
 }
 
-/** What reads have consumed, in words, with their price in us-east-1. */
+/** What reads have consumed, in words. */
 export function costOf(readUnits: number): string {
-  return `${Math.ceil(readUnits)} read units, about $${(readUnits * UNIT_PRICES["us-east-1"].read).toFixed(4)}`;
+  return `${Math.ceil(readUnits)} read units`;
 }
 
 /** Shows the progress of reads, whose end isn't known beforehand. */

@@ -8,7 +8,6 @@ import { create as createListWorkItems } from "../../functions/list-work-items.t
 import { create as createRecordChanges } from "../../functions/record-changes.ts";
 import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
 import { workers } from "../../functions/workers.ts";
-import { OPERATIONS } from "../../infra/operation-costs.ts";
 import { createClient } from "../../lib/client/client.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { chunksOf, mapConcurrently } from "../../lib/retry.ts";
@@ -28,8 +27,8 @@ import { csvOf, itemOf } from "./uploads-data.ts";
 
 const { atMost, exactly, fact, within } = rowsOf("changes");
 const { batchSize } = workers.recordChanges.trigger;
-const BULK_USE = OPERATIONS["change feed: of each change, many at once"];
-const LONE_USE = OPERATIONS["change feed: of each change, one by one"];
+const BULK_USE = { writeUnits: 0.04, readUnits: 0.01 };
+const LONE_USE = { writeUnits: 2.01, readUnits: 2.01 };
 const WORKER_MS = 60_000;
 const PAGE = 100;
 const CALLS = 50;

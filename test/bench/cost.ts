@@ -6,12 +6,10 @@ import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
 import { create as createListWorkItems } from "../../functions/list-work-items.ts";
 import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
-import { dollarsOf, OPERATIONS, type Use } from "../../infra/operation-costs.ts";
-import { PRICES, UNIT_PRICES } from "../../infra/prices.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
-import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
+import { createTestRuntime } from "../support/runtime.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { isForItems, meterDynamoDb } from "./dynamodb-meter.ts";
 import { withEngines } from "./engines.ts";
@@ -19,18 +17,7 @@ import { type BenchRow, rowsOf } from "./row.ts";
 import { measureLayers } from "./undo-cost.ts";
 import { csvOf, itemOf } from "./uploads-data.ts";
 
-const { exactly, fact, within } = rowsOf("cost");
-const unitPrices = UNIT_PRICES["us-east-1"];
-const DOLLARS = {
-  writeUnits: unitPrices.write,
-  readUnits: unitPrices.read,
-  apiRequests: PRICES.apiRequest,
-  invocations: PRICES.invocation,
-  queueRequests: PRICES.queueRequest,
-  objectWrites: PRICES.objectWrite,
-  objectReads: PRICES.objectRead,
-} as const;
-type Meter = Record<keyof typeof DOLLARS, number>;
+const { exactly, within } = rowsOf("cost");
 
 const ITEMS = 1000;
 const ITEMS_PER_BATCH = 100;
@@ -38,62 +25,37 @@ const ITEMS_PER_PAGE = 50;
 const EVENTS_PER_ITEM = 5;
 const CSV_ROWS = 10_000;
 
-/** Operations whose use is measured here. */
-type Measured = Exclude<keyof typeof OPERATIONS, `change feed${string}`>;
-/** What jobs, chunks, keys and limits may add to the derived dollars of a million items. */
-const DOLLARS_BESIDE = 0.03;
-
-const READS: readonly string[] = ["GetItemCommand", "BatchGetItemCommand", "QueryCommand"];
-
-interface Consumed {
-  readonly CapacityUnits?: number;
-}
-
-/** Counts the usage of a runtime's clients: capacity units in DynamoDB's responses, requests to S3 and SQS. */
-const measureRequests = ({ dynamodb, s3, sqs }: TestRuntime, meter: Meter): void => {
-  dynamodb.middlewareStack.add(
-    (next, context) => async (request) => {
-      Object.assign(request.input, { ReturnConsumedCapacity: "TOTAL" });
-      const response = await next(request);
-      const { ConsumedCapacity = [] } = response.output as { ConsumedCapacity?: Consumed | Consumed[] };
-      const units = [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-      meter[READS.includes(String(context.commandName)) ? "readUnits" : "writeUnits"] += units;
-      return response;
-    },
-    { step: "initialize", priority: "high", name: "measureRequests" },
-  );
-  s3.middlewareStack.add(
-    (next, context) => (request) => {
-      meter[context.commandName === "PutObjectCommand" ? "objectWrites" : "objectReads"]++;
-      return next(request);
-    },
-    { step: "initialize", name: "measureRequests" },
-  );
-  sqs.middlewareStack.add(
-    (next, context) => (request) => {
-      meter.queueRequests++;
-      // A message is deleted once, after the invocation that handled it.
-      if (context.commandName === "DeleteMessageCommand") meter.invocations++;
-      return next(request);
-    },
-    { step: "initialize", name: "measureRequests" },
-  );
-};
+/** Units of an item below 1 KB by operation. */
+const UNITS = {
+  "created by batch": { writeUnits: 2, readUnits: 1 },
+  "sent again by batch, unchanged": { writeUnits: 0, readUnits: 1 },
+  "updated by batch": { writeUnits: 1, readUnits: 1 },
+  "moved in the list by batch": { writeUnits: 3, readUnits: 1 },
+  "created by batch with an agent_external_id": { writeUnits: 3, readUnits: 1 },
+  "created by batch with five events each": { writeUnits: 7, readUnits: 6 },
+  "created by CSV": { writeUnits: 2, readUnits: 0.08 },
+  "sent again by CSV, unchanged": { writeUnits: 0, readUnits: 1 },
+  "created one by one": { writeUnits: 2, readUnits: 0 },
+  "read one by one": { writeUnits: 0, readUnits: 1 },
+  "updated one by one": { writeUnits: 1, readUnits: 1 },
+  "listed in pages of 50": { writeUnits: 0, readUnits: 1.04 },
+  "deleted one by one": { writeUnits: 3, readUnits: 1 },
+} as const;
+type Operation = keyof typeof UNITS;
+/** What the records of jobs may add to an item. */
+const WRITE_UNITS_BESIDE = 0.02;
 
 const chunk = (index: number): number[] =>
   Array.from({ length: ITEMS_PER_BATCH }, (_, item) => index * ITEMS_PER_BATCH + item);
 
 const measureOperations = async (): Promise<BenchRow[]> => {
-  const meter = Object.fromEntries(Object.keys(DOLLARS).map((name) => [name, 0])) as Meter;
   const runtime = await createTestRuntime();
   const { organization, key } = await createTestOrganization(runtime, { rate: 100_000, burst: 100_000 });
-  measureRequests(runtime, meter);
   const meterItems = meterDynamoDb(runtime, "WORK_ITEMS_TABLE", isForItems);
+  const meterJobs = meterDynamoDb(runtime, "WORK_ITEMS_TABLE", (input) => !isForItems(input));
   const uploads = createUploadHarness(runtime);
 
   const call = async (handler: ApiHandler, request: ApiRequest): Promise<void> => {
-    meter.apiRequests++;
-    meter.invocations++;
     const { statusCode, body } = await handler(apiEvent({ ...request, key }), lambdaContext());
     if (statusCode >= 400) throw new Error(`${request.resource} responded with ${statusCode}: ${body}`);
   };
@@ -129,7 +91,7 @@ const measureOperations = async (): Promise<BenchRow[]> => {
     () =>
       batches((index) => ({ ...itemOf(prefix, index), ...change }));
 
-  const runs: Readonly<Record<Measured, () => Promise<void>>> = {
+  const runs: Readonly<Record<Operation, () => Promise<void>>> = {
     "created by batch": batchesOf("batch"),
     "sent again by batch, unchanged": batchesOf("batch"),
     "updated by batch": batchesOf("batch", { agent_name: "Ann" }),
@@ -159,26 +121,20 @@ const measureOperations = async (): Promise<BenchRow[]> => {
 
   const found: BenchRow[] = [];
   for (const [operation, run] of Object.entries(runs)) {
-    const expected: Use = OPERATIONS[operation as Measured];
-    for (const one of Object.keys(meter) as (keyof Meter)[]) meter[one] = 0;
-    const use = await meterItems(run);
+    const { writeUnits, readUnits } = UNITS[operation as Operation];
+    const use = { writeUnits: 0, readUnits: 0 };
+    const beside = await meterJobs(async () => Object.assign(use, await meterItems(run)));
     const items = operation.includes("CSV") ? CSV_ROWS : ITEMS;
     const name = `items ${operation}`;
-    const derived = dollarsOf(expected, unitPrices) * 1e6;
-    const dollars = (Object.keys(meter) as (keyof Meter)[]).reduce(
-      (sum, one) => sum + meter[one] * DOLLARS[one] * 1e6,
-      0,
-    );
     found.push(
-      exactly(name, use.writeUnits / items, "write units an item", expected.writeUnits),
-      within(name, use.readUnits / items, "read units an item", expected.readUnits),
-      fact(name, (meter.writeUnits - use.writeUnits) / items, "write units beside them"),
-      within(name, dollars / items, "dollars a million items", derived + DOLLARS_BESIDE),
+      exactly(name, use.writeUnits / items, "write units an item", writeUnits),
+      within(name, use.readUnits / items, "read units an item", readUnits),
+      within(name, beside.writeUnits / items, "write units of jobs an item", WRITE_UNITS_BESIDE),
     );
   }
   const layers = await createTestRuntime();
   return [...found, ...(await measureLayers(layers, (await createTestOrganization(layers)).organization))];
 };
 
-/** Costs of a million items in requests and capacity units, without functions' time and storage. */
+/** The capacity units of an item, by operation. */
 export const measure = (): Promise<BenchRow[]> => withEngines(measureOperations);

@@ -48,7 +48,7 @@ export const meterDynamoDb = (
       use.requests++;
       return response;
     },
-    { step: "initialize", priority: "high", name: `meter ${table}` },
+    { step: "initialize", priority: "high" },
   );
   return async (run: () => Promise<unknown>): Promise<DynamoDbUse> => {
     Object.assign(use, { requests: 0, readUnits: 0, writeUnits: 0 });

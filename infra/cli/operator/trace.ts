@@ -9,7 +9,6 @@ import { Argument } from "commander";
 import { REGIONS } from "../../../lib/regions.ts";
 import { buildFunctions, buildWithSourceMaps, functionNames } from "../../build.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
-import type { CostTemplate } from "../../costs.ts";
 import { stackNameOf } from "../../settings/settings.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { regionCode, runOperatorCommand, type Target } from "./administration.ts";
@@ -34,11 +33,16 @@ function toSourceLines(stack: string, mapFile: string): string {
   });
 }
 
+/** What is read of a deployed template. */
+interface DeployedTemplate {
+  readonly Resources?: Readonly<Record<string, { readonly Properties?: Readonly<Record<string, unknown>> }>>;
+}
+
 /** The hash by which a function's code is deployed. */
 async function deployedHash(stackName: string, awsRegion: string, name: string): Promise<string> {
   const client = new CloudFormationClient({ region: awsRegion, maxAttempts: 3 });
   const { TemplateBody: body = "{}" } = await client.send(new GetTemplateCommand({ StackName: stackName }));
-  const { Resources: resources = {} } = JSON.parse(body) as Partial<CostTemplate>;
+  const { Resources: resources = {} } = JSON.parse(body) as DeployedTemplate;
   const found = Object.values(resources).find((each) => each.Properties?.["FunctionName"] === `${stackName}-${name}`);
   const { S3Key: key = "" } = (found?.Properties?.["Code"] ?? {}) as { readonly S3Key?: string };
   return key.replace(/\.zip$/, "");

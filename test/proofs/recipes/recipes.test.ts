@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { childEnvironment } from "../../support/child-environment.ts";
@@ -26,22 +26,10 @@ it("documents and compiles what the recipes add, none of which is a breaking cha
   expect(run("node_modules/typescript/bin/tsc", "-p", ".")).toEqual({ status: 0, printed: "" });
 });
 
-/** Puts what the stages cost with what the recipes add into the document, as they say. */
-function writeCosts(): void {
-  const path = join(copy, "docs/operations.md");
-  expect(run("infra/build.ts")).toMatchObject({ status: 0 });
-  for (const stage of ["dev", "prod"]) {
-    const [table = ""] = /(?:\|.*\n)+/.exec(run("infra/cli/operator/costs.ts", "--stage", stage).printed) ?? [];
-    const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(new RegExp(`(Stage \`${stage}\`:\n\n)(?:\\|.*\n)+`), `$1${table}`));
-  }
-}
-
 // It takes minutes: npm run prove -- recipes.
 it.runIf(process.env["RECIPES"] === "all")(
   "passes the tests that the recipes name",
   () => {
-    writeCosts();
     const { status, printed } = run("test/run-suite.ts", ...namedTests());
     expect(status, printed.slice(-20_000)).toBe(0);
   },

@@ -127,7 +127,7 @@ describe("npm run organizations", () => {
 
   it("exports to the standard output what it imports from the standard input", async () => {
     const { out, error } = await run("export acme");
-    expect(error).toMatch(/^3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000$/);
+    expect(error).toMatch(/^3 work items, 1 events, 1 conversation uploads; \d+ read units$/);
     expect(out.split("\n")).toHaveLength(8);
     expect((await run("import acme", out)).out).toBe("wrote 0 records; 5 already existed and are unchanged\n");
   });
@@ -163,7 +163,7 @@ describe("npm run organizations", () => {
 
   it("exports to a file that only its owner can read, and says where a file is missing", async () => {
     const file = join(directory, "acme.ndjson");
-    const counted = /3 work items, 1 events, 1 conversation uploads; \d+ read units, about \$0\.0000\n$/;
+    const counted = /3 work items, 1 events, 1 conversation uploads; \d+ read units\n$/;
     expect((await run(`export acme --file ${file} --dry-run`)).out).toMatch(counted);
     await expect(readdir(directory)).resolves.toEqual(["stack.env"]);
     expect((await run(`export acme --file ${file}`)).out).toMatch(counted);
@@ -189,7 +189,7 @@ describe("npm run organizations", () => {
 
   it("erases only after the name was typed again", async () => {
     const dry = await run("erase acme --dry-run");
-    expect(dry.out).toMatch(/^would erase 3 work items, 1 events, 1 upload jobs, .* read units, about \$0\.0000\n$/);
+    expect(dry.out).toMatch(/^would erase 3 work items, 1 events, 1 upload jobs, .* read units\n$/);
     const refused = await Promise.all([
       run("erase acme", "acne\n"),
       run("erase acme --item kept", ""),
