@@ -20,7 +20,6 @@ export const stages: Readonly<Record<string, StageSettings>> = {
     logDays: 90,
     // A flood of what needs no key must not take the stage's rate from customers.
     methodThrottle: { pages: { rate: 500, burst: 250 } },
-    rollout: "canary",
     terminationProtection: true,
   },
 };

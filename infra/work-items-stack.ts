@@ -1,5 +1,5 @@
 import { CfnOutput, Duration, Stack, type StackProps, Tags, Validations } from "aws-cdk-lib";
-import type { Function, IFunction } from "aws-cdk-lib/aws-lambda";
+import type { Function } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { pages } from "../functions/pages.ts";
@@ -18,7 +18,6 @@ import { originOf, type StatefulResources } from "./constructs/grants.ts";
 import { serviceMetrics } from "./constructs/metrics.ts";
 import { WorkQueue } from "./constructs/queues.ts";
 import { ServiceApi } from "./constructs/rest-api.ts";
-import { Rollout } from "./constructs/rollout.ts";
 import { SavedQueries } from "./constructs/saved-queries.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import { addServiceKey } from "./constructs/service-key.ts";
@@ -102,8 +101,6 @@ export class WorkItemsStack extends Stack {
     };
 
     const logGroups: ILogGroup[] = [];
-    const rollout = settings.rollout === "canary" ? new Rollout(this, "Rollout", { api: api.api }) : undefined;
-    const liveOf = (target: Function, name: string): IFunction => rollout?.aliasOf(target, name) ?? target;
     const keepLogGroup = ({ function: target, logGroup }: ServiceFunction): Function => {
       logGroups.push(logGroup);
       return target;
@@ -122,7 +119,7 @@ export class WorkItemsStack extends Stack {
         }),
       );
       if (name === pages.name) target.addEnvironment("BUCKET_ORIGIN", originOf(buckets.uploads));
-      return [name, liveOf(target, name)] as const;
+      return [name, target] as const;
     });
     api.serve(new Map(apiFunctions));
 
@@ -148,7 +145,6 @@ export class WorkItemsStack extends Stack {
     }
     const { alarmEmail: email, ticketEmail, alarmTopic: operatorTopic } = settings;
     const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic, key });
-    for (const alarm of rollout?.alarms ?? []) alarms.notify(alarm);
     if (settings.backup) {
       const topics = [alarms.ticketTopic, ...alarms.others];
       new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup, topics });

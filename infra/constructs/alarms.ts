@@ -271,7 +271,7 @@ export class Alarms extends Construct {
   }
 
   /** Lets an alarm send its messages where all others of its kind do. */
-  notify(alarm: Alarm, isTicket = false): readonly SnsAction[] {
+  private notify(alarm: Alarm, isTicket: boolean): readonly SnsAction[] {
     const topics = [isTicket ? this.ticketTopic : this.topic, ...this.others];
     const actions = topics.map((topic) => new SnsAction(topic));
     alarm.addAlarmAction(...actions);

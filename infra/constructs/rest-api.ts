@@ -13,7 +13,7 @@ import {
 } from "aws-cdk-lib/aws-apigateway";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Key } from "aws-cdk-lib/aws-kms";
-import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { Function } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, LogGroup, type MetricFilter, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { allServed, unknownRoute } from "../../functions/routes.ts";
@@ -172,7 +172,7 @@ export class ServiceApi extends Construct {
   }
 
   /** Adds a method for each that is served. @param functions by their names */
-  serve(functions: ReadonlyMap<string, IFunction>): void {
+  serve(functions: ReadonlyMap<string, Function>): void {
     const role = this.invoker([...functions.values()]);
     const integrationOf = (name: string): AwsIntegration =>
       new AwsIntegration({
@@ -194,7 +194,7 @@ export class ServiceApi extends Construct {
   }
 
   /** The role by which the gateway invokes functions. A permission of each method would be one resource more for each. */
-  private invoker(functions: readonly IFunction[]): Role {
+  private invoker(functions: readonly Function[]): Role {
     const invoke = new PolicyStatement({
       actions: ["lambda:InvokeFunction"],
       resources: functions.map(({ functionArn }) => functionArn),

@@ -38,7 +38,6 @@ const KEPT = {
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
   firewall: ({ firewall }) => whether(firewall),
   firewallRate: ({ firewallRate }) => [firewallRate],
-  rollout: ({ rollout }) => whether(rollout !== "at once"),
   smallAccount: ({ smallAccount }) => whether(smallAccount),
   terminationProtection: ({ terminationProtection }) => whether(terminationProtection),
   ticketEmail: ({ ticketEmail }) => whether(ticketEmail !== undefined),

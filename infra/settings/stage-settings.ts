@@ -68,8 +68,6 @@ const sharedSettings = {
   firewallRate: positive.max(RATE_MAX, `must be at most ${RATE_MAX}`).optional(),
   /** Days for which logs are kept. @default 7 */
   logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),
-  /** Whether new versions of the API get a tenth of the requests for five minutes first. @default "at once" */
-  rollout: z.enum(["at once", "canary"], 'must be "at once" or "canary"').optional(),
   /**
    * Whether the account's quota of concurrent executions is that of new accounts, 10: then each event source takes two.
    * @default false
@@ -179,7 +177,6 @@ const DEFAULTS = {
   keepAccessLogs: false,
   logDays: 7,
   methodThrottle: {},
-  rollout: "at once",
   smallAccount: false,
   terminationProtection: false,
   // Half of a new account's quota in a region, so that other APIs of the account keep the other half.

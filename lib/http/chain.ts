@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type middyChain from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Runtime } from "../aws/runtime.ts";
@@ -73,17 +72,12 @@ function itemsIn(written: ReadonlyMap<string, string>, status: number): { readon
   return isRejected || changed.length === 0 ? {} : { items: changed.map((entry) => entry.join(":")).join(" ") };
 }
 
-/** The metric of 5xx responses by function and version. Lambda's own errors don't include responses of the error table. */
-export const SERVER_ERRORS = "ServerErrors";
-
 /**
  * The last step for responses: adds `x-request-id` to every response and writes one log line for every request. The
  * line contains no bodies and no API keys, only IDs of the key and of the work items that were written; for a 5xx it
  * contains the error.
  */
 export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
-  const metrics = new Metrics();
-  const version = process.env["AWS_LAMBDA_FUNCTION_VERSION"] ?? "none";
   const finish: Step["after"] = ({ event, response, error }) => {
     if (!response) return;
     const { requestId, startedAt, caller, written, logged } = event.progress;
@@ -101,12 +95,8 @@ export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<obje
       ...itemsIn(written, response.statusCode),
       ...logged,
     };
-    if (response.statusCode < 500) {
-      log.info("request", line);
-      return;
-    }
-    log.error("request", { ...line, error: loggedError(error) });
-    metrics.singleMetric().addDimensions({ route, version }).addMetric(SERVER_ERRORS, MetricUnit.Count, 1);
+    if (response.statusCode < 500) log.info("request", line);
+    else log.error("request", { ...line, error: loggedError(error) });
   };
   return { after: finish, onError: finish };
 }

@@ -12,7 +12,6 @@ export const EVERY_SETTING = {
   keepAccessLogs: true,
   logDays: 90,
   methodThrottle: { writes: { rate: 100, burst: 50 }, pages: { rate: 70, burst: 35 } },
-  rollout: "canary",
   terminationProtection: true,
   ticketEmail: "tickets@example.com",
   throttle: { rate: 8000, burst: 4000 },

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { functionNames } from "../../infra/build.ts";
 import type { Context } from "../../infra/context.ts";
-import { wholeTemplateOf } from "./nested-stacks.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
 import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import type { StageSettings } from "../../infra/settings/stage-settings.ts";
@@ -83,9 +82,9 @@ export const assemblyOf = (settings: TestSettings = {}, context: TestContext = {
   return assembly;
 };
 
-/** The template of a region, in which the resources of nested stacks are its own. */
+/** The template of a region. */
 export const templateOf = (region: RegionCode, settings: TestSettings = {}, context: TestContext = {}): Template =>
-  wholeTemplateOf(assemblyOf(settings, { ...context, region }).getStackArtifact(stackIdOf(region))) as Template;
+  assemblyOf(settings, { ...context, region }).getStackArtifact(stackIdOf(region)).template as Template;
 
 /** The templates of both regions. Only those that are read are synthesized. */
 export const synthesize = (

@@ -70,7 +70,7 @@ describe("alarms", () => {
     const [pages] = resourcesOf(everything, "AWS::SNS::Topic").map(([id]) => id);
     const sent = new Map(
       alarmsOf(everything).map(({ AlarmName: name, AlarmActions: [topic] }) => [
-        name.slice("WorkItems-us-".length).replace(/^[a-z-]+-Rollout$/, "<function>-Rollout"),
+        name.slice("WorkItems-us-".length),
         topic === pages ? "page" : "ticket",
       ]),
     );
@@ -120,12 +120,11 @@ describe("alarms", () => {
     });
   });
 
-  test("a topic of the operator's own gets them too, and a rollout that fails is among them", () => {
+  test("a topic of the operator's own gets them too", () => {
     const alarmTopic = "arn:aws:sns:us-east-1:111122223333:on-call";
-    const { us: template } = synthesize({ rollout: "canary", regions: { us: { alarmTopic }, eu: {} } });
-    const all = alarmsOf(template);
-    expect(all.map(({ AlarmName: name }) => name)).toContain("WorkItems-us-Rollout");
-    for (const { AlarmActions: actions } of all) expect(actions).toEqual([expect.any(String), alarmTopic]);
+    const { us: template } = synthesize({ regions: { us: { alarmTopic }, eu: {} } });
+    for (const { AlarmActions: actions } of alarmsOf(template))
+      expect(actions).toEqual([expect.any(String), alarmTopic]);
   });
 
   test.each(["JobAge", "FilesWaiting", "LimiterFailingOpen"])(

@@ -37,7 +37,6 @@ describe("settings", () => {
       keepAccessLogs: false,
       logDays: 7,
       methodThrottle: {},
-      rollout: "at once",
       smallAccount: false,
       terminationProtection: false,
       throttle: { rate: 5000, burst: 2500 },
@@ -128,7 +127,6 @@ describe("settings", () => {
       { regions: { us: { domain: { ...domain, zonne: "Z1" } } } },
       "dev.regions.us.domain: there is no zonne; did you mean zone?",
     ],
-    [{ ...bare, rollout: "slow" }, 'dev.rollout: must be "at once" or "canary"'],
     [{ ...bare, concurrency: { reads: 5 }, smallAccount: true }, "dev: leave out concurrency or smallAccount"],
     [
       { regions: { us: { backup: { vault: "arn:aws:backup:us-east-1:111122223333:backup-vault:a", days: 7 } } } },

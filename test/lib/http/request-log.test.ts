@@ -2,8 +2,7 @@ import { Console } from "node:console";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Logger } from "@aws-lambda-powertools/logger";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { NotFoundError } from "../../../lib/errors.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { injectFaults, withoutTimeouts } from "../../support/faults.ts";
 import { call } from "../../support/organization.ts";
 import { echo, endpoint, key, organization, request, runtime } from "./test-endpoint.ts";
@@ -76,27 +75,6 @@ describe("a metric", () => {
   afterEach(() => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
-  });
-
-  it("counts each 5xx response by function and version, and no other response", async () => {
-    onTestFinished(withoutTimeouts());
-    vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
-    const printed = printedMetrics();
-    const [failing, refusing] = [new Error("broken"), new NotFoundError("no such test")];
-    for (const error of [failing, refusing])
-      await call(
-        endpoint(() => Promise.reject(error), runtime),
-        request(),
-      );
-    expect(printed()).toMatchObject([
-      {
-        service: "work-items",
-        route: "test",
-        version: "7",
-        ServerErrors: 1,
-        _aws: { CloudWatchMetrics: [{ Namespace: "WorkItems", Dimensions: [["service", "route", "version"]] }] },
-      },
-    ]);
   });
 
   it("counts requests that pass because the limiter fails", async () => {

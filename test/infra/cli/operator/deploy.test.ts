@@ -141,7 +141,6 @@ describe("a deployment", () => {
     ["logDays", { logDays: 7 }, "lower logDays from 90 to 7"],
     ["throttleRate", { throttle: { rate: 5000, burst: 4000 } }, "lower throttleRate from 8000 to 5000"],
     ["throttleBurst", { throttle: { rate: 8000, burst: 1 } }, "lower throttleBurst from 4000 to 1"],
-    ["rollout", { rollout: "at once" }, "drop rollout"],
     ["concurrency", { concurrency: {} }, "drop concurrency"],
     ["customerKey", { customerKey: false }, "drop customerKey"],
     ["warmReads", { warmThroughput: { reads: 12_000, writes: 40_000 } }, "lower warmReads from 20000 to 12000"],
