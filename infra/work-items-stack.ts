@@ -11,7 +11,6 @@ import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
 import { Backup } from "./constructs/backup.ts";
 import { callClassOf } from "./settings/call-class.ts";
-import { DataTrail } from "./constructs/data-trail.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { originOf, type StatefulResources } from "./constructs/grants.ts";
@@ -139,10 +138,6 @@ export class WorkItemsStack extends Stack {
       new Firewall(this, "Firewall", { api: api.api, rate: settings.firewallRate, allowedOrigins, logRetention, key });
     else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
-    if (settings.dataTrail) {
-      const audited = [tables.access, tables.audit, tables.workItems];
-      new DataTrail(this, "DataTrail", { tables: audited, days: settings.logDays, key });
-    }
     const { alarmEmail: email, ticketEmail, alarmTopic: operatorTopic } = settings;
     const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic, key });
     if (settings.backup) {

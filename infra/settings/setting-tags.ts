@@ -31,7 +31,6 @@ const KEPT = {
   backupDays: ({ backup }) => ifGiven(backup?.days),
   concurrency: ({ concurrency }) => whether(Object.keys(concurrency).length > 0),
   customerKey: ({ customerKey }) => whether(customerKey),
-  dataTrail: ({ dataTrail }) => whether(dataTrail),
   gatewayLogRole: ({ gatewayLogRole }) => ifGiven(gatewayLogRole),
   keepAccessLogs: ({ keepAccessLogs }) => whether(keepAccessLogs),
   methodThrottle: ({ methodThrottle }) => whether(Object.keys(methodThrottle).length > 0),

@@ -52,8 +52,6 @@ const sharedSettings = {
   }).optional(),
   /** Whether a key of the account encrypts tables, bucket, queues, topic and logs. @default AWS's own keys */
   customerKey: z.boolean("must be true or false").optional(),
-  /** Whether a CloudTrail trail records every write to the tables Access, Audit and WorkItems. @default false */
-  dataTrail: z.boolean("must be true or false").optional(),
   /** "existing": the account's role by which API Gateway writes logs is left alone. @default the stack sets it */
   gatewayLogRole: z.literal("existing", 'must be "existing", or left out').optional(),
   /** Whether the access log outlives the stack. @default false */
@@ -171,7 +169,6 @@ const DEFAULTS = {
   allowedOrigins: [],
   concurrency: {},
   customerKey: false,
-  dataTrail: false,
   firewall: false,
   firewallRate: RATE_DEFAULT,
   keepAccessLogs: false,

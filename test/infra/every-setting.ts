@@ -6,7 +6,6 @@ export const EVERY_SETTING = {
   allowedOrigins: ["https://a.example.com", "https://b.example.com"],
   concurrency: { reads: 100, writes: 50, uploads: 10, pages: 5, workers: 20 },
   customerKey: true,
-  dataTrail: true,
   firewall: true,
   firewallRate: 500,
   keepAccessLogs: true,

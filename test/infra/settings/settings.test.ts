@@ -33,7 +33,6 @@ describe("settings", () => {
       customerKey: false,
       firewall: false,
       firewallRate: 100,
-      dataTrail: false,
       keepAccessLogs: false,
       logDays: 7,
       methodThrottle: {},
