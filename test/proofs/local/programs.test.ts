@@ -11,7 +11,7 @@ const programs = Object.entries(manifest.scripts).flatMap(([name, command]) => {
   return file === undefined ? [] : [[name, file] as const];
 });
 
-test("there are commands", () => expect(programs.length).toBeGreaterThan(9));
+test("there are commands", () => expect(programs.length).toBeGreaterThan(7));
 
 test.each(programs)("npm run %s starts %s", async (_, file) => {
   const { status, out, error } = await runScript("infra/local/run.mjs", [file, "--help"]);
@@ -20,8 +20,8 @@ test.each(programs)("npm run %s starts %s", async (_, file) => {
 });
 
 test("a command's status is its program's", async () => {
-  const { status, error } = await runScript("infra/local/run.mjs", ["infra/cli/operator/policies.ts", "none"]);
-  expect({ status, error }).toEqual({ status: 1, error: "required option '--region <region>' not specified" });
+  const { status, error } = await runScript("infra/local/run.mjs", ["infra/cli/operator/smoke.ts"]);
+  expect({ status, error }).toEqual({ status: 1, error: "required option '--url <url>' not specified" });
 });
 
 test("a reader may end before the output does", async () => {

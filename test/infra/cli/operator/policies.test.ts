@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { workItemId } from "../../../../lib/identity.ts";
 import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { OPERATOR_POLICIES, type OperatorPolicy, policyFor } from "../../../../infra/cli/operator/policies.ts";
+import { PROJECT_ROOT } from "../../../../infra/build.ts";
 import {
   getOrganization,
   growListingShards,
@@ -24,7 +26,7 @@ import { exportOrganization } from "../../../../lib/operator/export-organization
 import { importOrganization } from "../../../../lib/operator/import-organization.ts";
 import { createKey, lastUsesOf, listAllKeys, listKeys, revokeKey, rotateKey } from "../../../../lib/operator/keys.ts";
 import type { Permissions } from "../../../../lib/aws/permissions.ts";
-import { resources } from "../../../../lib/resources.ts";
+import { type ResourceName, resources } from "../../../../lib/resources.ts";
 import { isoTime } from "../../../../lib/clock.ts";
 import { stopAtDamaged } from "../../../../lib/store/decode-record.ts";
 import { createTestClock } from "../../../support/clock.ts";
@@ -33,9 +35,38 @@ import { restrictedRuntime } from "../../../support/restricted-runtime.ts";
 import { resourcesOf, synthesize } from "../../synthesized.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
+const POLICIES = ["read", "keys", "erase"] as const;
+type Policy = (typeof POLICIES)[number];
+
+interface Statement {
+  readonly Sid: string;
+  readonly Effect: string;
+  readonly Action: readonly string[];
+  readonly Resource: readonly string[];
+}
+
+/** The statements of a policy in `docs/policies`: the first is about the stack, the others about a resource each. */
+const statementsOf = (name: Policy): readonly [Statement, ...Statement[]] => {
+  const text = readFileSync(join(PROJECT_ROOT, `docs/policies/${name}.json`), "utf8");
+  return (JSON.parse(text) as { Statement: [Statement, ...Statement[]] }).Statement;
+};
+
+const resourceNames = new Map(Object.entries(resources).map(([name, { id }]) => [id as string, name]));
+
+/** The actions that a policy allows, by the name of the resource. */
+const actionsOf = (name: Policy): Readonly<Record<string, readonly string[]>> => {
+  const [, ...statements] = statementsOf(name);
+  return Object.fromEntries(
+    statements.map(({ Sid: id, Action: actions }) => [
+      resourceNames.get(id) ?? id,
+      actions.map((action) => action.replace(/^(?:dynamodb|s3|sqs):/, "")),
+    ]),
+  );
+};
+
 const clock = createTestClock();
 const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
-const used = new Map<OperatorPolicy, Set<string>>();
+const used = new Map<Policy, Set<string>>();
 let runtime: TestRuntime;
 let lines: string[] = [];
 const command = { by: "arn:aws:iam::1:user/ann", organization: "acme", options: {} };
@@ -45,11 +76,11 @@ async function* linesOf(all: readonly string[]): AsyncGenerator<string> {
 }
 
 /** The operator, with no more permissions than a policy has. */
-const operator = (name: OperatorPolicy) => {
+const operator = (name: Policy) => {
   const calls = used.get(name) ?? new Set();
   used.set(name, calls);
   const permissions = Object.fromEntries(
-    Object.entries(OPERATOR_POLICIES[name]).map(([resource, actions]) => [
+    Object.entries(actionsOf(name)).map(([resource, actions]) => [
       resource,
       { actions, ...(resource === "workItems" && { indexes: Object.keys(resources.workItems.indexes) }) },
     ]),
@@ -128,30 +159,47 @@ describe("a person with the policy", () => {
   });
 
   test("has no permission that no command uses", () => {
-    for (const [name, actions] of Object.entries(OPERATOR_POLICIES)) {
-      const granted = Object.entries<readonly string[]>(actions).flatMap(([resource, list]) =>
+    for (const name of POLICIES) {
+      const granted = Object.entries(actionsOf(name)).flatMap(([resource, list]) =>
         list.map((action) => `${resource} ${action}`),
       );
-      const calls = used.get(name as OperatorPolicy);
+      const calls = used.get(name);
       expect([name, granted.filter((each) => calls?.has(each) !== true)]).toEqual([name, []]);
     }
   });
 });
 
-test("the printed policy names the stack's own tables, bucket and queue", () => {
-  const text = JSON.stringify(policyFor("erase", "prod", "eu"));
-  expect(text).toContain("arn:aws:dynamodb:eu-west-1:*:table/WorkItems-eu-prod-TablesWorkItems*");
-  expect(text).toContain("arn:aws:s3:::workitems-eu-prod-uploads*");
-  expect(text).toContain(
-    '["sqs:GetQueueAttributes"],"Resource":["arn:aws:sqs:eu-west-1:*:WorkItems-eu-prod-ChangesQueue*"]',
-  );
-  const { audit: _, ...others } = OPERATOR_POLICIES.read;
-  expect(JSON.stringify(others)).not.toMatch(/Put|Delete|Update/);
+test.each(POLICIES)("the policy %s names stack, tables, bucket and queue as they are deployed", (name) => {
+  const stack = "WorkItems-<region>-<stage>";
+  const logicalIds = Object.keys(synthesize({}, { stage: "prod" }).us.Resources);
+  const [ofStack, ...statements] = statementsOf(name);
+  expect(ofStack).toMatchObject({
+    Action: ["cloudformation:DescribeStacks"],
+    Resource: [`arn:aws:cloudformation:<aws-region>:*:stack/${stack}/*`],
+  });
+  for (const { Sid: id, Effect: effect, Action: actions, Resource: arns } of statements) {
+    const { kind } = resources[resourceNames.get(id) as ResourceName];
+    const table = `arn:aws:dynamodb:<aws-region>:*:table/${stack}-Tables${id}*`;
+    const bucket = `arn:aws:s3:::${`${stack}-${id}`.toLowerCase()}*`;
+    const expected = {
+      table: [table, `${table}/index/*`],
+      bucket: [bucket, `${bucket}/*`],
+      queue: [`arn:aws:sqs:<aws-region>:*:${stack}-${id}*`],
+    };
+    expect([effect, arns]).toEqual(["Allow", expected[kind]]);
+    const service = { table: "dynamodb", bucket: "s3", queue: "sqs" }[kind];
+    expect(actions.filter((action) => !action.startsWith(`${service}:`))).toEqual([]);
+    // CloudFormation's names are those of the template with a suffix.
+    const logicalId = new RegExp(`^${kind === "table" ? "Tables" : ""}${id}(?:Bucket)?[0-9A-F]{8}$`);
+    expect(logicalIds.filter((each) => logicalId.test(each))).toHaveLength(1);
+  }
 });
 
 test("no one may change or delete what is kept of commands and erasures", () => {
-  const actions = Object.values(OPERATOR_POLICIES).flatMap(({ audit }) => audit);
+  const actions = POLICIES.flatMap((name) => actionsOf(name)["audit"] ?? []);
   expect(new Set(actions)).toEqual(new Set(["GetItem", "Query", "PutItem"]));
+  const { audit: _, ...others } = actionsOf("read");
+  expect(JSON.stringify(others)).not.toMatch(/Put|Delete|Update/);
   for (const template of [synthesize().us, synthesize({}, { stage: "prod" }).us]) {
     const roles = JSON.stringify(resourcesOf(template, "AWS::IAM::Role"));
     expect(roles).toContain("TablesAccess");
