@@ -82,8 +82,8 @@ export async function loadMutant([text, instead]: Mutant): Promise<Rules> {
     plugins: [
       {
         name: "mutant",
-        setup: ({ onLoad }) => {
-          onLoad({ filter: /undo\/[a-z-]+\.ts$/ }, ({ path }) => ({
+        setup: (bundler) => {
+          bundler.onLoad({ filter: /undo\/[a-z-]+\.ts$/ }, ({ path }) => ({
             contents: readFileSync(path, "utf8").replace(text, () => instead),
             loader: "ts",
           }));
