@@ -13,8 +13,6 @@ export type Trigger =
   | {
       readonly kind: "queue";
       readonly queue: ResourceNameOf<"queue">;
-      /** Another queue of the same messages, of which at most two batches are handled at a time. @default none */
-      readonly also?: ResourceNameOf<"queue">;
       readonly maximumConcurrency: number;
       /** Most messages that one instance gets at once, and handles at the same time. @default 1 */
       readonly batchSize?: number;
@@ -116,7 +114,6 @@ const rows = {
     trigger: {
       kind: "queue",
       queue: "changesQueue",
-      also: "heldChangesQueue",
       maximumConcurrency: 20,
       // The most that Lambda takes from a FIFO queue at once.
       batchSize: 10,
@@ -124,10 +121,9 @@ const rows = {
     permissions: {
       access: { actions: ["GetItem"] },
       workItems: { actions: ["BatchGetItem"], partitions: ["UPLOAD"] },
-      changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem"], partitions: ["LOG", "HOLES"] },
+      changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: ["LOG", "HOLES"] },
       webhooks: { actions: ["Query"], partitions: ["WEBHOOK_STATE"] },
       changesQueue: { actions: ["ChangeMessageVisibility"] },
-      heldChangesQueue: { actions: ["SendMessage", "ChangeMessageVisibility"] },
       webhooksQueue: { actions: ["SendMessage"] },
     },
   },

@@ -28,17 +28,14 @@ export function workerTimeoutSeconds(trigger: Trigger): number {
 
 /** How long a message of a queue stays hidden while a function works on it. */
 export function visibilityTimeoutSeconds(queue: QueueResource): number {
-  const takers = allWorkers.filter(
-    ({ trigger }) =>
-      trigger.kind === "queue" && [trigger.queue, trigger.also].some((name) => name && resources[name] === queue),
-  );
+  const takers = allWorkers.filter(({ trigger }) => trigger.kind === "queue" && resources[trigger.queue] === queue);
   return TIMEOUTS_HIDDEN * Math.max(...takers.map(({ trigger }) => workerTimeoutSeconds(trigger)));
 }
 /** Lambda recommends at least five. */
 export const MAX_RECEIVE_COUNT = 5;
 /** How long dead letters and messages of a queue that keeps all are kept: the longest that SQS keeps one. */
 export const KEPT_SECONDS = 14 * 24 * 60 * 60;
-/** The most invocations at the same time for held messages: the smallest number that Lambda allows. */
+/** The smallest number of invocations at the same time that Lambda allows for a queue. */
 export const LEAST_CONCURRENCY = 2;
 /** How long Lambda gathers the records of a shard. */
 export const STREAM_WINDOW_SECONDS = 1;

@@ -108,8 +108,6 @@ export const resources = {
   chunksQueue: { kind: "queue", id: "ChunksQueue", variable: "CHUNKS_QUEUE_URL" },
   /** Changes on their way from the stream to the change logs; each organization is a group. */
   changesQueue: { kind: "queue", id: "ChangesQueue", variable: "CHANGES_QUEUE_URL", isFifo: true, keepsAll: true },
-  /** Changes of organizations whose log can't be appended to, because a record is damaged. */
-  heldChangesQueue: { kind: "queue", id: "HeldChangesQueue", variable: "HELD_CHANGES_QUEUE_URL", keepsAll: true },
   /** News for webhooks, and calls of their endpoints. */
   webhooksQueue: { kind: "queue", id: "WebhooksQueue", variable: "WEBHOOKS_QUEUE_URL", keepsAll: true },
 } as const satisfies Record<string, Resource>;

@@ -212,12 +212,11 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       isSteady: true,
     },
     {
-      name: "ChangesHeld",
-      isTicket: true,
-      metric: metrics.changesHeld,
+      name: "ChangesFailing",
+      metric: metrics.changesFailingSeconds,
       impact:
-        "The change feed of an organization has stopped, because one of its records is damaged; no other is affected. The saved query 'changes that wait' names it.",
-      threshold: 1,
+        "The change feed of an organization has stopped for 15 minutes: its readers get nothing new. The saved query 'changes that wait' names it and the error. Of a damaged record, changes are given up after an hour, of other errors after a day: its readers then have to load everything again.",
+      threshold: QUARTER_HOUR_SECONDS,
     },
     {
       name: "ChangesSweepStopped",

@@ -30,7 +30,7 @@ function ownMetric(
     | "StoreRefusals"
     | "DirectCallsRefused"
     | "ChangeAgeSeconds"
-    | "ChangesHeld"
+    | "ChangesFailingSeconds"
     | "RetentionUnfinished"
     | "WebhookCalls"
     | "WebhookFailures",
@@ -208,8 +208,10 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     retentionUnfinished: ownMetric(stack, "RetentionUnfinished", Stats.MINIMUM, "Retention unfinished").with({
       period: Duration.hours(1),
     }),
-    /** How often changes could not be appended to an organization's log, because a record is damaged. */
-    changesHeld: ownMetric(stack, "ChangesHeld", Stats.SUM, "Tries to append held changes"),
+    /** Seconds since changes of an organization first failed to be appended. The sweep tries holes every ten minutes. */
+    changesFailingSeconds: ownMetric(stack, "ChangesFailingSeconds", Stats.MAXIMUM, "Failing changes").with({
+      period: QUARTER_HOUR,
+    }),
     /** Calls of webhooks' endpoints. Those that fail are their receivers' matter, and raise no alarm. */
     webhookCalls: ownMetric(stack, "WebhookCalls", Stats.SUM, "Successful calls"),
     webhookFailures: ownMetric(stack, "WebhookFailures", Stats.SUM, "Failed calls"),

@@ -11,7 +11,6 @@ import { LEAST_CONCURRENCY, MEMORY_MB, STREAM_WINDOW_SECONDS, workerTimeoutSecon
 import { type SharedFunctionProps, ServiceFunction } from "./service-function.ts";
 
 interface QueueSource {
-  readonly id: string;
   readonly queue: Queue;
   readonly maximumConcurrency: number;
   readonly batchSize: number;
@@ -75,18 +74,15 @@ function receiveFrom({ queue }: QueueSource): PolicyStatement {
   });
 }
 
-function sourcesOf(
+function sourceOf(
   { trigger }: Worker,
   { queues }: StatefulResources,
   most: number | undefined,
-): readonly QueueSource[] {
-  if (trigger.kind !== "queue") return [];
+): QueueSource | undefined {
+  if (trigger.kind !== "queue") return undefined;
   const { batchSize = 1 } = trigger;
   const maximumConcurrency = most ?? trigger.maximumConcurrency;
-  const main = { id: "Messages", queue: queues[trigger.queue].queue, maximumConcurrency, batchSize };
-  if (trigger.also === undefined) return [main];
-  const also = { queue: queues[trigger.also].queue, maximumConcurrency: LEAST_CONCURRENCY, batchSize };
-  return [main, { id: "MoreMessages", ...also }];
+  return { queue: queues[trigger.queue].queue, maximumConcurrency, batchSize };
 }
 
 function feedsItself({ trigger, permissions }: Worker): boolean {
@@ -109,7 +105,7 @@ export function addWorker(
   { worker, smallAccount, maximumConcurrency, ...sharedProps }: WorkerProps,
 ): ServiceFunction {
   const { name, summary, permissions, trigger } = worker;
-  const sources = sourcesOf(worker, sharedProps.resources, smallAccount ? LEAST_CONCURRENCY : maximumConcurrency);
+  const source = sourceOf(worker, sharedProps.resources, smallAccount ? LEAST_CONCURRENCY : maximumConcurrency);
   const workerFunction = new ServiceFunction(scope, id, {
     ...sharedProps,
     name,
@@ -118,13 +114,13 @@ export function addWorker(
     memorySize: MEMORY_MB.computes,
     timeout: Duration.seconds(workerTimeoutSeconds(trigger)),
     triggerStatements: [
-      ...sources.map(receiveFrom),
+      ...(source === undefined ? [] : [receiveFrom(source)]),
       ...(trigger.kind === "stream" ? readStream(sharedProps.resources, trigger) : []),
     ],
     feedsItself: feedsItself(worker),
   });
-  for (const source of sources) {
-    new EventSourceMapping(workerFunction, source.id, {
+  if (source !== undefined) {
+    new EventSourceMapping(workerFunction, "Messages", {
       target: workerFunction.function,
       eventSourceArn: source.queue.queueArn,
       // The messages of a batch are handled at the same time (`queueWorker`).

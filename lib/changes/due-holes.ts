@@ -1,4 +1,5 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { partitionKeyOf } from "../resources.ts";
@@ -23,26 +24,53 @@ export interface DueHole {
   readonly id: string;
 }
 
+/** What is noted of an organization whose changes can't be appended. */
+interface Failing {
+  /** When they failed first, in milliseconds since the epoch. */
+  readonly since: number;
+  /** Whether they wait in their queue. Otherwise they are lost, and a hole is due. */
+  readonly isWaiting: boolean;
+}
+
 const allKey = { pk: partitionKeyOf("HOLES", "all"), sk: "#DUE" };
 const OF_ONE = partitionKeyOf("HOLES", "one");
 
-/** Key of the note that an organization has a hole of its own due. */
+/** Key of the note of an organization's own hole. */
 export function holeKey(organization: string): RecordKey {
   return { pk: OF_ONE, sk: organization };
 }
 
-/** Notes which logs may lack changes. The sweep of changes reads it. */
+/** Notes which logs lack changes, or will. The sweep of changes reads it. */
 export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
   const TableName = environment.CHANGES_TABLE;
   /** @returns the new id */
-  const put = async (key: RecordKey): Promise<string> => {
+  const putAll = async (): Promise<string> => {
     const id = newWriteId();
-    await dynamodb.send(new PutCommand({ TableName, Item: { ...key, id, since: isoTime(clock()) } }));
+    await dynamodb.send(new PutCommand({ TableName, Item: { ...allKey, id, since: isoTime(clock()) } }));
     return id;
   };
-  /** A damaged record is still due: it is replaced. */
-  const idOf = async (key: RecordKey, { id }: Record<string, unknown>): Promise<string> =>
-    typeof id === "string" ? id : put(key);
+  /** The time of the first failure stays. @returns the new id */
+  const putOne = async (organization: string): Promise<string> => {
+    const id = newWriteId();
+    await dynamodb.send(
+      new UpdateCommand({
+        TableName,
+        Key: holeKey(organization),
+        UpdateExpression: "SET id = :id, since = if_not_exists(since, :now) REMOVE is_waiting",
+        ExpressionAttributeValues: { ":id": id, ":now": isoTime(clock()) },
+      }),
+    );
+    return id;
+  };
+  /** A damaged note is due. */
+  const stateIn = ({ since, is_waiting: isWaiting }: Attributes): Failing => {
+    const time = Date.parse(String(since));
+    return Number.isNaN(time) ? { since: clock(), isWaiting: false } : { since: time, isWaiting: isWaiting === true };
+  };
+  const readOne = async (organization: string): Promise<Failing | undefined> => {
+    const item = await getItem(dynamodb, TableName, holeKey(organization));
+    return item && stateIn(item);
+  };
   /** Removes what is due, unless it has become due again meanwhile. */
   const remove = async (Key: RecordKey, { id }: { readonly id: string }): Promise<void> => {
     const condition = { ConditionExpression: "id = :id", ExpressionAttributeValues: { ":id": id } };
@@ -51,12 +79,13 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
 
   return {
     /** Notes that changes may have been lost, whosever they were. */
-    noteAll: async (): Promise<void> => void (await put(allKey)),
+    noteAll: async (): Promise<void> => void (await putAll()),
     readAll: async (): Promise<DueHoles | undefined> => {
       const item = await getItem(dynamodb, TableName, allKey);
       if (item === undefined) return undefined;
-      const { after } = item;
-      return { id: await idOf(allKey, item), after: typeof after === "string" ? after : undefined };
+      const { id, after } = item;
+      // A damaged note is still due: it is replaced.
+      return { id: typeof id === "string" ? id : await putAll(), after: typeof after === "string" ? after : undefined };
     },
     /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
     keepPlace: async ({ id }: DueHoles, after: string): Promise<boolean> => {
@@ -67,14 +96,31 @@ export function createDueHoles({ dynamodb, environment, clock }: RuntimeWith<"ch
     clearAll: (due: DueHoles): Promise<void> => remove(allKey, due),
 
     /** Notes that changes of one organization are lost. */
-    noteOne: async (organization: string): Promise<void> => void (await put(holeKey(organization))),
-    /** The organizations that have a hole of their own due, in pages. */
+    noteOne: async (organization: string): Promise<void> => void (await putOne(organization)),
+    /** Notes when the changes of one organization failed first. @returns the note, also one that was there before */
+    noteFailing: async (organization: string): Promise<Failing> => {
+      const note = await readOne(organization);
+      if (note !== undefined) return note;
+      const since = clock();
+      const Item = { ...holeKey(organization), id: newWriteId(), since: isoTime(since), is_waiting: true };
+      const ConditionExpression = "attribute_not_exists(pk)";
+      await tryWrite(dynamodb, new PutCommand({ TableName, Item, ConditionExpression }));
+      return { since, isWaiting: true };
+    },
+    /** Notes that the changes of one organization don't fail any more. A hole that is due stays due. */
+    clearFailing: async (organization: string): Promise<void> => {
+      const condition = { ConditionExpression: "is_waiting = :yes", ExpressionAttributeValues: { ":yes": true } };
+      await tryWrite(dynamodb, new DeleteCommand({ TableName, Key: holeKey(organization), ...condition }));
+    },
+    readOne,
+    /** The holes of single organizations that are due, in pages. */
     async *listOnes(): AsyncGenerator<readonly DueHole[]> {
       for await (const items of partitionPages(dynamodb, TableName, OF_ONE)) {
+        const due = items.filter((item) => !stateIn(item).isWaiting);
         yield Promise.all(
-          items.map(async (item) => {
-            const organization = String(item["sk"]);
-            return { organization, id: await idOf(holeKey(organization), item) };
+          due.map(async ({ sk, id }) => {
+            const organization = String(sk);
+            return { organization, id: typeof id === "string" ? id : await putOne(organization) };
           }),
         );
       }

@@ -5,8 +5,8 @@ import { mapConcurrently } from "../retry.ts";
 import { type OriginRuntime, writeOrigin } from "../store/table-origin.ts";
 import { createAppend, type RingWebhooks } from "./append.ts";
 import { createDueHoles, type DueHole } from "./due-holes.ts";
+import { createFailures } from "./failing-changes.ts";
 import { writeHeartbeats } from "./heartbeats.ts";
-import { createHeldNotes } from "./held-changes.ts";
 
 const CONCURRENT_LOGS = 16;
 
@@ -19,10 +19,16 @@ const CONCURRENT_LOGS = 16;
 export function createSweepChanges(runtime: RuntimeWith<"changes" | "access"> & OriginRuntime, ring: RingWebhooks) {
   const append = createAppend(runtime);
   const dueHoles = createDueHoles(runtime);
-  const noteHeld = createHeldNotes(runtime);
+  const failures = createFailures(runtime);
   /** A reader that is rung then finds that it has to load everything again. */
-  const putHole = async (organization: string, until: number): Promise<void> =>
-    ring(organization, await append(organization, "hole", until), []);
+  const putHole = async (organization: string, until: number): Promise<void> => {
+    const mark = await append(organization, "hole", until);
+    await ring(organization, mark, []).catch((error: unknown) => {
+      if (isUnavailable(error)) throw error;
+      // The hole is put. Another one at each sweep would let no reader load.
+      runtime.log.error("webhooks are not rung for a hole", { organization, error: error as Error });
+    });
+  };
   return async (until: number): Promise<void> => {
     await writeHeartbeats(runtime);
     await writeOrigin(runtime);
@@ -44,7 +50,7 @@ export function createSweepChanges(runtime: RuntimeWith<"changes" | "access"> & 
         await dueHoles.clearOne(hole);
       } catch (error) {
         if (isUnavailable(error)) throw error;
-        await noteHeld(hole.organization, runtime.clock(), error);
+        await failures.note(hole.organization, error);
       }
     };
     for await (const holes of dueHoles.listOnes()) await mapConcurrently(holes, CONCURRENT_LOGS, put);

@@ -2,8 +2,8 @@ import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createAppend } from "../changes/append.ts";
 import { type ChangeLog, createChangeLog } from "../changes/change-log.ts";
+import { createDueHoles } from "../changes/due-holes.ts";
 import { createHeartbeatNotes } from "../changes/heartbeats.ts";
-import { readHeldSince } from "../changes/held-changes.ts";
 import { isKept } from "../changes/segment.ts";
 import { isoTime } from "../clock.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
@@ -22,8 +22,10 @@ export interface FeedState {
   readonly newest_at: string | null;
   /** All changes that were written before are in the feed; null while that isn't known. */
   readonly complete_until: string | null;
-  /** Since when changes of this organization are held, because one of its records is damaged; null if none is. */
-  readonly held_since: string | null;
+  /** Since when changes of this organization can't be appended and wait; null if they can. */
+  readonly failing_since: string | null;
+  /** Whether changes of this organization are lost, and a hole is still to be put for them. */
+  readonly is_hole_due: boolean;
   /** Messages with changes of any organization that are not in a log yet, about. */
   readonly waiting_messages: number;
 }
@@ -44,16 +46,11 @@ async function countWaiting({ sqs, environment }: FeedRuntime): Promise<number> 
 
 /**
  * Reads the time before which everything that was written is in an organization's log: that of the heartbeats, which are
- * noted once all records before them are in the queue, if nothing waits there; and the oldest change that is held.
+ * noted once all records before them are in the queue, if nothing waits there.
  */
-async function readComplete(
-  runtime: FeedRuntime,
-  waiting: number,
-  heldSince: number | undefined,
-): Promise<number | undefined> {
+async function readComplete(runtime: FeedRuntime, waiting: number): Promise<number | undefined> {
   const noted = await createHeartbeatNotes(runtime).readComplete();
-  if (noted === undefined || waiting > 0) return undefined;
-  return Math.min(noted, heldSince ?? noted);
+  return waiting > 0 ? undefined : noted;
 }
 
 /** The mark before the oldest changes that readers can still get. */
@@ -77,16 +74,18 @@ export async function readFeedState(runtime: FeedRuntime, organization: string):
   if (first === undefined) return undefined;
   const { segments } = await log.read(organization, { from: first, limit: 1, first: "newest" });
   const [newest] = segments;
-  const heldSince = await readHeldSince(runtime, organization);
+  const hole = await createDueHoles(runtime).readOne(organization);
+  const isHoleDue = hole !== undefined && !hole.isWaiting;
   const waiting = await countWaiting(runtime);
-  const complete = await readComplete(runtime, waiting, heldSince);
+  const complete = isHoleDue ? undefined : await readComplete(runtime, waiting);
   return {
     organization,
     oldest_mark: await oldestMark(log, organization, first, runtime.clock()),
     newest_mark: (newest?.next ?? first) - 1,
     newest_at: newest === undefined ? null : isoTime(newest.time),
     complete_until: complete === undefined ? null : isoTime(complete),
-    held_since: heldSince === undefined ? null : isoTime(heldSince),
+    failing_since: hole?.isWaiting === true ? isoTime(hole.since) : null,
+    is_hole_due: isHoleDue,
     waiting_messages: waiting,
   };
 }

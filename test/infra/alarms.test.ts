@@ -43,7 +43,7 @@ const WHEN_SILENT: Readonly<Record<string, "fires" | "nothing happens" | "anothe
   LimiterFailingOpen: "nothing happens",
   StoreRefusals: "nothing happens",
   DirectCallsFailing: "nothing happens",
-  ChangesHeld: "nothing happens",
+  ChangesFailing: "nothing happens",
   // SQS has metrics of every queue in which a message waits.
   DeadLetters: "nothing happens",
   SplitQueueAge: "nothing happens",

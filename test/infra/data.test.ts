@@ -129,13 +129,13 @@ describe("queues", () => {
 
   test("have a dead-letter queue each, which keeps messages for 14 days, but for those of changes and webhooks", () => {
     const targets = queues.flatMap(([, queue]) => queue["RedrivePolicy"] ?? []).map((each) => JSON.stringify(each));
-    expect([queues.length, targets.length, new Set(targets).size]).toEqual([9, 3, 3]);
+    expect([queues.length, targets.length, new Set(targets).size]).toEqual([8, 3, 3]);
     expect(deadLetters).toHaveLength(3);
     for (const queue of deadLetters) expect(queue).toMatchObject(FOURTEEN_DAYS);
   });
 
   test("keep changes and news of them for 14 days, and take them apart by organization", () => {
-    expect(changes).toHaveLength(3);
+    expect(changes).toHaveLength(2);
     for (const queue of changes) {
       expect(queue).toMatchObject(FOURTEEN_DAYS);
       expect(queue).not.toHaveProperty("RedrivePolicy");
@@ -168,7 +168,7 @@ test("bucket, queues and alarm topic reject requests without TLS", () => {
   const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
     resourcesOf(us, type),
   );
-  expect(policies).toHaveLength(12);
+  expect(policies).toHaveLength(11);
   for (const [, policy] of policies) {
     expect(policy).toMatchObject({
       PolicyDocument: {

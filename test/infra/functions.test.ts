@@ -78,10 +78,8 @@ const permissionsOf = (name: string): readonly string[] =>
     })
     .toSorted();
 
-const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] => {
-  if (trigger?.kind !== "queue") return [];
-  return [LOGICAL_ID[trigger.queue], ...(trigger.also === undefined ? [] : [LOGICAL_ID[trigger.also]])];
-};
+const queuesThatTrigger = ({ trigger }: Deployed): readonly string[] =>
+  trigger?.kind === "queue" ? [LOGICAL_ID[trigger.queue]] : [];
 
 /** The permissions that a function's declaration on one resource results in. */
 const permittedOn = (name: ResourceName, permissions: Permissions): readonly string[] => {

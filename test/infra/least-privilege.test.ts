@@ -182,12 +182,16 @@ test("changes are recorded, swept and read with no more than each function's pol
   const damage = (value: unknown) =>
     overwrite(runtime, "ACCESS_TABLE", organizationRecordKey(organization), "changes_from", value);
   await damage("damaged");
-  await record(item("held"));
-  while ((await queue.waiting()).changes > 0) {
-    await queue.endDelays();
-    await queue.drain();
-  }
-  await queue.takeHeld();
+  await record(item("waits"));
+  await damage(1);
+  await queue.endDelays();
+  await queue.drain();
+  await damage("damaged");
+  await record(item("lost"));
+  clock.advance(HOUR_MS);
+  await queue.endDelays();
+  await queue.drain();
+  expect(await queue.waiting()).toBe(0);
   await damage(1);
   const unreadable = { MessageBody: "{}", MessageGroupId: organization, MessageDeduplicationId: "1" };
   await runtime.sqs.send(new SendMessageCommand({ QueueUrl, ...unreadable }));

@@ -8,7 +8,7 @@ import { ACCESS_QUERIES, SAVED_QUERIES } from "../../infra/constructs/saved-quer
 import { createAppendChanges } from "../../lib/changes/append-changes.ts";
 import { bodyOf } from "../../lib/changes/change-messages.ts";
 import { createRecordChanges } from "../../lib/changes/record-changes.ts";
-import { createHeldNotes } from "../../lib/changes/held-changes.ts";
+import { createFailures } from "../../lib/changes/failing-changes.ts";
 import { injectFaults, withoutTimeouts } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { call, createTestOrganization } from "../support/organization.ts";
@@ -85,7 +85,7 @@ describe("saved queries", () => {
   test("read what the functions write", async () => {
     const { lines, runtime, organization, key } = await linesOf();
     await call(createWorkItem(runtime), { key, method: "POST", body: { work_item: { external_id: "b" } } });
-    await createHeldNotes(runtime)(organization.id, 0, new Error("damaged"));
+    await createFailures(runtime).giveUp(organization.id, new Error("damaged"));
     const { upload, split } = createUploadHarness(runtime);
     const waiting = await upload(organization, "external_id\na\n");
     injectFaults(runtime.sqs, () => "unreachable");

@@ -156,18 +156,22 @@ describe("the change feed", () => {
     ]);
   });
 
-  test("triggers ChangesHeld when an organization can't be appended to, because a record is damaged", async () => {
+  test("triggers ChangesFailing when an organization can't be appended to for 15 minutes, also while its hole can't be put", async () => {
     const service = await createWatchedService();
     const { id } = service.organization;
     await overwrite(service.runtime, "ACCESS_TABLE", organizationRecordKey(id), "changes_from");
     const message = bodyOf({ organization: id, ids: [workItemId(id, "a")], jobs: [], writtenAt: service.clock() });
-    const appendTimes = (count: number) => async () => {
-      const event = sqsEvent(message);
-      for (const { attributes } of event.Records) attributes.ApproximateReceiveCount = String(count);
-      await service.invoke("appendChanges", event);
-    };
-    expect(await periodsOf(service, 1, appendTimes(1))).toEqual([[]]);
-    expect(await periodsOf(service, 1, appendTimes(5))).toEqual([["ChangesHeld"]]);
+    const append = () => service.invoke("appendChanges", sqsEvent(message));
+    const sweep = async (period: number) => void (period % 2 === 0 && (await service.invoke("sweepChanges", {})));
+    const failing = async (periods: number, act: (period: number) => Promise<unknown>) =>
+      minutesOf(await periodsOf(service, periods, act)).filter(([name]) => name === "ChangesFailing");
+    expect(await failing(14, append)).toEqual([["ChangesFailing", 20]]);
+    // The alarm stays on: it isn't triggered again.
+    expect(await failing(12, sweep)).toEqual([]);
+    await overwrite(service.runtime, "ACCESS_TABLE", organizationRecordKey(id), "changes_from", 1);
+    expect(await failing(6, sweep)).toEqual([]);
+    await overwrite(service.runtime, "ACCESS_TABLE", organizationRecordKey(id), "changes_from");
+    expect(await failing(6, append)).toEqual([["ChangesFailing", 20]]);
   });
 
   test.each(["isn't started", "fails"])(

@@ -24,20 +24,20 @@ export const sentOutcomes = (entries: readonly SendMessageBatchRequestEntry[]) =
   }));
 
 /**
- * The two queues of changes of a runtime, and the function that takes their messages as Lambda does.
+ * The queue of changes of a runtime, and the function that takes their messages as Lambda does.
  * @param handle takes the events instead of `append-changes` of the same runtime
  */
 export function createQueueDelivery(runtime: TestRuntime, handle?: (event: SQSEvent) => Promise<SQSBatchResponse>) {
   const { sqs, environment, clock } = runtime;
-  const { CHANGES_QUEUE_URL: changes, HELD_CHANGES_QUEUE_URL: held } = environment;
+  const { CHANGES_QUEUE_URL: QueueUrl } = environment;
   const create = () => {
     const append = createAppendChanges(runtime);
     return (event: SQSEvent) => append(event, lambdaContext(APPENDER_MS, clock));
   };
   const append = handle ?? create();
-  let delayed: { readonly QueueUrl: string; readonly ReceiptHandle: string }[] = [];
+  let delayed: string[] = [];
 
-  const receive = async (QueueUrl: string): Promise<SQSRecord[]> => {
+  const receive = async (): Promise<SQSRecord[]> => {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
         QueueUrl,
@@ -48,7 +48,7 @@ export function createQueueDelivery(runtime: TestRuntime, handle?: (event: SQSEv
     );
     return Messages.map((message) => toRecord(message, QueueUrl));
   };
-  const remove = async (QueueUrl: string, records: readonly SQSRecord[]): Promise<void> => {
+  const remove = async (records: readonly SQSRecord[]): Promise<void> => {
     if (records.length === 0) return;
     const Entries = records.map(({ receiptHandle: ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
@@ -60,18 +60,16 @@ export function createQueueDelivery(runtime: TestRuntime, handle?: (event: SQSEv
     return records.filter(({ messageId }) => failed.has(messageId));
   };
   /** Takes one batch, and removes what is done with. @returns how many messages it had, and how many failed */
-  const takeBatch = async (url = changes) => {
-    const records = await receive(url);
+  const takeBatch = async () => {
+    const records = await receive();
     if (records.length === 0) return { taken: 0, failed: 0 };
     const failed = await invoke(records);
-    delayed.push(...failed.map(({ receiptHandle: ReceiptHandle }) => ({ QueueUrl: url, ReceiptHandle })));
-    await remove(
-      url,
-      records.filter((record) => !failed.includes(record)),
-    );
+    delayed.push(...failed.map(({ receiptHandle }) => receiptHandle));
+    await remove(records.filter((record) => !failed.includes(record)));
     return { taken: records.length, failed: failed.length };
   };
-  const count = async (QueueUrl: string): Promise<number> => {
+  /** How many messages it has, visible or not. */
+  const waiting = async (): Promise<number> => {
     const AttributeNames = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
     const { Attributes = {} } = await sqs.send(
       new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] }),
@@ -80,17 +78,14 @@ export function createQueueDelivery(runtime: TestRuntime, handle?: (event: SQSEv
   };
 
   return {
-    receive: () => receive(changes),
-    receiveHeld: () => receive(held),
+    receive,
     invoke,
-    takeBatch: () => takeBatch(),
-    takeHeld: () => takeBatch(held),
-    /** How many messages each queue has, visible or not. */
-    waiting: async () => ({ changes: await count(changes), held: await count(held) }),
+    takeBatch,
+    waiting,
     /** Makes failed messages visible now, and not when the function has said: tests don't wait. */
     endDelays: async (): Promise<void> => {
-      for (const message of delayed) {
-        await sqs.send(new ChangeMessageVisibilityCommand({ ...message, VisibilityTimeout: 0 }));
+      for (const ReceiptHandle of delayed) {
+        await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
       }
       delayed = [];
     },

@@ -135,7 +135,8 @@ function describeFeed(state: FeedState): string {
     (state.newest_at === null ? "no change yet" : `newest change at ${state.newest_at}`) +
     (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`) +
     (state.waiting_messages === 0 ? "" : `; ${state.waiting_messages} messages wait, of all organizations`) +
-    (state.held_since === null ? "" : `; STOPPED: changes since ${state.held_since} are held, a record is damaged`)
+    (state.failing_since === null ? "" : `; STOPPED: changes can't be appended since ${state.failing_since}`) +
+    (state.is_hole_due ? "; changes are lost, and its readers will load everything again" : "")
   );
 }
 

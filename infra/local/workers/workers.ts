@@ -6,7 +6,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import type { ScheduledEvent } from "aws-lambda";
 import { allWorkers, type Trigger } from "../../../functions/workers.ts";
 import { resources } from "../../../lib/resources.ts";
-import { LEAST_CONCURRENCY, STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../../limits.ts";
+import { STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../../limits.ts";
 import { type FunctionHost, type Invoke, loadFunction } from "../functions.ts";
 import { ACCOUNT, REGION } from "../platform.ts";
 import { type Poller, pollQueue } from "./queue.ts";
@@ -78,21 +78,16 @@ export async function startWorkers({ checkpoints, ...host }: WorkersOptions): Pr
     };
     return pollStream(source, invoke, streams, checkpoints);
   };
-  const start = async (trigger: Trigger, invoke: Invoke): Promise<readonly Poller[]> => {
+  const start = async (trigger: Trigger, invoke: Invoke): Promise<Poller | undefined> => {
     switch (trigger.kind) {
-      case "queue": {
-        const { queue, also } = trigger;
-        const main = fromQueue(environment[resources[queue].variable], trigger, invoke);
-        if (also === undefined) return [main];
-        const few = { ...trigger, maximumConcurrency: LEAST_CONCURRENCY };
-        return [main, fromQueue(environment[resources[also].variable], few, invoke)];
-      }
+      case "queue":
+        return fromQueue(environment[resources[trigger.queue].variable], trigger, invoke);
       case "stream":
-        return [await fromStream(trigger, invoke)];
+        return fromStream(trigger, invoke);
       case "schedule":
-        return [startSchedule(trigger.everyMinutes * 60_000, invoke)];
+        return startSchedule(trigger.everyMinutes * 60_000, invoke);
       default:
-        return [];
+        return undefined;
     }
   };
 
@@ -103,7 +98,9 @@ export async function startWorkers({ checkpoints, ...host }: WorkersOptions): Pr
       invoke: await loadFunction(name, workerTimeoutSeconds(trigger), host),
     })),
   );
-  const pollers = (await Promise.all(loaded.map(({ trigger, invoke }) => start(trigger, invoke)))).flat();
+  const pollers = (await Promise.all(loaded.map(({ trigger, invoke }) => start(trigger, invoke)))).filter(
+    (poller) => poller !== undefined,
+  );
   return {
     stop: async () => {
       const finished = Promise.all(pollers.map((poller) => poller.stop()));

@@ -30,22 +30,19 @@ export class Changes {
     this.#world = world;
     this.#queues = queues;
     this.stream = createFaultyStream(stream, world);
-    const { CHANGES_QUEUE_URL, HELD_CHANGES_QUEUE_URL } = world.base.environment;
-    for (const url of [CHANGES_QUEUE_URL, HELD_CHANGES_QUEUE_URL]) {
-      queues.add({
-        url,
-        isFifo: url === CHANGES_QUEUE_URL,
-        visibilityMs: VISIBILITY_MS,
-        batch: 10,
-        invoke: async (records) => {
-          const result = await world.call(APPENDER_MS, { clockMaxMs: CLOCK_MAX_MS }, (clock) =>
-            createAppendChanges(world.runtime)({ Records: records }, lambdaContext(APPENDER_MS, clock)),
-          );
-          if (result === NO_RESPONSE) return undefined;
-          return new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-        },
-      });
-    }
+    queues.add({
+      url: world.base.environment.CHANGES_QUEUE_URL,
+      isFifo: true,
+      visibilityMs: VISIBILITY_MS,
+      batch: 10,
+      invoke: async (records) => {
+        const result = await world.call(APPENDER_MS, { clockMaxMs: CLOCK_MAX_MS }, (clock) =>
+          createAppendChanges(world.runtime)({ Records: records }, lambdaContext(APPENDER_MS, clock)),
+        );
+        if (result === NO_RESPONSE) return undefined;
+        return new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      },
+    });
     world.onRequest = (command) => {
       if (isWrite(command)) this.pullSoon();
     };
@@ -55,7 +52,7 @@ export class Changes {
     return new Changes(world, queues, await world.outside(() => openStream(world.base)));
   }
 
-  /** Whether nothing is left on the way, apart from what is held. */
+  /** Whether nothing is left on the way. */
   get isEmpty(): boolean {
     return !this.stream.hasChanges() && this.#queues.count() === 0;
   }

@@ -8,20 +8,22 @@ import { createAppend } from "../../../lib/changes/append.ts";
 import { bodyOf } from "../../../lib/changes/change-messages.ts";
 import { createChangeLog } from "../../../lib/changes/change-log.ts";
 import { holeKey } from "../../../lib/changes/due-holes.ts";
+import { createFailures } from "../../../lib/changes/failing-changes.ts";
 import { segmentKey } from "../../../lib/changes/segment.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { readFeedState } from "../../../lib/operator/change-log.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createQueueDelivery } from "../../support/changes-queue.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
-import { aroundRequests, injectFaults } from "../../support/faults.ts";
+import { aroundRequests, failRequests, injectFaults } from "../../support/faults.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 import { createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { streamEvent, streamRecord } from "../../support/stream.ts";
 import { overwrite } from "../../support/customer-data.ts";
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 let clock: TestClock;
 let runtime: TestRuntime;
@@ -67,13 +69,10 @@ const damages = {
   },
 };
 const damageRecord = damages["the organization's record is damaged"];
-/** Tries the messages of the sick organization until they are held. @returns how often they were tried */
-const hold = async (): Promise<number> => {
-  for (let tries = 1; ; tries++) {
-    await queue.drain();
-    if ((await queue.waiting()).changes === 0) return tries;
-    await queue.endDelays();
-  }
+/** Tries again what waits. @returns how many messages have failed */
+const again = async (): Promise<number> => {
+  await queue.endDelays();
+  return queue.drain();
 };
 
 describe.each(Object.entries(damages))("while %s", (_, damage) => {
@@ -82,62 +81,123 @@ describe.each(Object.entries(damages))("while %s", (_, damage) => {
     for (const name of ["1", "2", "3"]) await send(item(sick, name), item(well, name));
     await queue.drain();
     expect(await logged(well)).toEqual(idsOf(well, "1", "2", "3"));
-    await hold();
+    clock.advance(HOUR_MS - 1000);
     await send(item(well, "4"), item(sick, "4"));
-    await hold();
+    expect(await again()).toBeGreaterThan(0);
     expect(await logged(well)).toEqual(idsOf(well, "1", "2", "3", "4"));
-    expect((await queue.waiting()).held).toBe(4);
 
-    expect(await queue.takeHeld()).toEqual({ taken: 4, failed: 4 });
     await repair();
-    await queue.endDelays();
-    expect(await queue.takeHeld()).toEqual({ taken: 4, failed: 0 });
-    expect((await logged(sick)).slice(-4).toSorted()).toEqual(idsOf(sick, "1", "2", "3", "4").toSorted());
-    expect(await queue.waiting()).toEqual({ changes: 0, held: 0 });
+    expect(await again()).toBe(0);
+    expect((await logged(sick)).slice(-4)).toEqual(idsOf(sick, "1", "2", "3", "4"));
+    expect(await queue.waiting()).toBe(0);
+    await sweep();
     expect([await holesOf(sick), await holesOf(well)]).toEqual([0, 0]);
+  });
+
+  test("its changes are given up an hour after the first failure, for one hole once it can be put", async () => {
+    const repair = await damage();
+    await send(item(sick, "1"));
+    expect(await queue.drain()).toBe(1);
+    clock.advance(HOUR_MS / 2);
+    await send(item(sick, "2"));
+    clock.advance(HOUR_MS / 2);
+    expect(await again()).toBe(0);
+    await sweep();
+    await send(item(sick, "3"), item(well, "3"));
+    expect(await queue.drain()).toBe(0);
+    expect(await queue.waiting()).toBe(0);
+
+    await repair();
+    const before = await logged(sick);
+    await send(item(sick, "4"));
+    await queue.drain();
+    for (let times = 0; times < 2; times++) await sweep();
+    expect((await logged(sick)).slice(before.length)).toEqual(idsOf(sick, "4"));
+    expect([await holesOf(sick), await holesOf(well)]).toEqual([1, 0]);
   });
 });
 
+const isAppend = (command: string, input: object): boolean =>
+  command === "PutItemCommand" && JSON.stringify(input).includes(`LOG#${sick}`);
+/** Lets appending fail by another error than a damaged record. @returns what ends it */
+const breakAppending = () =>
+  failRequests(runtime.dynamodb, (command, input) =>
+    isAppend(command, input) ? { name: "ValidationException", httpStatusCode: 400 } : undefined,
+  );
+
 describe("an organization that can't be appended to", () => {
-  test("makes way after five tries, and from then on after one", async () => {
-    await damageRecord();
+  test("waits for a day if no record of it is damaged", async () => {
+    const stop = breakAppending();
     await send(item(sick, "a"));
-    expect(await hold()).toBe(5);
-    await send(item(sick, "b"));
-    expect(await hold()).toBe(1);
-  });
-
-  test("is named to operators, with the time before which its feed is complete, until it is repaired", async () => {
-    const repair = await damages["the newest segment of its log is damaged"]();
+    expect(await queue.drain()).toBe(1);
+    clock.advance(DAY_MS - 1000);
+    expect(await again()).toBe(1);
+    clock.advance(1000);
+    expect(await again()).toBe(0);
+    stop();
     await sweep();
-    const heartbeats = Array.from({ length: 64 }, (_, key) => streamRecord(`HEARTBEAT#${key}`, clock() + 60_000));
-    await send(item(sick, "a"), ...heartbeats);
-    await hold();
-    const state = async (owner: string) => (await readFeedState(runtime, owner).catch(() => undefined)) ?? {};
-    expect(await state(well)).toMatchObject({ held_since: null, complete_until: "2026-03-01T12:01:00.000Z" });
-    await repair();
-    expect(await state(sick)).toMatchObject({
-      held_since: "2026-03-01T12:00:00.000Z",
-      complete_until: "2026-03-01T12:00:00.000Z",
-    });
-    expect(await queue.takeHeld()).toEqual({ taken: 1, failed: 0 });
-    clock.advance(16 * 60_000);
-    expect(await state(sick)).toMatchObject({ held_since: null, complete_until: "2026-03-01T12:01:00.000Z" });
+    expect(await holesOf(sick)).toBe(1);
   });
 
-  test("gets a hole once its changes are 13 days old, also if it can't be put yet, and nobody else does", async () => {
+  test("waits for as long again after its changes were appended", async () => {
+    for (const name of ["a", "b"]) {
+      const repair = await damageRecord();
+      await send(item(sick, name));
+      expect(await queue.drain()).toBe(1);
+      clock.advance(HOUR_MS - 1000);
+      expect(await again()).toBe(1);
+      await repair();
+      expect(await again()).toBe(0);
+    }
+    expect(await logged(sick)).toEqual(idsOf(sick, "a", "b"));
+  });
+
+  test("gets another hole for what is given up while the sweep puts one", async () => {
     const repair = await damageRecord();
     await send(item(sick, "a"));
-    await hold();
-    clock.advance(13 * DAY_MS - 1000);
-    expect(await queue.takeHeld()).toEqual({ taken: 1, failed: 1 });
-    clock.advance(2000);
-    await queue.endDelays();
-    expect(await queue.takeHeld()).toEqual({ taken: 1, failed: 0 });
-    await sweep();
+    await queue.drain();
+    clock.advance(HOUR_MS);
+    expect(await again()).toBe(0);
     await repair();
-    for (let again = 0; again < 2; again++) await sweep();
-    expect([await holesOf(sick), await holesOf(well)]).toEqual([1, 0]);
+    let isPut = false;
+    const stop = aroundRequests(runtime.dynamodb, async (command, input: object, forward) => {
+      if (isPut || !isAppend(command, input)) return forward();
+      isPut = true;
+      await createFailures(runtime).giveUp(sick, new Error("damaged"));
+      return forward();
+    });
+    await sweep();
+    stop();
+    expect(await holesOf(sick)).toBe(1);
+    for (let times = 0; times < 2; times++) await sweep();
+    expect(await holesOf(sick)).toBe(2);
+  });
+
+  test("is named to operators, until its changes are appended, and while its hole is due", async () => {
+    const stop = breakAppending();
+    const heartbeats = Array.from({ length: 64 }, (_, key) => streamRecord(`HEARTBEAT#${key}`, clock() + 60_000));
+    await send(item(sick, "a"), ...heartbeats);
+    await queue.drain();
+    expect(await readFeedState(runtime, well)).toMatchObject({ failing_since: null, is_hole_due: false });
+    expect(await readFeedState(runtime, sick)).toMatchObject({
+      failing_since: "2026-03-01T12:00:00.000Z",
+      is_hole_due: false,
+      complete_until: null,
+    });
+    clock.advance(DAY_MS);
+    await again();
+    expect(await readFeedState(runtime, sick)).toMatchObject({
+      failing_since: null,
+      is_hole_due: true,
+      complete_until: null,
+    });
+    stop();
+    await sweep();
+    expect(await readFeedState(runtime, sick)).toMatchObject({
+      failing_since: null,
+      is_hole_due: false,
+      complete_until: "2026-03-01T12:01:00.000Z",
+    });
   });
 });
 
@@ -155,7 +215,6 @@ describe("changes in the queue", () => {
     expect(await queue.invoke(often)).toHaveLength(1);
     stop();
     expect([await logged(well), await logged(sick)]).toEqual([idsOf(well, "a"), []]);
-    expect((await queue.waiting()).held).toBe(0);
     expect(await queue.invoke(records)).toEqual([]);
     expect(await logged(sick)).toEqual(idsOf(sick, "a"));
   });
@@ -221,10 +280,10 @@ describe("changes in the queue", () => {
 
   test("that can't be read stay until their hole is noted", async () => {
     await sendNonsense(sick);
-    const stop = injectFaults(runtime.dynamodb, (command) => (command === "PutItemCommand" ? "throttled" : "none"));
+    const stop = injectFaults(runtime.dynamodb, (command) => (command === "UpdateItemCommand" ? "throttled" : "none"));
     expect(await queue.drain()).toBe(1);
     stop();
-    expect(await queue.waiting()).toEqual({ changes: 1, held: 0 });
+    expect(await queue.waiting()).toBe(1);
   });
 
   test("of an organization that was erased are dropped, also by an appender that has appended to its log", async () => {

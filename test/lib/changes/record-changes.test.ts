@@ -119,7 +119,7 @@ describe("the recorder of changes", () => {
   test("sends nothing twice if it was killed before it reported, and the same items if they change again", async () => {
     const batch = [item("a"), item("b")];
     for (let time = 0; time < 2; time++) await send(...batch);
-    expect(await createQueueDelivery(runtime).waiting()).toMatchObject({ changes: 1 });
+    expect(await createQueueDelivery(runtime).waiting()).toBe(1);
     await record(item("a"), item("b"));
     expect((await loggedIds()).flat()).toEqual([...idsOf("a", "b"), ...idsOf("a", "b")]);
   });
