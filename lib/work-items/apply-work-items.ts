@@ -3,16 +3,24 @@ import type { Problem } from "../errors.ts";
 import { optimisticWrite, type OptimisticWriteOptions } from "../store/optimistic-write.ts";
 import { keyText } from "../store/batch-get.ts";
 import { createRecordStore } from "../store/record-store.ts";
-import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
+import type { StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../trace.ts";
 import { hasLayers } from "./undo/undo.ts";
-import { findKnownRows, readerOfItems, type RowSource } from "./known-rows.ts";
+import { findKnownJobs, type RowSource } from "./known-rows.ts";
 import type { FailedWrite, ItemInput, ItemResult, PendingInput } from "./pending-input.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";
+import { markedRowsIn } from "./upload-mark.ts";
 import { ITEM_SORT_KEY } from "./work-item-record.ts";
-import { groupByItem, groupEvents, targetOfEvent, targetOfItem, type WriteContext } from "./write-targets.ts";
+import {
+  groupByItem,
+  groupEvents,
+  type ItemGroup,
+  targetOfEvent,
+  targetOfItem,
+  type WriteContext,
+} from "./write-targets.ts";
 
 interface ApplyOptions {
   /** Writes nothing at all. Rows of an upload have a dry run of their own. */
@@ -21,8 +29,6 @@ interface ApplyOptions {
   readonly deadline: number;
   /** Set if the inputs are rows of an upload. */
   readonly source?: RowSource;
-  /** Skips the first read of the items. Items that exist nevertheless fail their condition, and are then read. */
-  readonly assumeNew?: boolean;
   /** Called between every read and the writes based on it; throws to prevent the writes. @param isRetry as in `optimisticWrite` */
   readonly guard?: (isRetry: boolean) => Promise<void>;
 }
@@ -43,25 +49,37 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
   return async (
     organization: Organization,
     inputs: readonly ItemInput[],
-    { source, assumeNew = false, dryRun, deadline, guard }: ApplyOptions,
+    { source, dryRun, deadline, guard }: ApplyOptions,
   ): Promise<ItemResult[]> => {
     const { pending, items } = groupByItem(organization, inputs);
     const records = source?.dryRun
       ? createPlannedRecords(store, organization, source.job, clock)
       : createStoredRecords(store, organization, clock, source && { id: source.job, createdAt: source.createdAt });
-    const readAll = async (keys: readonly RecordKey[]) => (assumeNew ? [] : [...(await records.read(keys))]);
-    const itemKeys = items.map(({ key }) => key);
-    const keysOfEvents = groupEvents(organization, pending).map(({ key }) => key);
-    // Of rows, events are read after the items, as in `readerOfItems`.
-    const found = new Map(
-      source
-        ? [...(await readAll(itemKeys)), ...(await readAll(keysOfEvents))]
-        : await readAll([...itemKeys, ...keysOfEvents]),
-    );
-    const eventKeys = keysOfEvents.map(records.keyOf);
-    const itemOfEvent = ({ pk }: RecordKey): string => keyText(records.keyOf({ pk, sk: ITEM_SORT_KEY }));
-    const eventsOfItems = Map.groupBy(eventKeys, (_, place) => itemOfEvent(keysOfEvents[place]!));
-    const known = source && (await findKnownRows(source, found, eventKeys));
+    const withEvents = new Set<number>();
+    const hasEvents = pending.some(({ input }) => (input.events?.length ?? 0) > 0);
+    /**
+     * Reads items and the events of their inputs; of rows, the items first. A row that didn't change its item left its mark
+     * only on its events. In this order, an item that others have changed since comes with that mark.
+     */
+    const readGroups = async (groups: readonly ItemGroup[]): Promise<ReadonlyMap<string, StoredRecord>> => {
+      const itemKeys = groups.map(({ key }) => key);
+      const eventsOfGroups = groupEvents(
+        organization,
+        groups.flatMap((group) => group.inputs),
+      );
+      const eventKeys = eventsOfGroups.map(({ key }) => key);
+      if (!source) return records.read([...itemKeys, ...eventKeys]);
+      const stored = await records.read(itemKeys);
+      const events = await records.read(eventKeys);
+      for (const event of events.values()) for (const row of markedRowsIn(event, source.job)) withEvents.add(row);
+      return new Map([...stored, ...events]);
+    };
+    const found = await readGroups(items);
+    const known = source && {
+      ...(await findKnownJobs(source, found.values())),
+      firstRow: source.firstRow,
+      withEvents,
+    };
     const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, known: found };
     const report = (cause: unknown): void => {
       log.error("an input cannot be planned", { job: source?.job, ...traceOf(cause) });
@@ -79,14 +97,17 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       {
         ...writeOptions,
         ...(known && {
-          read: readerOfItems(store, known, (item) => eventsOfItems.get(keyText(item)) ?? []),
+          read: (keys) => {
+            const texts = new Set(keys.map(keyText));
+            return readGroups(items.filter(({ key }) => texts.has(keyText(records.keyOf(key)))));
+          },
         }),
       },
     );
     for (const [place, written] of writtenItems.entries()) {
       if ("error" in written) failAll(written, items[place]!.inputs, []);
       else for (const { pending: input, plan, recognized } of written.result) input.takeItem(plan, recognized);
-      const owner = keysOfEvents.length > 0 && "record" in written ? written.record : undefined;
+      const owner = hasEvents && "record" in written ? written.record : undefined;
       if (owner && hasLayers(owner)) owners.set(owner.pk, owner);
     }
 

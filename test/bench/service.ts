@@ -46,7 +46,7 @@ export const createBenchService = async (limits = { rate: 100_000, burst: 100_00
           const inputs = Array.from({ length: Math.min(ITEMS_AT_ONCE, count - start) }, (_, index) => ({
             input: workItemInputSchema.parse(itemOf(start + index)),
           }));
-          const results = await apply(organization, inputs, { assumeNew: true, deadline: Date.now() + 20_000 });
+          const results = await apply(organization, inputs, { deadline: Date.now() + 20_000 });
           const other = results.find(({ outcome }) => outcome !== "created");
           if (other) throw new Error(`an item was not created: ${JSON.stringify(other)}`);
         }

@@ -194,9 +194,23 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   replay: {
     defect: "a row that is applied again undoes a PATCH or brings back a deleted item, if only its event remembers it",
-    file: "lib/work-items/known-rows.ts",
-    text: "for (const row of rowsMarkedIn(known.job, events.values())) known.withEvents.add(row);",
+    file: "lib/work-items/apply-work-items.ts",
+    text: "for (const event of events.values()) for (const row of markedRowsIn(event, source.job)) withEvents.add(row);",
     instead: "",
+    foundBy: "test/lib/uploads/chain/replayed-rows.test.ts",
+  },
+  "replay order": {
+    defect: "such a row is planned on an item that has changed since its event was read",
+    file: "lib/work-items/apply-work-items.ts",
+    text: "const stored = await records.read(itemKeys);\n      const events = await records.read(eventKeys);",
+    instead: "const events = await records.read(eventKeys);\n      const stored = await records.read(itemKeys);",
+    foundBy: "test/lib/uploads/chain/replayed-rows.test.ts",
+  },
+  "replay again": {
+    defect: "such a row's event isn't read again with its item",
+    file: "lib/work-items/apply-work-items.ts",
+    text: "...(known && {\n          read:",
+    instead: "...(known && false && {\n          read:",
     foundBy: "test/lib/uploads/chain/replayed-rows.test.ts",
   },
   late: {

@@ -4,7 +4,6 @@ import type { Organization } from "../../lib/organizations/organization.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { type Caller, createCaller } from "../support/caller.ts";
 import { createTestOrganization } from "../support/organization.ts";
-import { injectFaults } from "../support/faults.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { multipart } from "../support/uploads/multipart.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
@@ -110,27 +109,6 @@ describe("an upload", () => {
     const { buckets } = (await harness.store.read({ organization: organization.id, id: job["id"] }))!;
     expect(buckets).toHaveLength(8);
     expect(Math.min(...buckets.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
-  });
-
-  it("reads no items where all so far were new, and applies those that are there after all", async () => {
-    const rows = (from: number, to: number, type: string): string =>
-      Array.from({ length: to - from }, (_, index) => `N-${from + index},${type}\n`).join("");
-    await run(`external_id,type\n${rows(600, 1000, "first")}`);
-    const reads: string[] = [];
-    const stopCounting = injectFaults(runtime.dynamodb, (command) => {
-      if (command === "BatchGetItemCommand") reads.push(command);
-      return "none";
-    });
-    const job = await run(`external_id,type\n${rows(0, 2000, "second")}`);
-    stopCounting();
-    expect(job).toMatchObject({ status: "completed", total_rows: 2000, succeeded_rows: 2000, failed_rows: 0 });
-    expect((await getItem("N-599")).type).toBe("second");
-    expect((await getItem("N-600")).type).toBe("second");
-    expect((await getItem("N-600")).created_at).not.toBe((await getItem("N-599")).created_at);
-    // Hundred by hundred: the first is read; 100 to 700 are assumed new, but 600 to 700 are there and are read then; those
-    // to 1000 are read; 1000 to 1100 are read because not all of the window before were new. And once the job that has
-    // marked the items before, and once its undo, when it is shown.
-    expect(reads).toHaveLength(1 + 1 + 3 + 1 + 1 + 1);
   });
 
   it("waits behind no more than eight chunks of another organization's, however large that is", async () => {

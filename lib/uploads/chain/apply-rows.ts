@@ -49,12 +49,6 @@ export interface ApplyRowsOptions {
   readonly recognizesOnly?: boolean;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
-  /**
-   * Skips the first read of the first hundred items: cheaper if all are new, more expensive otherwise. Each further
-   * hundred is assumed to be new if the one before was. This decides about costs only: an item that exists is read, with
-   * the events of its rows, before a row is planned on it.
-   */
-  readonly assumeNew: boolean;
   /** Called before writes; throws if this worker must not write any more. @param isRetry whether others write to the items too */
   readonly guard: (isRetry: boolean) => Promise<void>;
   /** Called with what reading a row has thrown. */
@@ -105,7 +99,6 @@ export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce
     const { recognizesOnly = false } = options;
     const externalIds = rows.map((row) => options.reader.externalIdOf(valuesOf(row)));
     const results: (RowResult | undefined)[] = [];
-    let { assumeNew } = options;
     for (const group of groupsOf(externalIds, itemsAtOnce)) {
       const valid: ValidRow[] = [];
       for (const place of group) {
@@ -116,15 +109,12 @@ export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce
         else if (!recognizesOnly) results[place] = failedRow(externalIds[place]!, reading.error);
       }
       if (valid.length === 0) continue;
-      // A dry run must know the items: what it writes does not show whether they exist.
-      const skipsRead = assumeNew && !options.source.dryRun && !recognizesOnly;
-      const applied = await apply(organization, valid, { ...options, assumeNew: skipsRead, dryRun: recognizesOnly });
+      const applied = await apply(organization, valid, { ...options, dryRun: recognizesOnly });
       if (applied.some(({ error }) => error?.permanent === false)) throw rowsPending();
       for (const [index, { place }] of valid.entries()) {
         const result = applied[index]!;
         if (result.recognized || !recognizesOnly) results[place] = resultOf(externalIds[place]!, result);
       }
-      assumeNew = applied.every(({ outcome }) => outcome === "created");
     }
     return results;
   };

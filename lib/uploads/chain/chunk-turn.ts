@@ -67,8 +67,6 @@ export class ChunkTurn {
   readonly #deadline: number;
   #bucket: UploadBucket;
   #rowsCounted = 0;
-  /** If a window created only new items, the next one probably does too and need not read them first. */
-  #assumeNew = false;
 
   constructor(
     dependencies: ChunkDependencies,
@@ -181,7 +179,6 @@ export class ChunkTurn {
         dryRun,
         findEnded: (jobs) => findEndedJobs(this.#organization.id, jobs),
       },
-      assumeNew: this.#assumeNew && !recognizesOnly,
       deadline: this.#deadline,
       recognizesOnly,
       guard: async (isRetry) => {
@@ -227,8 +224,7 @@ export class ChunkTurn {
   async #write(rows: readonly Row[], ofRows: readonly (RowResult | undefined)[], isLast: boolean) {
     const { objects } = this.#with;
     const { number, claim, next, after, counted, rows_before: rowsBefore } = this.#bucket;
-    const { counters, failures, results, allNew } = countRows(rows, ofRows, this.#toLine, this.#undone !== undefined);
-    this.#assumeNew = allNew;
+    const { counters, failures, results } = countRows(rows, ofRows, this.#toLine, this.#undone !== undefined);
     await Promise.all([
       results.length > 0 && objects.write(objectKeys.lines(this.#job, "results", number, claim), results),
       failures.length > 0 && objects.write(objectKeys.lines(this.#job, "failed_rows", number, claim), failures),

@@ -63,7 +63,5 @@ export function countRows(
     counters: { ...byOutcome, succeeded, failed },
     failures: failures.bytes(),
     results: results.bytes(),
-    /** Whether every row that succeeded created an item. */
-    allNew: succeeded > 0 && counters.created === succeeded,
   };
 }

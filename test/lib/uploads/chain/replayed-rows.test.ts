@@ -8,7 +8,7 @@ import { ROW_CANNOT_BE_APPLIED } from "../../../../lib/uploads/chain/row-result.
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
 import { createGetWorkItem } from "../../../../lib/work-items/read-work-item.ts";
-import { injectFaults } from "../../../support/faults.ts";
+import { type Fault, injectFaults } from "../../../support/faults.ts";
 import { organizationWith } from "../../../support/organization.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
 import { jsonReader, jsonRow } from "../../../support/uploads/json-rows.ts";
@@ -27,10 +27,9 @@ const changesOf = (runtime: Awaited<ReturnType<typeof createTestRuntime>>) => ({
   update: createUpdateWorkItem(runtime),
   remove: createDeleteWorkItem(runtime),
 });
-const optionsOf = (job: string, firstRow: number, assumeNew: boolean) => ({
+const optionsOf = (job: string, firstRow: number) => ({
   reader: jsonReader,
   source: { job, createdAt: 1, firstRow, findEnded: () => Promise.resolve(new Set<string>()) },
-  assumeNew,
   guard: () => Promise.resolve(),
   ...soon(),
 });
@@ -47,67 +46,86 @@ describe("rows that are applied again", () => {
   it("have the same outcomes, also where a row far behind changed the item", async () => {
     const { applyRows } = await setUp(2);
     const organization = organizationWith({ id: randomUUID() });
-    const apply = async (rows: readonly Row[], isNew: boolean) => {
-      const results = await applyRows(organization, rows, optionsOf("job", rows[0]!.row, isNew));
+    const apply = async (rows: readonly Row[]) => {
+      const results = await applyRows(organization, rows, optionsOf("job", rows[0]!.row));
       return Object.fromEntries(rows.map(({ row }, place) => [row, results[place]?.outcome]));
     };
-    await apply([largeRow(2, "A", "first")], true);
+    await apply([largeRow(2, "A", "first")]);
     const others = ["B", "C", "D", "E"].map((externalId, index) => jsonRow(4 + index, { external_id: externalId }));
     const window = [largeRow(3, "A", "second"), ...others, jsonRow(8, { external_id: "A", type: "late" })];
     const outcomes = { 3: "error", 4: "created", 5: "created", 6: "created", 7: "created", 8: "updated" };
-    for (const isNew of [false, false, true]) expect(await apply(window, isNew)).toEqual(outcomes);
+    for (let attempt = 1; attempt <= 3; attempt++) expect(await apply(window)).toEqual(outcomes);
   });
 
-  it.each([true, false])(
-    "undo no change that others made since, wherever they stand; assumed new: %s",
-    async (isNew) => {
-      const { apply, applyRows, get, update, remove } = await setUp();
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.record({ exists: fc.boolean(), change: fc.constantFrom("none", "patch", "delete") }), {
-            minLength: 1,
-            maxLength: 25,
-          }),
-          fc.array(fc.boolean(), { minLength: 25, maxLength: 25 }),
-          fc.nat(25),
-          async (items, repeats, cut) => {
-            const organization = organizationWith({ id: randomUUID() });
-            const existing = items.flatMap(({ exists }, index) =>
-              exists ? [{ input: { external_id: `i-${index}`, type: "a" } }] : [],
+  it("undo no change that others made since, wherever they stand", async () => {
+    const { apply, applyRows, get, update, remove } = await setUp();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ exists: fc.boolean(), change: fc.constantFrom("none", "patch", "delete") }), {
+          minLength: 1,
+          maxLength: 25,
+        }),
+        fc.array(fc.boolean(), { minLength: 25, maxLength: 25 }),
+        fc.nat(25),
+        async (items, repeats, cut) => {
+          const organization = organizationWith({ id: randomUUID() });
+          const existing = items.flatMap(({ exists }, index) =>
+            exists ? [{ input: { external_id: `i-${index}`, type: "a" } }] : [],
+          );
+          await apply(organization, existing, soon());
+          const rows = items.flatMap((_, index) => {
+            const row = rowOf(2 * index + 2, `i-${index}`, "a");
+            return repeats[index] === true ? [row, rowOf(2 * index + 3, `i-${index}`, "a")] : [row];
+          });
+          // The worker dies after some of the rows; the next one takes another number of them.
+          const done = await applyRows(organization, rows.slice(0, cut), optionsOf("job", 2));
+          const expected = new Map<string, string>();
+          for (const [index, { change }] of items.entries()) {
+            const row = rows.find((each) => externalIdOf(each) === `i-${index}`)!;
+            const result = done[rows.indexOf(row)];
+            if (result === undefined || change === "none") continue;
+            if (change === "patch") await update(organization, result.id, { type: "patched" }, soon());
+            else await remove(organization, result.id, soon());
+            // A later row of the item that was not applied yet may still change it.
+            const isDone = rows.every((each, place) => externalIdOf(each) !== externalIdOf(row) || place < done.length);
+            if (isDone) expected.set(result.id, change);
+          }
+          const again = await applyRows(organization, rows, optionsOf("job", 2));
+          for (const [place, result] of done.entries()) expect(again[place]?.outcome).toBe(result?.outcome);
+          for (const [id, change] of expected) {
+            const type = await get(organization.id, id).then(
+              ({ item }) => item.type,
+              () => "deleted",
             );
-            await apply(organization, existing, soon());
-            const rows = items.flatMap((_, index) => {
-              const row = rowOf(2 * index + 2, `i-${index}`, "a");
-              return repeats[index] === true ? [row, rowOf(2 * index + 3, `i-${index}`, "a")] : [row];
-            });
-            // The worker dies after some of the rows; the next one takes another number of them.
-            const done = await applyRows(organization, rows.slice(0, cut), optionsOf("job", 2, isNew));
-            const expected = new Map<string, string>();
-            for (const [index, { change }] of items.entries()) {
-              const row = rows.find((each) => externalIdOf(each) === `i-${index}`)!;
-              const result = done[rows.indexOf(row)];
-              if (result === undefined || change === "none") continue;
-              if (change === "patch") await update(organization, result.id, { type: "patched" }, soon());
-              else await remove(organization, result.id, soon());
-              // A later row of the item that was not applied yet may still change it.
-              const isDone = rows.every(
-                (each, place) => externalIdOf(each) !== externalIdOf(row) || place < done.length,
-              );
-              if (isDone) expected.set(result.id, change);
-            }
-            const again = await applyRows(organization, rows, optionsOf("job", 2, isNew));
-            for (const [place, result] of done.entries()) expect(again[place]?.outcome).toBe(result?.outcome);
-            for (const [id, change] of expected) {
-              const type = await get(organization.id, id).then(
-                ({ item }) => item.type,
-                () => "deleted",
-              );
-              expect(type).toBe(change === "patch" ? "patched" : "deleted");
-            }
-          },
-        ),
-        { numRuns: RUNS },
-      );
+            expect(type).toBe(change === "patch" ? "patched" : "deleted");
+          }
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  // Its requests: the item is read, its event is read, the item is written.
+  it.each([1, 2, 3])(
+    "undo no change that others made after an earlier attempt, right before request %i",
+    async (at) => {
+      const { runtime, apply, applyRows, get, update } = await setUp();
+      const organization = organizationWith({ id: randomUUID() });
+      const [item] = await apply(organization, [{ input: { external_id: "A", type: "old" } }], soon());
+      const attempt = () => applyRows(organization, [rowOf(2, "A", "imported")], optionsOf("job", 2));
+      let requests = 0;
+      const stop = injectFaults(runtime.dynamodb, async (): Promise<Fault> => {
+        if (++requests < at) return "none";
+        stop();
+        // The row doesn't change the item, so that only its event remembers it.
+        await update(organization, item!.id, { type: "imported" }, soon());
+        expect(await attempt()).toMatchObject([{ outcome: "updated" }]);
+        await update(organization, item!.id, { type: "patched" }, soon());
+        return "none";
+      });
+      expect(await attempt()).toMatchObject([{ outcome: "updated" }]);
+      expect(requests).toBe(at);
+      expect(await get(organization.id, item!.id)).toMatchObject({ item: { type: "patched" } });
     },
   );
 });
@@ -131,7 +149,7 @@ describe("rows that are looked for", () => {
             soon(),
           );
           const rows = written.map(({ item, type }, index) => rowOf(index + 2, `i-${item}`, type));
-          const options = optionsOf("job", 2, false);
+          const options = optionsOf("job", 2);
           const done = await applyRows(organization, rows.slice(0, cut), options);
           // Others change the items meanwhile.
           await apply(organization, [{ input: { external_id: "i-0", type: "of others" } }], soon());
@@ -154,7 +172,7 @@ describe("rows that are looked for", () => {
     const { applyRows } = await setUp();
     const organization = organizationWith({ id: randomUUID() });
     const options = {
-      ...optionsOf("job", 2, false),
+      ...optionsOf("job", 2),
       reader: {
         ...jsonReader,
         read: (values: readonly string[]) =>
@@ -178,7 +196,7 @@ describe("rows that cannot be applied", () => {
       organization,
       [2, 3, 4].map((row) => rowOf(row, `b-${row}`, "a")),
       {
-        ...optionsOf("job", 2, false),
+        ...optionsOf("job", 2),
         reader: {
           ...jsonReader,
           read: (values: readonly string[]) => {
@@ -199,7 +217,7 @@ describe("rows that cannot be applied", () => {
     const organization = organizationWith({ id: randomUUID() });
     const rows = [rowOf(2, "p-1", "a"), rowOf(3, "p-2", "a"), rowOf(4, "p-2", "b")];
     const options = {
-      ...optionsOf("job", 2, false),
+      ...optionsOf("job", 2),
       reader: {
         ...jsonReader,
         read: (values: readonly string[]) => {
@@ -226,7 +244,7 @@ describe("rows that cannot be applied", () => {
     });
     const deadline = fault === "none" ? now + 15_000 : now + 20_000;
     const error: unknown = await apply(organizationWith({ id: randomUUID() }), [rowOf(2, "w", "a")], {
-      ...optionsOf("job", 2, false),
+      ...optionsOf("job", 2),
       deadline,
     }).catch((thrown: unknown) => thrown);
     stop();
