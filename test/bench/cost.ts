@@ -33,7 +33,7 @@ const UNITS = {
   "moved in the list by batch": { writeUnits: 3, readUnits: 1 },
   "created by batch with an agent_external_id": { writeUnits: 3, readUnits: 1 },
   "created by batch with five events each": { writeUnits: 7, readUnits: 6 },
-  "created by CSV": { writeUnits: 2, readUnits: 0.08 },
+  "created by CSV": { writeUnits: 2, readUnits: 1 },
   "sent again by CSV, unchanged": { writeUnits: 0, readUnits: 1 },
   "created one by one": { writeUnits: 2, readUnits: 0 },
   "read one by one": { writeUnits: 0, readUnits: 1 },

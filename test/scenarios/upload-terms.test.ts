@@ -207,7 +207,7 @@ describe("a worker that sleeps longer than its claim", () => {
     expect(await uploads.get(id)).toMatchObject({ status: "cancelled", succeeded_rows: 0 });
     const progress = { ...claimed, next: 1, after: 0, counted: "1", succeeded: 2, created: 2 };
     expect(await store.buckets.save(job, claimed, progress)).toBeUndefined();
-    expect(await store.buckets.saveAndGoOn(job, claimed, progress, 1)).toBeUndefined();
+    expect(await store.buckets.saveAndGoOn(job, claimed, progress)).toBeUndefined();
     expect(await store.buckets.renew(job, claimed)).toBeUndefined();
     expect((await store.read(job))?.buckets.map(({ succeeded }) => succeeded)).toEqual([0]);
   });

@@ -16,8 +16,6 @@ import { type ChunkDependencies, ChunkTurn, ClaimLostError } from "./chunk-turn.
 import type { FinishUpload } from "./finish.ts";
 import { parseChunkMessage, secondsAfterRefusal, type SendChunks } from "./messages.ts";
 
-/** Workers that died at a row, each by itself, after which it fails. */
-const DEADLY_TIMES = 3;
 /** A worker goes on for this long. Then it sends its bucket again, so that the jobs of others get their turn. */
 const TURN_MS = 5_000;
 
@@ -39,18 +37,6 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
   const stop = async (job: UploadJob, bucket: UploadBucket, error: string): Promise<void> => {
     await store.requestStop(job, "failed", { error });
     await store.buckets.release(job, bucket);
-  };
-
-  /** Deals with what earlier workers of the bucket have died of. @returns undefined if the job is to stop because of it */
-  const settleDeaths = async (job: UploadJob, claimed: UploadBucket): Promise<UploadBucket | undefined> => {
-    const { attempts, noted } = claimed;
-    if (attempts <= CHUNK_ATTEMPTS_MAX && !isRefusedForGood(claimed, clock())) {
-      const isDeadly = noted?.count === 1 && noted.times >= DEADLY_TIMES;
-      return isDeadly ? store.buckets.addDeadly(job, claimed, noted) : claimed;
-    }
-    const rows = noted === undefined ? `the rows after row ${claimed.after}` : `row ${noted.row}`;
-    await stop(job, claimed, `applying ${rows} makes no progress`);
-    return undefined;
   };
 
   /** After an error: fails the job, or gives the bucket back; if it was the store, a worker gets it again. */
@@ -88,9 +74,12 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
     const organization = await findOrganization(job.organization);
     if (organization === undefined) return undefined;
     const claimed = await store.buckets.claim(job, bucket, refusedSince === undefined ? {} : { refusedSince });
-    const settled = claimed && (await settleDeaths(job, claimed));
-    if (settled === undefined) return undefined;
-    const turn = new ChunkTurn(dependencies, job, organization, settled, deadline);
+    if (claimed === undefined) return undefined;
+    if (claimed.attempts > CHUNK_ATTEMPTS_MAX || isRefusedForGood(claimed, clock())) {
+      await stop(job, claimed, `applying the rows after row ${claimed.after} makes no progress`);
+      return undefined;
+    }
+    const turn = new ChunkTurn(dependencies, job, organization, claimed, deadline);
     try {
       await turn.apply(until);
       return turn.bucket;

@@ -1,7 +1,6 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { traceOf } from "../../trace.ts";
-import { cellValue } from "../csv/csv-text.ts";
 import { type CsvFormat, formatOf } from "../file-format.ts";
 import { readRows, type Row } from "../files/frames.ts";
 import { createReportWriter } from "../files/row-list.ts";
@@ -21,14 +20,12 @@ import { CLAIM_MARGIN_MS } from "../job/bucket-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import type { ApplyRows, ApplyRowsOptions } from "./apply-rows.ts";
 import type { UndoRows } from "./undo-rows.ts";
-import { countRows, failedRow, type RowResult } from "./row-result.ts";
+import { countRows, type RowResult } from "./row-result.ts";
 
 /** Limits of a window, whose rows are applied and counted together. */
 const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
-/** Share of a window's rows that one has once the store has refused, or workers have died: a hundred rows. */
-const CAREFUL_SHARE = 0.1;
-/** From this claim on without progress, rows are noted before they are applied. */
-const CAREFUL_ATTEMPT = 2;
+/** Share of a window's rows that one has once the store has refused, or a worker has died: a hundred rows. */
+const SMALL_SHARE = 0.1;
 
 /** Another worker has the bucket now, or it must stop. */
 export class ClaimLostError extends Error {
@@ -103,13 +100,11 @@ export class ChunkTurn {
    */
   async apply(until: number): Promise<void> {
     const { clock, store } = this.#with;
-    const isCareful = this.#bucket.attempts >= CAREFUL_ATTEMPT;
-    for await (const { rows, isLast } of this.#windows(isCareful)) {
-      if (isCareful) await this.#note(rows);
+    for await (const { rows, isLast } of this.#windows()) {
       const progress = await this.#write(rows, await this.#applyRows(rows, false), isLast);
       const goesOn = !isLast && clock() < until;
       const saved = goesOn
-        ? await store.buckets.saveAndGoOn(this.#job, this.#bucket, progress, this.#attemptsAfter(rows, isCareful))
+        ? await store.buckets.saveAndGoOn(this.#job, this.#bucket, progress)
         : await store.buckets.save(this.#job, this.#bucket, progress);
       if (saved === undefined) throw new ClaimLostError();
       this.#bucket = saved;
@@ -121,14 +116,9 @@ export class ChunkTurn {
 
   /** Counts the rows of the bucket's chunk that workers applied before they died, without writing any, and closes the bucket. */
   async close(): Promise<void> {
-    for await (const { rows } of this.#windows(false)) {
+    for await (const { rows } of this.#windows()) {
       const progress = await this.#write(rows, await this.#applyRows(rows, true), false);
-      const saved = await this.#with.store.buckets.saveAndGoOn(
-        this.#job,
-        this.#bucket,
-        progress,
-        this.#bucket.attempts,
-      );
+      const saved = await this.#with.store.buckets.saveAndGoOn(this.#job, this.#bucket, progress);
       if (saved === undefined) return;
       this.#bucket = saved;
     }
@@ -136,26 +126,20 @@ export class ChunkTurn {
   }
 
   /** The rows of the bucket's chunk that are not counted yet. */
-  async *#windows(isCareful: boolean): AsyncGenerator<Window> {
+  async *#windows(): AsyncGenerator<Window> {
     const { objects, limits = WINDOW_LIMITS } = this.#with;
-    const { number, next, after, noted, refused_since: refusedSince } = this.#bucket;
-    const most = isCareful || refusedSince > 0 ? Math.ceil(limits.rows * CAREFUL_SHARE) : limits.rows;
+    const { number, next, after, attempts, refused_since: refusedSince } = this.#bucket;
+    const most = attempts > 1 || refusedSince > 0 ? Math.ceil(limits.rows * SMALL_SHARE) : limits.rows;
     const chunk = objects.read(objectKeys.chunk(chunkSource(this.#job), number, next));
     let rows: Row[] = [];
     let bytes = 0;
-    let single = 0;
     for await (const read of readRows(chunk, this.#format.delimiter, after)) {
       for (const row of read) {
-        const isNoted = isCareful && row.row === noted?.row;
-        const isFull = rows.length >= (single > 0 ? 1 : most) || bytes >= limits.bytes;
-        if (rows.length > 0 && (isFull || isNoted)) {
-          if (single > 0) single--;
+        if (rows.length >= most || bytes >= limits.bytes) {
           yield { rows, isLast: false };
           rows = [];
           bytes = 0;
         }
-        // Of the rows that the last worker noted before it died, each is applied by itself.
-        if (isNoted) single = noted.count;
         rows.push(row);
         bytes += row.bytes;
       }
@@ -168,8 +152,6 @@ export class ChunkTurn {
     const { clock, log, applyRows, undoRows, findEndedJobs } = this.#with;
     const { id: job, created_at: createdAt, dry_run: dryRun = false } = this.#job;
     const undone = this.#undone;
-    const { deadly } = this.#bucket;
-    const applicable = deadly.length === 0 ? rows : rows.filter(({ row }) => !deadly.includes(row));
     const options = {
       reader: this.#format.reader,
       source: {
@@ -187,35 +169,13 @@ export class ChunkTurn {
       },
       onDefect: (row, cause) => log.error("a row cannot be read", { job, row, ...traceOf(cause) }),
     } satisfies ApplyRowsOptions;
-    const results = undone
-      ? await undoRows(this.#organization, applicable, { ...options, undone })
-      : await applyRows(this.#organization, applicable, options);
-    if (deadly.length === 0) return results;
-    const ofRows = new Map(applicable.map(({ row }, index) => [row, results[index]]));
-    return rows.map(({ row, cells }) =>
-      deadly.includes(row) ? failedRow(this.#format.reader.externalIdOf(cells.map(cellValue))) : ofRows.get(row),
-    );
+    return undone
+      ? undoRows(this.#organization, rows, { ...options, undone })
+      : applyRows(this.#organization, rows, options);
   }
 
-  /** Notes rows before they are applied, so that the next worker knows where this one died. */
-  async #note([first, ...others]: readonly Row[]): Promise<void> {
-    if (first === undefined) return;
-    const { row } = first;
-    const count = 1 + others.length;
-    const { noted } = this.#bucket;
-    const times = noted?.row === row && noted.count === count ? noted.times + 1 : 1;
-    await this.#renew({ row, count, times });
-  }
-
-  /** Claims without progress so far, once rows are counted. Failing rows that no worker survives doesn't count as progress. */
-  #attemptsAfter(rows: readonly Row[], isCareful: boolean): number {
-    const { attempts, deadly } = this.#bucket;
-    if (rows.every(({ row }) => deadly.includes(row))) return attempts;
-    return isCareful ? CAREFUL_ATTEMPT : 1;
-  }
-
-  async #renew(noted = this.#bucket.noted): Promise<void> {
-    const renewed = await this.#with.store.buckets.renew(this.#job, this.#bucket, noted);
+  async #renew(): Promise<void> {
+    const renewed = await this.#with.store.buckets.renew(this.#job, this.#bucket);
     if (renewed === undefined) throw new ClaimLostError();
     this.#bucket = renewed;
   }
@@ -234,7 +194,7 @@ export class ChunkTurn {
       ...sum,
       rows_before: isLast ? sum.succeeded + sum.failed : rowsBefore,
       next: isLast ? next + 1 : next,
-      after: isLast ? 0 : (rows.at(-1)?.row ?? after),
+      after: rows.at(-1)?.row ?? after,
       counted: results.length > 0 ? withClaim(counted, claim) : counted,
     };
   }

@@ -10,7 +10,6 @@ import type { RecordKey } from "../../store/versioned-record.ts";
 import {
   type Counters,
   type JobKey,
-  type NotedRows,
   type UploadBucket,
   uploadBucketRecordSchema,
   type UploadJob,
@@ -42,11 +41,6 @@ export const bucketFrom = decoderOf("bucket of an upload job", uploadBucketRecor
 export type BucketProgress = Pick<UploadBucket, "next" | "after" | "rows_before" | "counted"> & Counters;
 
 const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";
-
-/** What was noted by a worker that did not die. */
-function survived(noted: NotedRows | undefined): NotedRows | undefined {
-  return noted && { ...noted, times: noted.times - 1 };
-}
 
 /** The condition that a bucket has not been claimed since it was read. */
 function ifClaim(claim: number) {
@@ -90,7 +84,6 @@ export class BucketStore {
         claimed_by: claimedBy,
         attempts: bucket.attempts + (refusedSince > 0 ? 0 : 1),
         refused_since: bucket.refused_since || refusedSince,
-        noted: refusedSince > 0 ? survived(bucket.noted) : bucket.noted,
         busy_until: now + CLAIM_MS,
         changed_at: now,
         resent: 0,
@@ -117,34 +110,22 @@ export class BucketStore {
     return found?.claim === claim && found.claimed_by === claimedBy ? found : undefined;
   }
 
-  /** Renews a claim. @param noted rows that are applied next @returns undefined if the claim is lost, or the bucket is to stop */
-  renew(job: JobKey, bucket: UploadBucket, noted = bucket.noted): Promise<UploadBucket | undefined> {
+  /** Renews a claim. @returns undefined if the claim is lost, or the bucket is to stop */
+  renew(job: JobKey, bucket: UploadBucket): Promise<UploadBucket | undefined> {
     const now = this.#clock();
-    const set = { busy_until: now + CLAIM_MS, changed_at: now, noted };
+    const set = { busy_until: now + CLAIM_MS, changed_at: now };
     // A worker that closes a stopped bucket continues.
     const condition = bucket.stop ? IS_OWN : `${IS_OWN} AND attribute_not_exists(#stop)`;
     return this.#changeOwn(job, bucket, { set }, condition);
   }
 
-  /** Adds a row that no worker survives: it fails from now on. @returns undefined if the claim is lost */
-  addDeadly(job: JobKey, bucket: UploadBucket, { row }: NotedRows): Promise<UploadBucket | undefined> {
-    const set = { deadly: [...bucket.deadly, row], changed_at: this.#clock() };
-    return this.#changeOwn(job, bucket, { set, remove: ["noted"] });
-  }
-
   /**
    * Counts rows in one write, and goes on with a new claim of the same worker.
-   * @param attempts of this claim, since nothing has happened to its worker
    * @returns undefined if the claim is lost: then nothing is counted
    */
-  async saveAndGoOn(
-    job: JobKey,
-    bucket: UploadBucket,
-    progress: BucketProgress,
-    attempts: number,
-  ): Promise<UploadBucket | undefined> {
+  async saveAndGoOn(job: JobKey, bucket: UploadBucket, progress: BucketProgress): Promise<UploadBucket | undefined> {
     const claim = bucket.claim + 1;
-    const set = { ...progress, claim, attempts, busy_until: this.#clock() + CLAIM_MS };
+    const set = { ...progress, claim, attempts: 1, busy_until: this.#clock() + CLAIM_MS };
     return (await this.#save(job, bucket, set)) ?? this.#find(job, { ...bucket, claim });
   }
 
@@ -160,11 +141,7 @@ export class BucketStore {
   }
 
   #save(job: JobKey, bucket: UploadBucket, set: BucketProgress & Attributes): Promise<UploadBucket | undefined> {
-    const deadly = set.next > bucket.next ? [] : bucket.deadly.filter((row) => row > set.after);
-    return this.#changeOwn(job, bucket, {
-      set: { ...set, deadly, refused_since: 0, changed_at: this.#clock() },
-      remove: ["noted"],
-    });
+    return this.#changeOwn(job, bucket, { set: { ...set, refused_since: 0, changed_at: this.#clock() } });
   }
 
   /**
@@ -175,7 +152,7 @@ export class BucketStore {
   async release(job: JobKey, bucket: UploadBucket, refusedUntil = 0): Promise<boolean> {
     const now = this.#clock();
     const attempts = Math.max(0, bucket.attempts - 1);
-    const refused = { attempts, refused_since: bucket.refused_since || now, noted: survived(bucket.noted) };
+    const refused = { attempts, refused_since: bucket.refused_since || now };
     const set = { busy_until: refusedUntil, changed_at: now, ...(refusedUntil > 0 && refused) };
     return (await this.#changeOwn(job, bucket, { set })) !== undefined;
   }
@@ -211,7 +188,7 @@ export class BucketStore {
   async #changeOwn(
     job: JobKey,
     { number, claim, claimed_by: claimedBy }: UploadBucket,
-    change: Pick<ConditionalUpdate, "set" | "remove">,
+    change: Pick<ConditionalUpdate, "set">,
     condition = IS_OWN,
   ): Promise<UploadBucket | undefined> {
     const given = { claim, claimed_by: claimedBy };

@@ -198,11 +198,6 @@ const countersShape = {
   kept: z.int().default(0),
 };
 
-/** Rows that a worker has noted before it applies them: the first one's number, how many, and by how many workers one after the other. */
-const notedRowsSchema = z.object({ row: z.int(), count: z.int(), times: z.int() });
-/** Rows that a worker has noted before it applies them. */
-export type NotedRows = Readonly<z.output<typeof notedRowsSchema>>;
-
 /**
  * The record of a bucket: which rows come next, and the counters so far. It does not exist before the first claim or stop.
  * Every change compares `claim`, so that a worker that has lost its claim changes nothing.
@@ -211,7 +206,7 @@ export const uploadBucketRecordSchema = z.object({
   number: z.int(),
   /** Number of the next chunk to apply. */
   next: z.int().default(0),
-  /** Number of the last row of that chunk that is counted; 0 if none is. */
+  /** Number of the last row that is counted; 0 if none is. */
   after: z.int().default(0),
   /** How many rows the chunks before that one have. */
   rows_before: z.int().default(0),
@@ -221,10 +216,6 @@ export const uploadBucketRecordSchema = z.object({
   claimed_by: z.string().optional(),
   /** Claims since the last progress, this one included; those that the store refused don't count. */
   attempts: z.int().default(0),
-  /** Noted before rows are applied once workers have died. */
-  noted: notedRowsSchema.optional(),
-  /** Numbers of rows of the next chunk that no worker survived: they fail. */
-  deadly: z.array(z.int()).default([]),
   /** Whether the job is to stop: no one may claim the bucket but to close it. */
   stop: z.boolean().optional(),
   /** Whether the bucket is stopped, and all rows that its workers applied are counted. */
