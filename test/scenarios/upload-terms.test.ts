@@ -193,6 +193,16 @@ describe("an organization", () => {
 });
 
 describe("a worker that sleeps longer than its claim", () => {
+  it("claims no chunk that was counted after it had read the bucket", async () => {
+    const { store } = uploads.harness;
+    const id = await uploads.begin("external_id\nA\nB\n");
+    const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
+    const seen = (await store.buckets.claim(job, buckets[0]!))!;
+    const counted = { ...seen, next: 1, after: 3, counted: "1", succeeded: 2, created: 2 };
+    expect(await store.buckets.save(job, seen, counted)).toMatchObject({ next: 1, claim: seen.claim });
+    expect(await store.buckets.claim(job, seen)).toBeUndefined();
+  });
+
   it("saves nothing after a cancel has frozen the counters", async () => {
     const { store } = uploads.harness;
     const id = await uploads.begin("external_id\nA\nB\n");
