@@ -160,8 +160,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/uploads/job/bucket-store.ts",
     text: 'const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";',
     instead: 'const IS_OWN = "(#claim >= :claim OR #claimed_by = :claimed_by)";',
-    foundBy: ["freezes", "messages", "slowness"],
-    story: "undos",
+    foundBy: "test/scenarios/upload-terms.test.ts",
   },
   "undo close": {
     defect: "a cancelled undo doesn't count what a dead worker has undone",
