@@ -123,7 +123,7 @@ export function isSparse(cells: readonly string[], width: number): boolean {
 }
 
 /**
- * Whether a row that may be none is no item by its ID; by its first text if no column has IDs.
+ * Whether the ID of a doubtful row shows that it isn't an item; without a column of IDs, its first text does.
  * @param columns what is known of the columns
  * @param rows number of the rows with items
  */

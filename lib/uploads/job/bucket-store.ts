@@ -7,6 +7,7 @@ import { getItem } from "../../store/batch-get.ts";
 import { changeRecord, type ConditionalUpdate } from "../../store/conditional-update.ts";
 import { decoderOf } from "../../store/decode-record.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
+import { UPLOADS_KEPT_DAYS } from "./kept-until.ts";
 import {
   type Counters,
   type JobKey,
@@ -16,7 +17,7 @@ import {
 } from "./upload-record.ts";
 
 /** Lifetime of a bucket's record: as long as that of chunks and reports. An undo begins at most 28 days after the job has ended. */
-const BUCKET_KEPT_SECONDS = 35 * 86_400;
+const BUCKET_KEPT_SECONDS = UPLOADS_KEPT_DAYS * 86_400;
 /** A worker that has noted nothing for this long has lost its claim. */
 export const CLAIM_MS = 40_000;
 /**
