@@ -9,7 +9,7 @@ import { createApplyWorkItems } from "../lib/work-items/apply-work-items.ts";
 import type { BatchItem } from "../lib/work-items/batch-input.ts";
 import type { BatchResult } from "../lib/work-items/work-item.ts";
 import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
-import { routes } from "./routes.ts";
+import { workItemRoutes } from "./routes/work-items.ts";
 
 /** The gateway waits 29 s for the response: items that are not applied in time get an error in it. */
 const APPLY_WITHIN_MS = 20_000;
@@ -58,27 +58,32 @@ function noteOutcomes(written: Map<string, string>, applied: readonly ItemResult
 }
 
 /** `POST /v1/work_items/batch` */
-export const { create, handler } = endpoint(routes.applyWorkItemBatch, { readBody: readJsonBody }, (runtime) => {
-  const applyWorkItems = createApplyWorkItems(runtime);
-  return async ({ organization, body, deadline: end, written }) => {
-    const { items, dry_run: dryRun } = body;
-    const valid = items.filter((item) => "input" in item);
-    const deadline = Math.min(end, runtime.clock() + APPLY_WITHIN_MS);
-    if (!dryRun) for (const { input } of valid) written.set(workItemId(organization.id, input.external_id), "unknown");
-    const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
-    if (!dryRun) noteOutcomes(written, applied);
-    // Nothing was applied and the items aren't the cause: a 503 says that a retry can succeed.
-    if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
-      throw new StoreBusyError(applied[0]?.error?.message ?? "");
-    }
-    const inOrder = applied.values();
-    const ofAll = items.map((item) => ("input" in item ? inOrder.next().value : undefined));
-    const results = addItems(
-      items.map((item, index) => resultOf(item, index, ofAll[index])),
-      ofAll,
-    );
-    const summary = { total: results.length, created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
-    for (const { status } of results) summary[status] += 1;
-    return { body: { data: { dry_run: dryRun, summary, results } } };
-  };
-});
+export const { create, handler } = endpoint(
+  workItemRoutes.applyWorkItemBatch,
+  { readBody: readJsonBody },
+  (runtime) => {
+    const applyWorkItems = createApplyWorkItems(runtime);
+    return async ({ organization, body, deadline: end, written }) => {
+      const { items, dry_run: dryRun } = body;
+      const valid = items.filter((item) => "input" in item);
+      const deadline = Math.min(end, runtime.clock() + APPLY_WITHIN_MS);
+      if (!dryRun)
+        for (const { input } of valid) written.set(workItemId(organization.id, input.external_id), "unknown");
+      const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
+      if (!dryRun) noteOutcomes(written, applied);
+      // Nothing was applied and the items aren't the cause: a 503 says that a retry can succeed.
+      if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
+        throw new StoreBusyError(applied[0]?.error?.message ?? "");
+      }
+      const inOrder = applied.values();
+      const ofAll = items.map((item) => ("input" in item ? inOrder.next().value : undefined));
+      const results = addItems(
+        items.map((item, index) => resultOf(item, index, ofAll[index])),
+        ofAll,
+      );
+      const summary = { total: results.length, created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
+      for (const { status } of results) summary[status] += 1;
+      return { body: { data: { dry_run: dryRun, summary, results } } };
+    };
+  },
+);

@@ -12,7 +12,7 @@ import {
   type UploadSnapshot,
 } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
-import { routes } from "./routes.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 
 /**
  * Workers count their rows within about a second, and one of them then writes the lists of rows; the response waits for
@@ -22,7 +22,7 @@ const WAIT_MS = 5_000;
 const POLL_MS = 200;
 
 /** `DELETE /v1/work_items/upload/{id}` */
-export const { create, handler } = endpoint(routes.cancelWorkItemUpload, { sqs: createSqsClient }, (runtime) => {
+export const { create, handler } = endpoint(uploadRoutes.cancelWorkItemUpload, { sqs: createSqsClient }, (runtime) => {
   const { clock } = runtime;
   const store = new UploadStore(runtime);
   const endWithoutRows = createEndWithoutRows({ ...runtime, store });

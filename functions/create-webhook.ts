@@ -6,10 +6,10 @@ import { readJsonBody } from "../lib/http/request-body.ts";
 import { idempotentWebhookId } from "../lib/identity.ts";
 import { addWebhook } from "../lib/webhooks/change-webhook.ts";
 import { assertUrl, newWebhook, toWebhookResponse } from "../lib/webhooks/webhook.ts";
-import { routes } from "./routes.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 
 /** `POST /v1/webhooks` */
-export const { create, handler } = endpoint(routes.createWebhook, { readBody: readJsonBody }, (runtime) => {
+export const { create, handler } = endpoint(webhookRoutes.createWebhook, { readBody: readJsonBody }, (runtime) => {
   const { clock, environment } = runtime;
   return async ({ organization, body, headers }) => {
     assertUrl(body.webhook.url, environment.WEBHOOKS_TO_LOCALHOST);

@@ -5,10 +5,10 @@ import { assertScopes } from "../lib/http/route.ts";
 import { workItemId } from "../lib/identity.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { createCreateWorkItem } from "../lib/work-items/create-work-item.ts";
-import { routes } from "./routes.ts";
+import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `POST /v1/work_items` */
-export const { create, handler } = endpoint(routes.createWorkItem, { readBody: readJsonBody }, (runtime) => {
+export const { create, handler } = endpoint(workItemRoutes.createWorkItem, { readBody: readJsonBody }, (runtime) => {
   const createWorkItem = createCreateWorkItem(runtime);
   return async ({ organization, scopes, body, headers, written }) => {
     const key = parseIdempotencyKey(headers);

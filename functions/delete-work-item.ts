@@ -1,10 +1,10 @@
 import { endpoint } from "../lib/http/endpoint.ts";
 import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
 import { createDeleteWorkItem } from "../lib/work-items/change-work-item.ts";
-import { routes } from "./routes.ts";
+import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `DELETE /v1/work_items/{id}` */
-export const { create, handler } = endpoint(routes.deleteWorkItem, {}, (runtime) => {
+export const { create, handler } = endpoint(workItemRoutes.deleteWorkItem, {}, (runtime) => {
   const deleteWorkItem = createDeleteWorkItem(runtime);
   return async ({ organization, id, headers, deadline, written }) => {
     const ifMatch = parseIfMatch(headers["if-match"]);

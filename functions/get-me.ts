@@ -1,8 +1,8 @@
 import { endpoint } from "../lib/http/endpoint.ts";
-import { routes } from "./routes.ts";
+import { serviceRoutes } from "./routes/service.ts";
 
 /** `GET /v1/me` */
-export const { create, handler } = endpoint(routes.getMe, {}, (runtime) => {
+export const { create, handler } = endpoint(serviceRoutes.getMe, {}, (runtime) => {
   const { REGION_CODE: region } = runtime.environment;
   return async ({ organization: { id, rate, burst }, keyId, keyName, scopes }) => ({
     body: {

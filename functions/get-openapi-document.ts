@@ -1,9 +1,9 @@
 import document from "../docs/openapi.json" with { type: "json" };
 import { addressOf } from "../lib/http/request.ts";
 import { publicEndpoint } from "../lib/http/public-endpoint.ts";
-import { routes } from "./routes.ts";
+import { serviceRoutes } from "./routes/service.ts";
 
-const route = routes.getOpenapiDocument;
+const route = serviceRoutes.getOpenapiDocument;
 
 /** `GET /v1/openapi.json` */
 export const { create, handler } = publicEndpoint(route, {}, () => async (_, event) => {

@@ -4,10 +4,10 @@ import { createFindUndoneBy } from "../lib/uploads/job/undos.ts";
 import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
-import { routes } from "./routes.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 
 /** `GET /v1/work_items/upload/{id}` */
-export const { create, handler } = endpoint(routes.getWorkItemUpload, {}, (runtime) => {
+export const { create, handler } = endpoint(uploadRoutes.getWorkItemUpload, {}, (runtime) => {
   const store = new UploadStore(runtime);
   const findUndoneBy = createFindUndoneBy(runtime);
   return async ({ organization, id }) => {

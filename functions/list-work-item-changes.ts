@@ -1,9 +1,9 @@
 import { endpoint } from "../lib/http/endpoint.ts";
 import { createReadChanges } from "../lib/changes/read-changes.ts";
-import { routes } from "./routes.ts";
+import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `GET /v1/work_items/changes` */
-export const { create, handler } = endpoint(routes.listWorkItemChanges, {}, (runtime) => {
+export const { create, handler } = endpoint(workItemRoutes.listWorkItemChanges, {}, (runtime) => {
   const readChanges = createReadChanges(runtime);
   return async ({ organization, query: { include, ...query } }) => {
     const { limit } = query;

@@ -5,10 +5,10 @@ import { decodeCursor, encodeCursor } from "../lib/store/lists/cursor.ts";
 import { countFitting } from "../lib/http/response.ts";
 import { createListWorkItemEvents } from "../lib/work-items/read-work-item.ts";
 import { toEventResponse } from "../lib/work-items/work-item-response.ts";
-import { routes } from "./routes.ts";
+import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `GET /v1/work_items/{id}/events` */
-export const { create, handler } = endpoint(routes.listWorkItemEvents, {}, (runtime) => {
+export const { create, handler } = endpoint(workItemRoutes.listWorkItemEvents, {}, (runtime) => {
   const listEvents = createListWorkItemEvents(runtime);
   return async ({ organization, id, query }) => {
     const scope = eventsScope(organization, id);

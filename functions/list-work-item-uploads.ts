@@ -2,10 +2,10 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { toPage } from "../lib/http/page.ts";
 import { createListUploads } from "../lib/uploads/job/list-uploads.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
-import { routes } from "./routes.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 
 /** `GET /v1/work_items/upload` */
-export const { create, handler } = endpoint(routes.listWorkItemUploads, {}, (runtime) => {
+export const { create, handler } = endpoint(uploadRoutes.listWorkItemUploads, {}, (runtime) => {
   const listUploads = createListUploads(runtime, new UploadStore(runtime));
   return async ({ organization, query }) => {
     const { data, next } = await listUploads(organization, query);

@@ -1,10 +1,10 @@
 import { endpoint } from "../lib/http/endpoint.ts";
 import { toPage } from "../lib/http/page.ts";
 import { createListWorkItems } from "../lib/work-items/list-work-items.ts";
-import { routes } from "./routes.ts";
+import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `GET /v1/work_items` */
-export const { create, handler } = endpoint(routes.listWorkItems, {}, (runtime) => {
+export const { create, handler } = endpoint(workItemRoutes.listWorkItems, {}, (runtime) => {
   const listWorkItems = createListWorkItems(runtime);
   return async ({ organization, query }) => {
     const { limit, cursor, ...filters } = query;

@@ -2,11 +2,11 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { generateSecret } from "../lib/webhooks/signature.ts";
 import { toWebhookResponse } from "../lib/webhooks/webhook.ts";
 import { readWebhook, rotateSecret } from "../lib/webhooks/webhook-store.ts";
-import { routes } from "./routes.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 
 /** `POST /v1/webhooks/{id}/rotate_secret` */
 export const { create, handler } = endpoint(
-  routes.rotateWebhookSecret,
+  webhookRoutes.rotateWebhookSecret,
   {},
   (runtime) =>
     async ({ organization, id }) => {

@@ -1,4 +1,3 @@
-import { functionNameOf } from "../lib/aws/permissions.ts";
 import type { Route } from "../lib/http/route.ts";
 import { pages } from "./pages.ts";
 import { conversationUploadRoutes } from "./routes/conversation-uploads.ts";
@@ -7,30 +6,14 @@ import { uploadRoutes } from "./routes/uploads.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
-/** Makes each row, with its function's name, when it is first asked for. */
-function eachOnce<const M extends Readonly<Record<string, () => Omit<Route, "name">>>>(rows: M) {
-  const made: Record<string, Route> = {};
-  for (const [key, make] of Object.entries(rows)) {
-    let row: Route | undefined;
-    Object.defineProperty(made, key, {
-      enumerable: true,
-      get: () => (row ??= { ...make(), name: functionNameOf(key) }),
-    });
-  }
-  return made as { readonly [N in keyof M]: ReturnType<M[N]> & { readonly name: string } };
-}
-
-/**
- * All endpoints, by the name that the code uses for each. A row is made when it is asked for, so that a function builds
- * the schemas of its own endpoint alone.
- */
-export const routes = eachOnce({
+/** All endpoints, by the name that the code uses for each. A handler imports the table that has its own row instead. */
+export const routes = {
   ...workItemRoutes,
   ...uploadRoutes,
   ...conversationUploadRoutes,
   ...webhookRoutes,
   ...serviceRoutes,
-});
+};
 
 /** The same endpoints in order. */
 export function allRoutes(): readonly Route[] {

@@ -6,11 +6,11 @@ import { createRequestUndo } from "../lib/uploads/job/undos.ts";
 import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
-import { routes } from "./routes.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 
 /** `POST /v1/work_items/upload/{id}/undo` */
 export const { create, handler } = endpoint(
-  routes.undoWorkItemUpload,
+  uploadRoutes.undoWorkItemUpload,
   { readBody: readOptionalJsonBody, sqs: createSqsClient },
   (runtime) => {
     const { clock, sqs, environment } = runtime;

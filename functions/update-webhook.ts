@@ -3,11 +3,11 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { assertUrl, toWebhookResponse } from "../lib/webhooks/webhook.ts";
 import { updateWebhook } from "../lib/webhooks/change-webhook.ts";
-import { routes } from "./routes.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 
 /** `PATCH /v1/webhooks/{id}` */
 export const { create, handler } = endpoint(
-  routes.updateWebhook,
+  webhookRoutes.updateWebhook,
   { readBody: readJsonBody, sqs: createSqsClient },
   (runtime) => {
     const { environment } = runtime;

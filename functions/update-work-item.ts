@@ -5,10 +5,10 @@ import { readJsonBody } from "../lib/http/request-body.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { workItemId } from "../lib/identity.ts";
 import { createUpdateWorkItem } from "../lib/work-items/change-work-item.ts";
-import { routes } from "./routes.ts";
+import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `PATCH /v1/work_items/{id}` */
-export const { create, handler } = endpoint(routes.updateWorkItem, { readBody: readJsonBody }, (runtime) => {
+export const { create, handler } = endpoint(workItemRoutes.updateWorkItem, { readBody: readJsonBody }, (runtime) => {
   const updateWorkItem = createUpdateWorkItem(runtime);
   return async (call) => {
     const { organization, id, body, headers, deadline, written } = call;

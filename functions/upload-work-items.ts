@@ -10,11 +10,11 @@ import { createUploadObjects, objectKeys } from "../lib/uploads/files/upload-obj
 import { createFindMapping, newUploadOf } from "../lib/uploads/job/new-upload.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { CHECK_WITHIN_MS, UploadStore } from "../lib/uploads/job/upload-store.ts";
-import { routes } from "./routes.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 
 /** `POST /v1/work_items/upload` */
 export const { create, handler } = endpoint(
-  routes.uploadWorkItems,
+  uploadRoutes.uploadWorkItems,
   { readBody: readUploadBody, s3: createS3Client },
   (runtime) => {
     const { clock } = runtime;

@@ -125,6 +125,13 @@ test("lib knows neither functions nor infra, and functions not infra", () => {
   expect(importing(/^infra\//, /^test\//)).toEqual([]);
 });
 
+test("a function imports the file of its own row, and only the function that knows every path imports all rows", () => {
+  expect(importing(/^functions\//, /^functions\/routes\.ts$/)).toEqual([
+    "functions/reject-unknown-route.ts → functions/routes.ts",
+  ]);
+  expect(importing(/^functions\/[^/]+$/, /^functions\/routes\/[^/]+$/).length).toBeGreaterThan(30);
+});
+
 test("http knows no domain, and of a domain only what reads a body or measures a response knows http", () => {
   expect(
     importing(/^lib\/http\//, /^lib\/(work-items|uploads|changes|conversation-uploads|operator|client)\//),

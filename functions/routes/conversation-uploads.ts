@@ -4,13 +4,13 @@ import {
   conversationUploadSchema,
 } from "../../lib/conversation-uploads/conversation-upload.ts";
 import { pageOf, pageParameters } from "../../lib/http/page.ts";
-import { route } from "../../lib/http/route.ts";
+import { route, routesOf } from "../../lib/http/route.ts";
 import { externalId } from "../../lib/schema.ts";
 import { examples } from "./examples.ts";
 import { examplePage, linksById, LISTS, nextPage } from "./operation.ts";
 
 /** Endpoints of conversation uploads. */
-export const conversationUploadRoutes = {
+export const conversationUploadRoutes = routesOf({
   listConversationUploads: () =>
     route({
       method: "GET",
@@ -54,4 +54,4 @@ export const conversationUploadRoutes = {
         example: { data: examples.conversation },
       }),
     }),
-};
+});

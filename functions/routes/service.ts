@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { route } from "../../lib/http/route.ts";
+import { route, routesOf } from "../../lib/http/route.ts";
 import { keyScopeSchema } from "../../lib/organizations/key-scope.ts";
 
 /** Endpoints of the service itself. */
-export const serviceRoutes = {
+export const serviceRoutes = routesOf({
   getMe: () =>
     route({
       method: "GET",
@@ -79,4 +79,4 @@ export const serviceRoutes = {
         example: { openapi: "3.1.1" },
       }),
     }),
-};
+});

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { pageOf, pageParameters } from "../../lib/http/page.ts";
-import { route } from "../../lib/http/route.ts";
+import { route, routesOf } from "../../lib/http/route.ts";
 import { templateCsv } from "../../lib/uploads/csv/template.ts";
 import {
   rowListLinkSchema,
@@ -44,7 +44,7 @@ function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ dat
 const UNREAD = "Without the scope `read`, the job has no `file_name`, `size`, `key_name`, `mapping` and `error`.";
 
 /** Endpoints of upload jobs. */
-export const uploadRoutes = {
+export const uploadRoutes = routesOf({
   uploadWorkItems: () =>
     route({
       method: "POST",
@@ -257,4 +257,4 @@ export const uploadRoutes = {
         example: rowList("results", 3),
       }),
     }),
-};
+});

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { route } from "../../lib/http/route.ts";
+import { route, routesOf } from "../../lib/http/route.ts";
 import {
   createWebhookSchema,
   testOutcomeSchema,
@@ -19,7 +19,7 @@ function webhookById() {
 }
 
 /** Endpoints of webhooks. */
-export const webhookRoutes = {
+export const webhookRoutes = routesOf({
   createWebhook: () =>
     route({
       method: "POST",
@@ -159,4 +159,4 @@ export const webhookRoutes = {
         errors: [409],
       }),
     }),
-};
+});

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
 import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
-import { DRY_RUN, route } from "../../lib/http/route.ts";
+import { DRY_RUN, route, routesOf } from "../../lib/http/route.ts";
 import { count, rule, timestamp } from "../../lib/schema.ts";
 import {
   deletedItemSchema,
@@ -50,7 +50,7 @@ const ITEM_OPERATIONS = [
 ] as const;
 
 /** Endpoints of work items and their events. */
-export const workItemRoutes = {
+export const workItemRoutes = routesOf({
   applyWorkItemBatch: () =>
     route({
       method: "POST",
@@ -473,4 +473,4 @@ export const workItemRoutes = {
         links: nextPage("listWorkItemEvents", { id: "$request.path.id" }),
       }),
     }),
-};
+});

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Permissions } from "../aws/permissions.ts";
+import { functionNameOf, type Permissions } from "../aws/permissions.ts";
 import { MissingScopeError } from "../errors.ts";
 import type { KeyScope } from "../organizations/key-scope.ts";
 
@@ -110,6 +110,22 @@ export function route<
   const permissions = { ...(row.public !== true && EDGE_PERMISSIONS), ...row.permissions } as PermissionsOf<R>;
   return { ...DEFAULTS, ...row, permissions } as Omit<typeof DEFAULTS, keyof R> &
     Omit<R, "permissions"> & { readonly permissions: typeof permissions };
+}
+
+/**
+ * Gives each row the name of its function. A row is made when it is asked for, so that a function builds the schemas of
+ * its own endpoint alone.
+ */
+export function routesOf<const M extends Readonly<Record<string, () => Omit<Route, "name">>>>(rows: M) {
+  const made: Record<string, Route> = {};
+  for (const [key, make] of Object.entries(rows)) {
+    let row: Route | undefined;
+    Object.defineProperty(made, key, {
+      enumerable: true,
+      get: () => (row ??= { ...make(), name: functionNameOf(key) }),
+    });
+  }
+  return made as { readonly [N in keyof M]: ReturnType<M[N]> & { readonly name: string } };
 }
 
 /** A call that writes nothing and shows what would be written. */
