@@ -1,7 +1,7 @@
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
-import { createAppendChanges } from "../lib/changes/append-changes.ts";
+import { createAppendChanges } from "../lib/changes/change-queue-worker.ts";
 import { createReadEndedJobs } from "../lib/webhooks/read-ended-jobs.ts";
 import { createRing } from "../lib/webhooks/ring.ts";
 import { workers } from "./workers.ts";

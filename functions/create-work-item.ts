@@ -4,7 +4,7 @@ import { readJsonBody } from "../lib/http/request-body.ts";
 import { assertScopes } from "../lib/http/route.ts";
 import { workItemId } from "../lib/identity.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
-import { createCreateWorkItem } from "../lib/work-items/create-work-item.ts";
+import { createCreateWorkItem } from "../lib/work-items/work-item-creation.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `POST /v1/work_items` */

@@ -2,7 +2,7 @@ import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { Context, ScheduledEvent } from "aws-lambda";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda } from "../lib/aws/runtime.ts";
-import { createEraseExpired } from "../lib/retention/erase-expired.ts";
+import { createEraseExpired } from "../lib/retention/retention-run.ts";
 import { workers } from "./workers.ts";
 
 /** Reserved at the end of the function's time, for the requests that are under way. */

@@ -1,6 +1,6 @@
 import { createConversationUploadStore } from "../lib/conversation-uploads/conversation-upload-store.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
-import { toPage } from "../lib/http/page.ts";
+import { toPage } from "../lib/http/pagination.ts";
 import { conversationUploadRoutes } from "./routes/conversation-uploads.ts";
 
 /** `GET /v1/conversation_uploads` */

@@ -1,5 +1,5 @@
 import { endpoint } from "../lib/http/endpoint.ts";
-import { createReadChanges } from "../lib/changes/read-changes.ts";
+import { createReadChanges } from "../lib/changes/feed-page.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `GET /v1/work_items/changes` */

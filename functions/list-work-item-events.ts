@@ -1,5 +1,5 @@
 import { endpoint } from "../lib/http/endpoint.ts";
-import { toPage } from "../lib/http/page.ts";
+import { toPage } from "../lib/http/pagination.ts";
 import { eventsScope } from "../lib/work-items/single-work-item.ts";
 import { decodeCursor, encodeCursor } from "../lib/store/lists/cursor.ts";
 import { countFitting } from "../lib/http/response.ts";

@@ -1,5 +1,5 @@
 import { endpoint } from "../lib/http/endpoint.ts";
-import { toPage } from "../lib/http/page.ts";
+import { toPage } from "../lib/http/pagination.ts";
 import { createListUploads } from "../lib/uploads/job/list-uploads.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { uploadRoutes } from "./routes/uploads.ts";

@@ -1,6 +1,6 @@
 import { endpoint } from "../lib/http/endpoint.ts";
-import { toPage } from "../lib/http/page.ts";
-import { createListWorkItems } from "../lib/work-items/list-work-items.ts";
+import { toPage } from "../lib/http/pagination.ts";
+import { createListWorkItems } from "../lib/work-items/work-item-list.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
 /** `GET /v1/work_items` */

@@ -2,7 +2,7 @@ import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { streamWorker } from "../lib/aws/stream-worker.ts";
-import { createRecordChanges } from "../lib/changes/record-changes.ts";
+import { createRecordChanges } from "../lib/changes/change-stream-worker.ts";
 import { workers } from "./workers.ts";
 
 /** Sends the keys of written work items to the queue of the change logs. */

@@ -10,7 +10,7 @@ import { createChunkSender, createJobSender, parseJobMessage } from "../lib/uplo
 import { createSplitUpload } from "../lib/uploads/chain/split.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { isEnded } from "../lib/uploads/job/upload-record.ts";
-import { createUploads } from "../lib/uploads/uploads.ts";
+import { createUploads } from "../lib/uploads/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
 /** Puts large files into chunks, and merges their lists of rows: work of minutes, which small files don't wait for. */

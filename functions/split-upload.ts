@@ -7,7 +7,7 @@ import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createChunkSender, createJobSender, type JobMessage, parseJobMessage } from "../lib/uploads/chain/messages.ts";
 import { createSplitUpload } from "../lib/uploads/chain/split.ts";
-import { createUploads } from "../lib/uploads/uploads.ts";
+import { createUploads } from "../lib/uploads/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
 /** Puts the uploaded file that each message of the split queue names into chunks, if it is not large. */

@@ -4,7 +4,7 @@ import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createHeartbeatNotes } from "../lib/changes/heartbeats.ts";
-import { createSweepChanges } from "../lib/changes/sweep-changes.ts";
+import { createSweepChanges } from "../lib/changes/change-sweep.ts";
 import { createRing } from "../lib/webhooks/ring.ts";
 import { workers } from "./workers.ts";
 

@@ -2,7 +2,7 @@ import type { ScheduledEvent } from "aws-lambda";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
-import { createSweepWebhooks } from "../lib/webhooks/sweep-webhooks.ts";
+import { createSweepWebhooks } from "../lib/webhooks/webhook-sweep.ts";
 import { workers } from "./workers.ts";
 
 /** Sends messages for the webhooks for which something is due, once a minute. */

@@ -22,7 +22,7 @@ import { ServiceFunction } from "./constructs/service-function.ts";
 import { addServiceKey } from "./constructs/service-key.ts";
 import { Tables } from "./constructs/tables.ts";
 import { UploadBucket } from "./constructs/upload-bucket.ts";
-import { addWorker } from "./constructs/workers.ts";
+import { addWorker } from "./constructs/worker-function.ts";
 import type { Variables } from "./environment-file.ts";
 import { API_TIMEOUT_SECONDS, MEMORY_MB } from "./limits.ts";
 import { tagsOf } from "./settings/setting-tags.ts";

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { manifestOf, workspaces } from "./support/manifests.ts";
@@ -79,6 +79,11 @@ test("no files and no rooms import each other in a circle", () => {
   expect(circle(imports)).toEqual([]);
   const arrows = imports.map(({ from, to }) => ({ from: roomOf(from), to: roomOf(to) }));
   expect(circle(arrows.filter(({ from, to }) => from !== to))).toEqual([]);
+});
+
+test("no two files of the service and its workspaces have the same name", () => {
+  const byName = Map.groupBy(files, (file) => basename(file).replace(/\.tsx?$/, ""));
+  expect([...byName.values()].filter((same) => same.length > 1)).toEqual([]);
 });
 
 /** The workspace that a file is in; the root, ".", has the service. */

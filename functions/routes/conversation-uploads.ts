@@ -3,7 +3,7 @@ import {
   conversationUploadListItemSchema,
   conversationUploadSchema,
 } from "../../lib/conversation-uploads/conversation-upload.ts";
-import { pageOf, pageParameters } from "../../lib/http/page.ts";
+import { pageOf, pageParameters } from "../../lib/http/pagination.ts";
 import { route, routesOf } from "../../lib/http/route.ts";
 import { externalId } from "../../lib/schema.ts";
 import { examples } from "./examples.ts";

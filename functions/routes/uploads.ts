@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pageOf, pageParameters } from "../../lib/http/page.ts";
+import { pageOf, pageParameters } from "../../lib/http/pagination.ts";
 import { route, routesOf } from "../../lib/http/route.ts";
 import { templateCsv } from "../../lib/uploads/csv/template.ts";
 import {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
-import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/page.ts";
+import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/pagination.ts";
 import { DRY_RUN, route, routesOf } from "../../lib/http/route.ts";
 import { count, rule, timestamp } from "../../lib/schema.ts";
 import {

@@ -6,11 +6,11 @@ import { gatewayFunctions } from "../../functions/routes.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { API_TIMEOUT_SECONDS, workerTimeoutSeconds } from "../limits.ts";
-import { buildPages, loadPages } from "./api.ts";
+import { buildPages, loadPages } from "./api-server.ts";
 import { createLocalRuntime, loadFunction, type LocalRuntime } from "./functions.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
 import { processTerminal } from "../terminal.ts";
-import { openStores, setEnvironment } from "./service.ts";
+import { openStores, setEnvironment } from "./local-service.ts";
 
 /** Timeouts of all functions in seconds, by name. */
 const timeouts = new Map<string, number>([

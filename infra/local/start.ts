@@ -3,7 +3,7 @@ import * as z from "zod";
 import { CommandError, createCommandLine, runCommand } from "../command-line.ts";
 import { originSchema } from "../settings/stage-settings.ts";
 import { processTerminal } from "../terminal.ts";
-import { type LocalService, startLocalService } from "./service.ts";
+import { type LocalService, startLocalService } from "./local-service.ts";
 import { watchSources } from "./watch.ts";
 
 /** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */

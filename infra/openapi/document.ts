@@ -8,11 +8,11 @@ import { uuid } from "../../lib/schema.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
 import { describe, describeParameters } from "./describe.ts";
-import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./errors.ts";
+import { errorComponents, errorSchemas, errorsOf, type ErrorStatus } from "./error-responses.ts";
 import { headersOf, LIMIT_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from "./headers.ts";
 import { operations, TAGS } from "./operations.ts";
 import { type Json, open, readable, referencedSchemas } from "./schema-form.ts";
-import { webhookItems } from "./webhooks.ts";
+import { webhookItems } from "./webhook-items.ts";
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {

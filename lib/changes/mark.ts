@@ -1,7 +1,7 @@
 import { InvalidInputError, ResyncRequiredError, StoreBusyError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
-import type { ChangeLog } from "./change-log.ts";
+import type { ChangeLog } from "./segment-store.ts";
 import { isKept, type Segment } from "./segment.ts";
 
 /**

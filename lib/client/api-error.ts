@@ -1,4 +1,4 @@
-import type { Problem, ProblemDetail } from "./api.ts";
+import type { Problem, ProblemDetail } from "./openapi-types.ts";
 
 /** An error response. The message is the one in its body. */
 export class ApiError extends Error {

@@ -1,4 +1,4 @@
-import type { BatchResult, WorkItemInput } from "./api.ts";
+import type { BatchResult, WorkItemInput } from "./openapi-types.ts";
 
 /** Limits of one call. Bodies are kept well below 4 MiB. */
 const ITEMS_MAX = 100;

@@ -1,4 +1,4 @@
-import type { ErasedWorkItemChange, WorkItemChange } from "./api.ts";
+import type { ErasedWorkItemChange, WorkItemChange } from "./openapi-types.ts";
 import { ApiError, bodyOf } from "./api-error.ts";
 import type { Http } from "./http.ts";
 import { waitByTimer } from "./retries.ts";

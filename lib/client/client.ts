@@ -1,24 +1,24 @@
 import createFetchClient from "openapi-fetch";
 import { dataOf, bodyOf } from "./api-error.ts";
-import type { paths } from "./api.ts";
+import type { paths } from "./openapi-types.ts";
 import { changeCalls } from "./changes.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
-import { entriesOf } from "./pages.ts";
+import { entriesOf } from "./http.ts";
 import { fetchWithRetries, type RetryOptions } from "./retries.ts";
-import { uploadCalls } from "./uploads.ts";
+import { uploadCalls } from "./upload-calls.ts";
 import { webhookCalls } from "./webhook-calls.ts";
-import { workItemCalls } from "./work-items.ts";
+import { workItemCalls } from "./work-item-calls.ts";
 
 export { ApiError, OutcomeUnknownError } from "./api-error.ts";
 export type { Change, ChangesOptions, CopyOptions, FeedOptions } from "./changes.ts";
 export type { FailedRow } from "./csv.ts";
 export type { CallOptions } from "./http.ts";
-export type { Names } from "./named-items.ts";
+export type { Names } from "./named-item-calls.ts";
 export { inputOf } from "./schemas.ts";
 export type * from "./schemas.ts";
-export type { Upload, UploadFile, UploadOptions, WaitOptions } from "./uploads.ts";
+export type { Upload, UploadFile, UploadOptions, WaitOptions } from "./upload-calls.ts";
 export type { WebhookInput, WebhookPatch } from "./webhook-calls.ts";
-export type { ApplyOptions } from "./work-items.ts";
+export type { ApplyOptions } from "./work-item-calls.ts";
 
 /** The service's address and the API key. */
 export interface ClientOptions extends RetryOptions {

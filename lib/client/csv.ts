@@ -1,7 +1,7 @@
 import { cellsOf, recordsIn } from "../uploads/csv/csv-text.ts";
 import { COMMA, type Delimiter } from "../uploads/csv/delimiter.ts";
 import { numberedNames } from "../uploads/csv/header-names.ts";
-import type { ProblemCode } from "./api.ts";
+import type { ProblemCode } from "./openapi-types.ts";
 
 /** A row of a file that could not be applied. */
 export interface FailedRow {

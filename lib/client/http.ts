@@ -1,5 +1,5 @@
 import type { Client } from "openapi-fetch";
-import type { operations, paths } from "./api.ts";
+import type { operations, paths } from "./openapi-types.ts";
 
 /** Sends requests to every endpoint, with the types of the document. */
 export type Http = Client<paths>;
@@ -18,3 +18,20 @@ export type QueryOf<Name extends keyof operations> = Omit<
 export function path(id: string) {
   return { path: { id } };
 }
+
+/** A page of a list. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly meta: { readonly page: { readonly next?: string | undefined } };
+}
+
+/** All entries of a list, page after page. A page is read when its first entry is requested. */
+export const entriesOf = async function* <T>(
+  readPage: (cursor: { readonly cursor?: string }) => Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  for (let next: string | undefined, isFirst = true; isFirst || next !== undefined; isFirst = false) {
+    const page = await readPage(next === undefined ? {} : { cursor: next });
+    yield* page.data;
+    next = page.meta.page.next;
+  }
+};

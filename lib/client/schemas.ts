@@ -4,7 +4,7 @@ import {
   type WorkItemInput as Input,
   type WorkItemUploadMapping,
   type WorkItemUploadWithMapping,
-} from "./api.ts";
+} from "./openapi-types.ts";
 
 export type {
   BatchDeleteResult,
@@ -24,7 +24,7 @@ export type {
   WorkItemPatch,
   WorkItemUpload,
   WorkItemWithEvents,
-} from "./api.ts";
+} from "./openapi-types.ts";
 
 /** An upload job. */
 export type UploadJob = WorkItemUploadWithMapping;

@@ -1,5 +1,5 @@
 import { dataOf } from "./api-error.ts";
-import type { operations } from "./api.ts";
+import type { operations } from "./openapi-types.ts";
 import { type CallOptions, type Http, path } from "./http.ts";
 
 type BodyOf<Name extends "createWebhook" | "updateWebhook"> =

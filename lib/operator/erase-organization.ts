@@ -1,11 +1,11 @@
 import { DeleteObjectsCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
-import { segmentKeys } from "../changes/change-log.ts";
+import { segmentKeys } from "../changes/segment-store.ts";
 import { isoTime } from "../clock.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { type Administration, getOrganization } from "./administration.ts";
 import { StoreBusyError } from "../errors.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../store/decode-record.ts";
-import { listKeyNames, listKeys, revokeKey } from "./keys.ts";
+import { listKeyNames, listKeys, revokeKey } from "./key-management.ts";
 import { KEY_CACHE_SECONDS } from "../organizations/authenticate.ts";
 import { toOrganization } from "../organizations/organization.ts";
 import { type PartitionKind, type ResourceNameOf, resources, resourcesOfKind } from "../resources.ts";

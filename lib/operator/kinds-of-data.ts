@@ -3,7 +3,7 @@ import { holeKey } from "../changes/due-holes.ts";
 import { keyRecordKey, listedKeyKey, listedOrganizationKey } from "../organizations/access-store.ts";
 import { keyUseKey } from "../organizations/key-use.ts";
 import { rateLimitKey } from "../organizations/limit-record.ts";
-import type { KeyNames } from "./keys.ts";
+import type { KeyNames } from "./key-management.ts";
 import type { ListingKind } from "../store/lists/partition.ts";
 import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "../work-items/work-item-record.ts";
 import type { PartitionKind, RecordKind, ResourceNameOf } from "../resources.ts";

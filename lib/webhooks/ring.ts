@@ -1,5 +1,5 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
-import type { RingWebhooks } from "../changes/append.ts";
+import type { RingWebhooks } from "../changes/append-to-log.ts";
 import { createExpiringCache } from "../organizations/expiring-cache.ts";
 import { type EndedJob, newestOf } from "./endpoint-state.ts";
 import { createSendToWebhooks } from "./webhook-messages.ts";

@@ -6,7 +6,7 @@ import { createRecordStore } from "../store/record-store.ts";
 import type { StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { traceOf } from "../trace.ts";
+import { traceOf } from "../error-trace.ts";
 import { hasLayers } from "./undo/undo.ts";
 import { findKnownJobs, type RowSource } from "./known-rows.ts";
 import type { FailedWrite, ItemInput, ItemResult, PendingInput } from "./pending-input.ts";

@@ -7,7 +7,7 @@ import { InvalidInputError, NotFoundError, under } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { layersAfter } from "./undo/undo.ts";
-import { traceOf } from "../trace.ts";
+import { traceOf } from "../error-trace.ts";
 import { planApply } from "./plan-apply.ts";
 import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-work-item.ts";
 import type { Changes, WorkItem } from "./work-item.ts";

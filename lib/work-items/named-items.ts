@@ -9,7 +9,7 @@ import { batchGet } from "../store/batch-get.ts";
 import { logDamaged, unlessDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import type { Deletion } from "./change-work-item.ts";
-import { ATTRIBUTES_READ } from "./list-work-items.ts";
+import { ATTRIBUTES_READ } from "./work-item-list.ts";
 import { ITEMS_PER_BATCH_MAX, workItemSchema } from "./work-item.ts";
 import { itemIdOf, itemKey, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";

@@ -14,7 +14,7 @@ import { changeOrganization } from "../../lib/operator/administration.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { eventKeyOf } from "../../lib/work-items/work-item-record.ts";
 import { workers } from "../../functions/workers.ts";
-import { createEraseExpired } from "../../lib/retention/erase-expired.ts";
+import { createEraseExpired } from "../../lib/retention/retention-run.ts";
 import { restrictedRuntime } from "../support/restricted-runtime.ts";
 import { createQueueDelivery } from "../support/changes-queue.ts";
 import { createTestClock } from "../support/clock.ts";

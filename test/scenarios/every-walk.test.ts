@@ -1,14 +1,14 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createSweepUploads } from "../../functions/sweep-uploads.ts";
-import { createAppend } from "../../lib/changes/append.ts";
+import { createAppend } from "../../lib/changes/append-to-log.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { listOrganizations } from "../../lib/operator/administration.ts";
 import { countForErasure, eraseOrganization } from "../../lib/operator/erase-organization.ts";
 import { erasePerson } from "../../lib/operator/erase-person.ts";
 import { exportOrganization } from "../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../lib/operator/import-organization.ts";
-import { listAllKeys } from "../../lib/operator/keys.ts";
+import { listAllKeys } from "../../lib/operator/key-management.ts";
 import { partitionKeyOf } from "../../lib/resources.ts";
 import type { MalformedRecordError } from "../../lib/store/decode-record.ts";
 import { uploadBucketRecordSchema } from "../../lib/uploads/job/upload-record.ts";

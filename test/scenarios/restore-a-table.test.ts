@@ -2,7 +2,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../lib/changes/change.ts";
 import { listOrganizations } from "../../lib/operator/administration.ts";
-import { resyncFeed } from "../../lib/operator/change-log.ts";
+import { resyncFeed } from "../../lib/operator/feed-state.ts";
 import { create as createSweepChanges } from "../../functions/sweep-changes.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { workItemId } from "../../lib/identity.ts";

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { parseJson } from "../../lib/json.ts";
 import { type OrganizationChanges, putOrganization } from "../../lib/operator/administration.ts";
-import { createKey } from "../../lib/operator/keys.ts";
+import { createKey } from "../../lib/operator/key-management.ts";
 import { type Organization, toOrganization } from "../../lib/organizations/organization.ts";
 import type { RegionCode } from "../../lib/regions.ts";
 import { lambdaContext } from "./lambda-context.ts";

@@ -5,7 +5,7 @@ import type { Client, Mapping, WorkItemInput } from "work-items-client/client.ts
 import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 import { CommandError, createCommandLine, runCommand } from "../../command-line.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { withProgress } from "../progress.ts";
+import { withProgress } from "../progress-bar.ts";
 import { readItems } from "../work-items/read-items.ts";
 import { explain, openService } from "../work-items/service-client.ts";
 import logMapping from "./incident-log.mapping.json" with { type: "json" };

@@ -3,7 +3,7 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { keptInLog } from "../../../lib/operator/command-log.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { REGIONS } from "../../../lib/regions.ts";
-import { clientOptions, type OpenedAdministration } from "./administration.ts";
+import { clientOptions, type OpenedAdministration } from "./target-tables.ts";
 import { nameOf } from "./operator-runtime.ts";
 
 /** ARN of the caller; on a service of this machine, its user. */

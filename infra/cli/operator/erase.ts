@@ -9,8 +9,8 @@ import { printable } from "../../printable.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
-import { nameDamaged, type Result } from "./administration.ts";
-import { costOf, withReadBar } from "../progress.ts";
+import { nameDamaged, type Result } from "./target-tables.ts";
+import { costOf, withReadBar } from "../progress-bar.ts";
 import { goneBy, remainsInWords, remainsOfContent, remainsOfOrganization } from "./remains.ts";
 
 export interface EraseOptions {

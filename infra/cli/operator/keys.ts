@@ -10,7 +10,7 @@ import {
   listKeys,
   revokeKey,
   rotateKey,
-} from "../../../lib/operator/keys.ts";
+} from "../../../lib/operator/key-management.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { apiKeyId, hashApiKey } from "../../../lib/organizations/api-key.ts";
 import type { OnDamaged } from "../../../lib/store/decode-record.ts";
@@ -25,7 +25,7 @@ import {
   runOperatorCommand,
   type Target,
   withTarget,
-} from "./administration.ts";
+} from "./target-tables.ts";
 import { keepCommand } from "./command-record.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";

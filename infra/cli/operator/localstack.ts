@@ -10,7 +10,7 @@ import { type Variables, writeEnvironmentFile } from "../../environment-file.ts"
 import { plainReason } from "../../plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../settings/settings.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { regionCode, runOperatorCommand } from "./administration.ts";
+import { regionCode, runOperatorCommand } from "./target-tables.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
 /** The name that functions, the CDK and uploads address LocalStack by. */

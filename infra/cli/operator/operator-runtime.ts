@@ -5,7 +5,7 @@ import { REGIONS } from "../../../lib/regions.ts";
 import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { UsageError } from "../../command-line.ts";
-import { clientOptions, type OpenedAdministration } from "./administration.ts";
+import { clientOptions, type OpenedAdministration } from "./target-tables.ts";
 
 /** What commands on an organization's data work with. */
 export type OperatorRuntime = OpenedAdministration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;

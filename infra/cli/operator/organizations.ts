@@ -6,7 +6,7 @@ import {
   listOrganizations,
   putOrganization,
 } from "../../../lib/operator/administration.ts";
-import { type FeedState, readFeedState, resyncFeed } from "../../../lib/operator/change-log.ts";
+import { type FeedState, readFeedState, resyncFeed } from "../../../lib/operator/feed-state.ts";
 import { listOrganizationIds } from "../../../lib/organizations/access-store.ts";
 import {
   BURST_MAX,
@@ -27,12 +27,12 @@ import {
   runOperatorCommand,
   type Target,
   withTarget,
-} from "./administration.ts";
+} from "./target-tables.ts";
 import type { RegionCode } from "../../../lib/regions.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { reapplyErasures } from "../../../lib/operator/erasure-ledger.ts";
 import { type CarryOut, keepCommand } from "./command-record.ts";
-import { costOf, withReadBar } from "../progress.ts";
+import { costOf, withReadBar } from "../progress-bar.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
@@ -40,7 +40,7 @@ import { runAsProgram, type Terminal } from "../../terminal.ts";
 import { open } from "./stack-variables.ts";
 import { type LedgerOptions, openLedger, withLedger } from "./restored-table.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
-import { showWebhooks } from "./webhooks.ts";
+import { showWebhooks } from "./webhook-lines.ts";
 
 function wholeNumber(name: string, text: string | undefined, max: number, min = 1): number | undefined {
   if (text === undefined) return undefined;

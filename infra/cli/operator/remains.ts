@@ -1,6 +1,6 @@
 import { isoTime } from "../../../lib/clock.ts";
 import { keptUntil } from "../../../lib/uploads/job/kept-until.ts";
-import type { Variables } from "./administration.ts";
+import type { Variables } from "./target-tables.ts";
 
 /** Point-in-time recovery keeps changes for so long. */
 const RECOVERY_DAYS = 35;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { assertLedgerOf, type Ledger, lackedErasure } from "../../../lib/operator/erasure-ledger.ts";
 import { regionCodesInWords } from "../../../lib/regions.ts";
 import { UsageError } from "../../command-line.ts";
-import { regionCode, tablesIn } from "./administration.ts";
+import { regionCode, tablesIn } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 
 /** Which ledger counts for a restored table. */

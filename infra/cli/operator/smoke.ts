@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { workItemId } from "../../../lib/identity.ts";
 import { regionCodeSchema } from "../../../lib/regions.ts";
 import { type Check, Difference, type Run } from "./smoke/check.ts";
-import { createSend, textOf } from "./smoke/client.ts";
+import { createSend, textOf } from "./smoke/http-client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { printResult, type Result, runOperatorCommand } from "./administration.ts";
+import { printResult, type Result, runOperatorCommand } from "./target-tables.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
 const PREFIX = "smoke-";

@@ -12,7 +12,7 @@ import {
   regionCode,
   type Target,
   type Variables,
-} from "./administration.ts";
+} from "./target-tables.ts";
 
 /** The outputs that name a stack's tables, bucket and queues, by the variables of functions. */
 const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [

@@ -11,7 +11,7 @@ import { buildFunctions, buildWithSourceMaps, functionNames } from "../../build.
 import { createCommandLine, UsageError } from "../../command-line.ts";
 import { stackNameOf } from "../../settings/settings.ts";
 import { runAsProgram, type Terminal } from "../../terminal.ts";
-import { regionCode, runOperatorCommand, type Target } from "./administration.ts";
+import { regionCode, runOperatorCommand, type Target } from "./target-tables.ts";
 
 /** The bundle where Lambda runs it. */
 const BUNDLE = "/var/task/index.js";

@@ -7,12 +7,12 @@ import { type Imported, importOrganization } from "../../../lib/operator/import-
 import { UsageError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import type { Terminal } from "../../terminal.ts";
-import { nameDamaged, type Result } from "./administration.ts";
+import { nameDamaged, type Result } from "./target-tables.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { type LedgerOptions, refuseErased } from "./restored-table.ts";
 import { jsonLines } from "../json-lines.ts";
-import { costOf, withBar, withReadBar } from "../progress.ts";
+import { costOf, withBar, withReadBar } from "../progress-bar.ts";
 
 export interface TransferOptions extends LedgerOptions {
   readonly file?: string;

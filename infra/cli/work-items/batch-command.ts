@@ -5,7 +5,7 @@ import { type Command, EXIT } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 import { jsonLines } from "../json-lines.ts";
-import { withProgress } from "../progress.ts";
+import { withProgress } from "../progress-bar.ts";
 
 /** An object as in the file, with all digits of its numbers: the service validates it. */
 function parseLine(text: string): WorkItemInput | undefined {

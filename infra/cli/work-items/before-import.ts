@@ -4,7 +4,7 @@ import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uplo
 import { type IdFindings, readRepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import type { Terminal } from "../../terminal.ts";
-import { withBar } from "../progress.ts";
+import { withBar } from "../progress-bar.ts";
 
 /** The mapping of a file whose columns are named after the fields, as far as IDs are concerned. */
 const BY_NAMES: CheckedMapping = { fields: { external_id: { column: "external_id" } } };

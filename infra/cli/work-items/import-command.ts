@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Client, Mapping, Upload, WorkItemUpload } from "work-items-client/client.ts";
 import { dataOf } from "work-items-client/api-error.ts";
-import { hasEnded } from "work-items-client/uploads.ts";
+import { hasEnded } from "work-items-client/upload-calls.ts";
 import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { listed } from "../../../lib/errors.ts";
@@ -16,7 +16,7 @@ import { type Command, type CommandCall, EXIT, type Options, textOption, UsageEr
 import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
 import { noteTotals, withoutTotals, writeProposal } from "./propose.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
-import { withProgress } from "../progress.ts";
+import { withProgress } from "../progress-bar.ts";
 import { CommandError } from "../../command-line.ts";
 import { plainReason } from "../../plain-reason.ts";
 

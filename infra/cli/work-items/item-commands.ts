@@ -1,7 +1,7 @@
 import { dataOf } from "work-items-client/api-error.ts";
 import type { BatchGetResult, Client, WorkItem } from "work-items-client/client.ts";
-import { inCalls, type NamesBody } from "work-items-client/named-items.ts";
-import { entriesOf, type Page } from "work-items-client/pages.ts";
+import { inCalls, type NamesBody } from "work-items-client/named-item-calls.ts";
+import { entriesOf, type Page } from "work-items-client/http.ts";
 import { repeatableFilters, workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { Terminal } from "../../terminal.ts";

@@ -1,6 +1,6 @@
 import { ApiError, bodyOf } from "work-items-client/api-error.ts";
 import type { Client, UploadJob } from "work-items-client/client.ts";
-import { hasEnded } from "work-items-client/uploads.ts";
+import { hasEnded } from "work-items-client/upload-calls.ts";
 import manifest from "../../../package.json" with { type: "json" };
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
 import { endedJobSchema, endOf, isSuccess, ringOf, type WebhookMessage } from "../../../lib/webhooks/endpoint-state.ts";

@@ -1,4 +1,4 @@
-import { withProgress } from "../progress.ts";
+import { withProgress } from "../progress-bar.ts";
 import { type Command, textOption, UsageError } from "./command.ts";
 import { printJob, printOutcome, saveList } from "./import-command.ts";
 

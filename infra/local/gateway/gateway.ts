@@ -16,7 +16,7 @@ import type { Invoke } from "../functions.ts";
 import { CommandError } from "../../command-line.ts";
 import { packResponse, responseCoding, unpackRequest } from "./content-coding.ts";
 import { type HttpResponse, toHttpResponse, toProxyEvent } from "./proxy-event.ts";
-import { createRouter, type Endpoint } from "./routes.ts";
+import { createRouter, type Endpoint } from "./router.ts";
 
 /** The gateway's quotas: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024;

@@ -5,7 +5,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
 import { Busboy } from "@fastify/busboy";
 import { type SizeRange, verifyPostPolicy } from "./post-policy.ts";
-import { type S3Response, S3Refusal } from "./response.ts";
+import { type S3Response, S3Refusal } from "./s3-response.ts";
 
 /** Below the embedded S3's limit of 11 MiB for one request. */
 const PART_BYTES = 8 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import type { S3Event } from "aws-lambda";
 import { REGION } from "../platform.ts";
 import { receiveForm } from "./form.ts";
-import { type S3Response, S3Refusal, toS3Response } from "./response.ts";
+import { type S3Response, S3Refusal, toS3Response } from "./s3-response.ts";
 
 /** What the local service sets for a bucket: by a PUT of its own, as the engine knows neither CORS nor events. */
 export interface BucketSettings {

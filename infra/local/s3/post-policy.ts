@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { S3Refusal } from "./response.ts";
+import { S3Refusal } from "./s3-response.ts";
 
 /** Fields of a form by lower-case name, without the file. */
 export type FormFields = ReadonlyMap<string, string>;

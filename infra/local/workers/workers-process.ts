@@ -3,7 +3,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { createLocalRuntime, surviveUncaught } from "../functions.ts";
 import { printToLog } from "../function-log.ts";
 import { openCheckpoints } from "./stream.ts";
-import { startWorkers } from "./workers.ts";
+import { startWorkers } from "./start-workers.ts";
 
 /** The process of the workers. Its environment names tables, bucket, queues and engines. */
 const [, , logFile = "", checkpoints = "", verbose] = process.argv;

@@ -1,6 +1,6 @@
 import { startCopyButtons } from "./docs/copy.ts";
 import { startSearch } from "./docs/search.ts";
-import { startSendForm } from "./docs/send.ts";
+import { startSendForm } from "./docs/request-form.ts";
 import { startTabs } from "./docs/tabs.ts";
 
 startTabs();

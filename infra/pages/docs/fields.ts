@@ -1,4 +1,4 @@
-import { resolve, type Schema } from "./operations.ts";
+import { resolve, type Schema } from "./documented-operations.ts";
 
 /** The name of a schema that is a component; undefined for one in place. */
 function nameOf({ $ref: reference }: Schema): string | undefined {

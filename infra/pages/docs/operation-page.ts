@@ -2,7 +2,7 @@ import { errorKinds } from "../../../lib/http/error-table.ts";
 import { fieldEntries, fieldEntry, splitExtension } from "./fields.ts";
 import { type Html, html } from "./html.ts";
 import { documentMarkdown, renderLine, renderMarkdown } from "./markdown.ts";
-import { type Operation, resolve } from "./operations.ts";
+import { type Operation, resolve } from "./documented-operations.ts";
 import { samplesOf } from "./samples.ts";
 import { sendForm } from "./send-form.ts";
 

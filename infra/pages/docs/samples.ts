@@ -1,5 +1,5 @@
 import type { Language } from "./languages.ts";
-import { type Operation, operations, resolve } from "./operations.ts";
+import { type Operation, operations, resolve } from "./documented-operations.ts";
 
 const BASE_URL = "http://localhost:3000";
 /** The file that samples upload. One of its rows fails. */

@@ -1,5 +1,5 @@
 import { type Html, html } from "./html.ts";
-import { type Operation, type Parameter, resolve, type Schema } from "./operations.ts";
+import { type Operation, type Parameter, resolve, type Schema } from "./documented-operations.ts";
 import { exampleBody } from "./samples.ts";
 
 /** Headers that browsers set, or whose effect a form doesn't show. */

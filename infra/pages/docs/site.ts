@@ -4,7 +4,7 @@ import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { type Html, html } from "./html.ts";
 import { documentMarkdown, plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationMarkdown, operationPage } from "./operation-page.ts";
-import { type Operation, operations, tags } from "./operations.ts";
+import { type Operation, operations, tags } from "./documented-operations.ts";
 import { SEARCH_WORDS } from "./search-words.ts";
 
 /** A page, without what all pages have around their content. */

@@ -1,6 +1,6 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
-import { traceOf } from "../../trace.ts";
+import { traceOf } from "../../error-trace.ts";
 import { type CsvFormat, formatOf } from "../file-format.ts";
 import { readRows, type Row } from "../files/frames.ts";
 import { createReportWriter } from "../files/row-list.ts";

@@ -9,7 +9,7 @@ import { keyText } from "../../store/batch-get.ts";
 import { optimisticWrite, type OptimisticWriteOptions, type WriteTarget } from "../../store/optimistic-write.ts";
 import { createRecordStore } from "../../store/record-store.ts";
 import type { RecordKey, StoredRecord } from "../../store/versioned-record.ts";
-import { traceOf } from "../../trace.ts";
+import { traceOf } from "../../error-trace.ts";
 import { findKnownJobs, type RowSource } from "../known-rows.ts";
 import { type KnownJobs, marksAfter, uploadMarksOf } from "../upload-mark.ts";
 import type { WorkItem } from "../work-item.ts";

@@ -1,4 +1,4 @@
-import { createChangeLog } from "../../../lib/changes/change-log.ts";
+import { createChangeLog } from "../../../lib/changes/segment-store.ts";
 import type { Customer } from "../world/service.ts";
 import { NO_RESPONSE, type World } from "../world/world.ts";
 import { type Copy, createCopy, type Life } from "./copy.ts";

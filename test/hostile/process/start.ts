@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Context } from "aws-lambda";
 import * as newer from "../../../infra/local/functions.ts";
-import { startLocalService } from "../../../infra/local/service.ts";
+import { startLocalService } from "../../../infra/local/local-service.ts";
 import { randomFrom } from "../../support/random.ts";
 import { createFaultyRuntime } from "../../support/uploads/fault-injection.ts";
 import { Hostilities } from "../world/hostilities.ts";

@@ -24,7 +24,7 @@ describe("docs/openapi.json", () => {
   });
 
   it("has the types of the client made from it", () => {
-    expect(readFileSync(join(PROJECT_ROOT, "lib/client/api.ts"), "utf8")).toBe(clientTypesOf(document));
+    expect(readFileSync(join(PROJECT_ROOT, "lib/client/openapi-types.ts"), "utf8")).toBe(clientTypesOf(document));
   });
 
   it("holds nothing of which generators of clients make code that does not compile", () => {

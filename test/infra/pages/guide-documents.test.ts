@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readGuides, readTopics } from "../../../infra/pages/docs/documents.ts";
 import { LANGUAGES } from "../../../infra/pages/docs/languages.ts";
 import { renderMarkdown } from "../../../infra/pages/docs/markdown.ts";
-import { operations } from "../../../infra/pages/docs/operations.ts";
+import { operations } from "../../../infra/pages/docs/documented-operations.ts";
 import { docsSite } from "../../../infra/pages/docs/site.ts";
 
 /** `test/proofs/guides` runs their code. */

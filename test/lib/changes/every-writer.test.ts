@@ -6,7 +6,7 @@ import type { Permissions } from "../../../lib/aws/permissions.ts";
 import { workItemEventId, workItemId } from "../../../lib/identity.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { changeOrganization } from "../../../lib/operator/administration.ts";
-import { createEraseExpired } from "../../../lib/retention/erase-expired.ts";
+import { createEraseExpired } from "../../../lib/retention/retention-run.ts";
 import { erasePerson } from "../../../lib/operator/erase-person.ts";
 import { exportOrganization } from "../../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../../lib/operator/import-organization.ts";

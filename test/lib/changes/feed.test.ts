@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
-import { createAppend } from "../../../lib/changes/append.ts";
-import { createChangeLog } from "../../../lib/changes/change-log.ts";
+import { createAppend } from "../../../lib/changes/append-to-log.ts";
+import { createChangeLog } from "../../../lib/changes/segment-store.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";

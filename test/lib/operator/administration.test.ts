@@ -2,7 +2,7 @@ import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createAccessStore } from "../../../lib/organizations/access-store.ts";
 import { getOrganization, putOrganization } from "../../../lib/operator/administration.ts";
-import { createKey, isLive, listKeys, revokeKey, rotateKey } from "../../../lib/operator/keys.ts";
+import { createKey, isLive, listKeys, revokeKey, rotateKey } from "../../../lib/operator/key-management.ts";
 import { hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { NotFoundError } from "../../../lib/errors.ts";
 import { createTestClock } from "../../support/clock.ts";

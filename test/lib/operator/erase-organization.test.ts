@@ -6,7 +6,7 @@ import { isoTime } from "../../../lib/clock.ts";
 import { countForErasure, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { markErasing } from "../../../lib/operator/erasure-writes.ts";
 import { getOrganization } from "../../../lib/operator/administration.ts";
-import { createKey, revokeKey } from "../../../lib/operator/keys.ts";
+import { createKey, revokeKey } from "../../../lib/operator/key-management.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { createCustomer, type Customer, fill, operatorOf, putObject, tracesOf } from "../../support/customer-data.ts";
 import { type Fault, failRequests, injectFaults } from "../../support/faults.ts";

@@ -3,7 +3,7 @@ import { workItemId } from "../../../lib/identity.ts";
 import { changeOrganization } from "../../../lib/operator/administration.ts";
 import { eraseItem } from "../../../lib/operator/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
-import { createEraseExpired } from "../../../lib/retention/erase-expired.ts";
+import { createEraseExpired } from "../../../lib/retention/retention-run.ts";
 import { chunksOf } from "../../../lib/retry.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { operatorOf, tracesOf } from "../../support/customer-data.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Language } from "../../../infra/pages/docs/languages.ts";
-import { operations } from "../../../infra/pages/docs/operations.ts";
+import { operations } from "../../../infra/pages/docs/documented-operations.ts";
 import { samplesOf } from "../../../infra/pages/docs/samples.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { randomFrom } from "../../support/random.ts";

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { organizationsCommand } from "../../../infra/cli/operator/organizations.ts";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
-import type { ListWorkItemsResponseBody } from "../../../lib/client/api.ts";
+import type { ListWorkItemsResponseBody } from "../../../lib/client/openapi-types.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { makeApp, resourcesOf, type Template } from "../../infra/synthesized.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -58,7 +58,7 @@ describe("npm start -- --watch", () => {
 
   test("serves a change in lib, and finishes the jobs that run", async () => {
     const job = await upload(300);
-    edit("lib/http/page.ts", "must be a whole number from 1", "must be a number of items from 1");
+    edit("lib/http/pagination.ts", "must be a whole number from 1", "must be a number of items from 1");
     await expect
       .poll(() => get("/v1/work_items?limit=0"))
       .toEqual({ error: "limit: must be a number of items from 1 to 100" });
@@ -90,7 +90,7 @@ describe("npm start -- --watch", () => {
   });
 
   test("notices each change of an editor that replaces the file", async () => {
-    const file = join(copy, "lib/http/page.ts");
+    const file = join(copy, "lib/http/pagination.ts");
     for (const words of ["a number of pieces", "a count of things"]) {
       const text = readFileSync(file, "utf8").replace(/must be .* from 1/, `must be ${words} from 1`);
       writeFileSync(`${file}.new`, text);

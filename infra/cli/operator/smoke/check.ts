@@ -1,4 +1,4 @@
-import type { Json, Response, Send } from "./client.ts";
+import type { Json, Response, Send } from "./http-client.ts";
 
 /** What the checks of one run share. */
 export interface Run {

@@ -1,5 +1,5 @@
 import { type Check, Difference, expectEqual, expectStatus, type Run } from "./check.ts";
-import { type Json, textOf } from "./client.ts";
+import { type Json, textOf } from "./http-client.ts";
 
 const POLL_MS = 1000;
 const JOB_ENDS_WITHIN_MS = 180_000;

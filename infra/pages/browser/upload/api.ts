@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { createClient, type UploadJob } from "work-items-client/client.ts";
-import type { Page } from "work-items-client/pages.ts";
+import type { Page } from "work-items-client/http.ts";
 import { fetchWithRetries } from "work-items-client/retries.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";

@@ -1,7 +1,7 @@
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { entriesOf } from "work-items-client/pages.ts";
+import { entriesOf } from "work-items-client/http.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { type Api, type Item, type Query } from "./api.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { hasEnded } from "work-items-client/uploads.ts";
+import { hasEnded } from "work-items-client/upload-calls.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
 import { Counts } from "./charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";

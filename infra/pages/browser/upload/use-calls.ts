@@ -1,4 +1,4 @@
-import type { Page } from "work-items-client/pages.ts";
+import type { Page } from "work-items-client/http.ts";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { sentenceOf } from "./api.ts";
 

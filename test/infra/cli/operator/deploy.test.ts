@@ -62,7 +62,7 @@ describe("a rejection is one line and exit 1", () => {
   });
 
   test("of the CDK's app too", async () => {
-    expect(linesOf(await runScript("infra/app.ts", ["-c", "stage=production"]))).toEqual({
+    expect(linesOf(await runScript("infra/cdk-app.ts", ["-c", "stage=production"]))).toEqual({
       status: 1,
       lines: [noStage],
     });

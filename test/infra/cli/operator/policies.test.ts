@@ -11,7 +11,7 @@ import {
   listOrganizations,
   putOrganization,
 } from "../../../../lib/operator/administration.ts";
-import { readFeedState, resyncFeed } from "../../../../lib/operator/change-log.ts";
+import { readFeedState, resyncFeed } from "../../../../lib/operator/feed-state.ts";
 import { keptInLog } from "../../../../lib/operator/command-log.ts";
 import {
   assertLedgerOf,
@@ -24,7 +24,14 @@ import { countForErasure, eraseOrganization } from "../../../../lib/operator/era
 import { erasePerson } from "../../../../lib/operator/erase-person.ts";
 import { exportOrganization } from "../../../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../../../lib/operator/import-organization.ts";
-import { createKey, lastUsesOf, listAllKeys, listKeys, revokeKey, rotateKey } from "../../../../lib/operator/keys.ts";
+import {
+  createKey,
+  lastUsesOf,
+  listAllKeys,
+  listKeys,
+  revokeKey,
+  rotateKey,
+} from "../../../../lib/operator/key-management.ts";
 import type { Permissions } from "../../../../lib/aws/permissions.ts";
 import { type ResourceName, resources } from "../../../../lib/resources.ts";
 import { isoTime } from "../../../../lib/clock.ts";

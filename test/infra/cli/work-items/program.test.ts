@@ -268,7 +268,7 @@ describe("work-items", () => {
       exit: 0,
       out: expect.stringContaining("1 rows, 1 created"),
     });
-    const program = "infra/cli/work-items.ts";
+    const program = "infra/cli/work-items-command.ts";
     const env = { ...childEnvironment(), DATA_DIR: join(folder, "data") };
     expect(await runAt([], rows("I"), "import", "-", "--wait")).toMatchObject({
       exit: 0,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { startSchedule } from "../../../../infra/local/workers/workers.ts";
+import { startSchedule } from "../../../../infra/local/workers/start-workers.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -6,7 +6,7 @@ import { createSplitUpload } from "../../../../lib/uploads/chain/split.ts";
 import { readRows } from "../../../../lib/uploads/files/frames.ts";
 import { CHUNK_LAYOUT, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { bucketOf, type JobKey } from "../../../../lib/uploads/job/upload-record.ts";
-import { createUploads } from "../../../../lib/uploads/uploads.ts";
+import { createUploads } from "../../../../lib/uploads/worker-dependencies.ts";
 import { createTestOrganization } from "../../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 import { createUploadHarness } from "../../../support/uploads/upload-harness.ts";

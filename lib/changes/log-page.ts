@@ -1,8 +1,8 @@
 import { ResyncRequiredError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { ChangeLog } from "./change-log.ts";
+import type { ChangeLog } from "./segment-store.ts";
 import { notAMark } from "./mark.ts";
-import type { Entry } from "./read-entries.ts";
+import type { Entry } from "./current-items.ts";
 import { isKept, type Segment } from "./segment.ts";
 
 /** A page of an organization's log, in the order of sequences. */

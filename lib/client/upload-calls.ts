@@ -2,7 +2,7 @@ import { retryAfterMs } from "../retry-after.ts";
 import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
 import { type FailedRow, failedRowsIn } from "./csv.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
-import { entriesOf } from "./pages.ts";
+import { entriesOf } from "./http.ts";
 import { type RetryOptions, waitByTimer } from "./retries.ts";
 import type { Mapping, UploadJob } from "./schemas.ts";
 

@@ -1,4 +1,4 @@
-import type { BatchDeleteResult, BatchGetResult } from "./api.ts";
+import type { BatchDeleteResult, BatchGetResult } from "./openapi-types.ts";
 import { dataOf } from "./api-error.ts";
 import type { CallOptions, Http } from "./http.ts";
 

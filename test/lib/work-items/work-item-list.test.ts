@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createRecorder } from "../../../functions/record-conversation-upload.ts";
-import type { createListWorkItems } from "../../../lib/work-items/list-work-items.ts";
+import type { createListWorkItems } from "../../../lib/work-items/work-item-list.ts";
 import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
-import type { ListWorkItemsResponseBody } from "../../../lib/client/api.ts";
+import type { ListWorkItemsResponseBody } from "../../../lib/client/openapi-types.ts";
 import type { ApiResponse } from "../../support/organization.ts";
 import { createTestService } from "../../support/service.ts";
 

@@ -10,7 +10,7 @@ import { methodsOf } from "../../lib/http/route.ts";
 import { API_TIMEOUT_SECONDS } from "../limits.ts";
 import { type FunctionHost, type Invoke, loadFunction } from "./functions.ts";
 import { type Gateway, startGateway } from "./gateway/gateway.ts";
-import type { Endpoint } from "./gateway/routes.ts";
+import type { Endpoint } from "./gateway/router.ts";
 import { CommandError } from "../command-line.ts";
 
 const BUILD_PAGES = fileURLToPath(new URL("../pages/build-pages.ts", import.meta.url));

@@ -4,12 +4,12 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import manifest from "../../package.json" with { type: "json" };
 import { allRoutes } from "../../functions/routes.ts";
 import { type Administration, putOrganization } from "../../lib/operator/administration.ts";
-import { createKey, isLive } from "../../lib/operator/keys.ts";
+import { createKey, isLive } from "../../lib/operator/key-management.ts";
 import { createAccessStore } from "../../lib/organizations/access-store.ts";
 import { hashApiKey } from "../../lib/organizations/api-key.ts";
 import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../environment-file.ts";
 import { reasonOf } from "../plain-reason.ts";
-import { buildPages, startApi } from "./api.ts";
+import { buildPages, startApi } from "./api-server.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
 import { startDynamoDbEngine } from "./engines/dynamodb.ts";
 import { startFauxqsEngine } from "./engines/fauxqs.ts";
@@ -25,7 +25,7 @@ import { printToLog } from "./function-log.ts";
 import { CommandError } from "../command-line.ts";
 import { type Endpoints, platformVariables, REGION_CODE } from "./platform.ts";
 import { openCheckpoints } from "./workers/stream.ts";
-import { startWorkers } from "./workers/workers.ts";
+import { startWorkers } from "./workers/start-workers.ts";
 
 /** Options of the local service. */
 export interface LocalServiceOptions {

@@ -5,7 +5,7 @@ import { isoTime } from "../../../lib/clock.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { changeOrganization } from "../../../lib/operator/administration.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
-import { createEraseExpired } from "../../../lib/retention/erase-expired.ts";
+import { createEraseExpired } from "../../../lib/retention/retention-run.ts";
 import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { type Customer, overwrite, tracesOf } from "../../support/customer-data.ts";

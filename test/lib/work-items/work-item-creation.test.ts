@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ExternalIdTakenError } from "../../../lib/errors.ts";
-import { createCreateWorkItem } from "../../../lib/work-items/create-work-item.ts";
+import { createCreateWorkItem } from "../../../lib/work-items/work-item-creation.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { organizationWith } from "../../support/organization.ts";
 import { createTestRuntime } from "../../support/runtime.ts";

@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { createAppend } from "../changes/append.ts";
-import { type ChangeLog, createChangeLog } from "../changes/change-log.ts";
+import { createAppend } from "../changes/append-to-log.ts";
+import { type ChangeLog, createChangeLog } from "../changes/segment-store.ts";
 import { createDueHoles } from "../changes/due-holes.ts";
 import { createHeartbeatNotes } from "../changes/heartbeats.ts";
 import { isKept } from "../changes/segment.ts";

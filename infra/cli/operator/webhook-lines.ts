@@ -1,7 +1,7 @@
 import { toWebhookResponse } from "../../../lib/webhooks/webhook.ts";
 import { listWithStates } from "../../../lib/webhooks/webhook-store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { nameDamaged, type Result } from "./administration.ts";
+import { nameDamaged, type Result } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 
 /** What an operator sees of a webhook: its host, since the rest of a URL can be a secret of its receiver, and what is due. */

@@ -5,7 +5,7 @@ import type { Organization } from "../organizations/organization.ts";
 import { chunksOf } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";
 import { logDamaged, passDamaged, unlessDamaged } from "../store/decode-record.ts";
-import { ATTRIBUTES_READ } from "../work-items/list-work-items.ts";
+import { ATTRIBUTES_READ } from "../work-items/work-item-list.ts";
 import { createReadItemPage } from "../work-items/read-work-item.ts";
 import { respondWithWorkItem } from "../work-items/single-work-item.ts";
 import { itemIdOf, itemKey, workItemFrom } from "../work-items/work-item-record.ts";

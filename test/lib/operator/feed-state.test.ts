@@ -1,7 +1,7 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
 import { create as createSweepChanges } from "../../../functions/sweep-changes.ts";
-import { readFeedState, resyncFeed } from "../../../lib/operator/change-log.ts";
+import { readFeedState, resyncFeed } from "../../../lib/operator/feed-state.ts";
 import { partitionKeyOf } from "../../../lib/resources.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { createFeedCustomer, feedPage, readFeed } from "../../support/feed.ts";

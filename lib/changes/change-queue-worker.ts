@@ -6,7 +6,7 @@ import type { QueueWorker } from "../aws/queue-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
-import { createAppend, type RingWebhooks } from "./append.ts";
+import { createAppend, type RingWebhooks } from "./append-to-log.ts";
 import { messageIn } from "./change-messages.ts";
 import { createDueHoles } from "./due-holes.ts";
 import { createFailures } from "./failing-changes.ts";

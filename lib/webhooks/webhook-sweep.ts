@@ -1,5 +1,5 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { createChangeLog } from "../changes/change-log.ts";
+import { createChangeLog } from "../changes/segment-store.ts";
 import { newestMark } from "../changes/mark.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";

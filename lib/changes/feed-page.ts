@@ -3,12 +3,12 @@ import { ResyncRequiredError, StoreBusyError } from "../errors.ts";
 import { createRoom } from "../http/response.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
-import { createListWorkItems } from "../work-items/list-work-items.ts";
-import { createChangeLog } from "./change-log.ts";
+import { createListWorkItems } from "../work-items/work-item-list.ts";
+import { createChangeLog } from "./segment-store.ts";
 import type { Change } from "./change.ts";
 import { listPlace, markBeforeList, markSince, newestMark, type Place, type PlaceInList, placeOf } from "./mark.ts";
-import { createReadEntries } from "./read-entries.ts";
-import { readLog } from "./read-log.ts";
+import { createReadEntries } from "./current-items.ts";
+import { readLog } from "./log-page.ts";
 
 const DAMAGED_RETRY_SECONDS = 60;
 

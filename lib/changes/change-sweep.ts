@@ -3,7 +3,7 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { listOrganizationIds } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
 import { type OriginRuntime, writeOrigin } from "../store/table-origin.ts";
-import { createAppend, type RingWebhooks } from "./append.ts";
+import { createAppend, type RingWebhooks } from "./append-to-log.ts";
 import { createDueHoles, type DueHole } from "./due-holes.ts";
 import { createFailures } from "./failing-changes.ts";
 import { writeHeartbeats } from "./heartbeats.ts";

@@ -1,7 +1,7 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
-import { createChangeLog } from "./change-log.ts";
+import { createChangeLog } from "./segment-store.ts";
 import { SEGMENT_ENTRIES_MAX, type Segment } from "./segment.ts";
 
 /** How long entries are kept once a newer segment follows theirs. */

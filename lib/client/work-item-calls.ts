@@ -1,8 +1,8 @@
 import { accepted, bodyOf, dataOf } from "./api-error.ts";
 import { applyInBatches } from "./batches.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
-import { namedItemCalls } from "./named-items.ts";
-import { entriesOf } from "./pages.ts";
+import { namedItemCalls } from "./named-item-calls.ts";
+import { entriesOf } from "./http.ts";
 import type { WorkItemEventInput, WorkItemInput, WorkItemPatch } from "./schemas.ts";
 
 /** How many items are applied. */

@@ -2,7 +2,7 @@ import type { RecordKey } from "../store/versioned-record.ts";
 import { agentSource, listingIndexes, listingSource } from "../store/lists/partition.ts";
 import { readPage } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { NoneBesides } from "../http/page.ts";
+import type { NoneBesides } from "../http/pagination.ts";
 import { countFitting } from "../http/response.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";

@@ -5,7 +5,7 @@ import { contextOf } from "./context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { processTerminal } from "./terminal.ts";
 
-/** The command in `cdk.json`. `node infra/app.ts -c stage=prod` also synthesizes, into `cdk.out`. */
+/** The command in `cdk.json`. `node infra/cdk-app.ts -c stage=prod` also synthesizes, into `cdk.out`. */
 const terminal = processTerminal();
 await reportErrors(terminal, () =>
   createServiceApp({

@@ -11,7 +11,7 @@ import { mapConcurrently } from "../retry.ts";
 import { getItem } from "../store/batch-get.ts";
 import { idAt, listingSource } from "../store/lists/partition.ts";
 import { decoderOf } from "../store/decode-record.ts";
-import { traceOf } from "../trace.ts";
+import { traceOf } from "../error-trace.ts";
 import { createEraseItems, type EraseItems } from "../work-items/erase-items.ts";
 import { partitionOf } from "../work-items/work-item-record.ts";
 
