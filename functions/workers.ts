@@ -72,7 +72,7 @@ const rows = {
   },
   applyUploadChunk: {
     summary: "Applies the rows of one chunk, window by window",
-    // While one chunk waits for DynamoDB or S3, the others use the CPU (`npm run bench -- latencies`).
+    // While one chunk waits for DynamoDB or S3, the others use the CPU.
     trigger: { kind: "queue", queue: "chunksQueue", maximumConcurrency: 20, batchSize: 4 },
     permissions: {
       access: { actions: ["GetItem"] },

@@ -1,12 +1,10 @@
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
 import { compareCpu } from "./cpu.ts";
 import { meterDynamoDb } from "./dynamodb-meter.ts";
-import { withEngines } from "./engines.ts";
 import { createFloors } from "./floors.ts";
-import { createElectroDbPeer } from "./electrodb-peer.ts";
+import { itemOf } from "./items.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
-import { createBenchService } from "./service.ts";
-import { itemOf } from "./uploads-data.ts";
+import { createBenchService, withEngines } from "./service.ts";
 
 const { atMost, beside, exactly } = rowsOf("batch");
 const ITEMS = 100;
@@ -14,8 +12,7 @@ const CALLS = 20;
 
 const measureBatches = async (): Promise<BenchRow[]> => {
   const { runtime, prepare } = await createBenchService();
-  const floors = await createFloors();
-  const peer = await createElectroDbPeer();
+  const floors = createFloors(runtime);
   const meter = meterDynamoDb(runtime);
   const applyBatch = createApplyWorkItemBatch(runtime);
   const indexes = Array.from({ length: ITEMS }, (_, index) => index);
@@ -35,7 +32,6 @@ const measureBatches = async (): Promise<BenchRow[]> => {
   const fresh = (): string => `batch-${count++}`;
   await expecting("created", batch("kept"))();
   await floors.insert("kept")();
-  for (const index of indexes) await peer.create("kept", index);
 
   const createUse = await meter(expecting("created", batch(fresh())));
   const updateUse = await meter(expecting("updated", batch("kept", { agent_name: "Ann" })));
@@ -46,10 +42,6 @@ const measureBatches = async (): Promise<BenchRow[]> => {
     {
       ours: () => expecting("updated", batch("kept", change()))(),
       floor: () => floors.update("kept")(),
-      peer: async () => {
-        const next = change();
-        for (const index of indexes) await peer.upsert("kept", index, next);
-      },
     },
     { calls: CALLS },
   );
@@ -69,7 +61,6 @@ const measureBatches = async (): Promise<BenchRow[]> => {
     exactly("write units of a batch of 100 unchanged", sameUse.writeUnits, "units", 0),
     beside("CPU of a batch of 100 created", created.ours, "ms", created.floor),
     atMost("CPU of a batch of 100 changed", update.ours, "ms", 1.5, update.floor, "the same five bare calls"),
-    beside("the same beside ElectroDB", update.ours, "ms", update.peer),
     atMost("CPU of a batch of 100 unchanged", unchanged.ours, "ms", 1.5, unchanged.floor, "the bare read"),
   ];
 };

@@ -19,11 +19,9 @@ import { percentile } from "../support/percentile.ts";
 import { streamEvent, streamRecord } from "../support/stream.ts";
 import { compareCpu } from "./cpu.ts";
 import { isForItems, meterDynamoDb } from "./dynamodb-meter.ts";
-import { withEngines } from "./engines.ts";
-import { logFromShards } from "./many-shards.ts";
+import { csvOf, itemOf } from "./items.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
-import { createBenchService } from "./service.ts";
-import { csvOf, itemOf } from "./uploads-data.ts";
+import { createBenchService, withEngines } from "./service.ts";
 
 const { atMost, exactly, fact, within } = rowsOf("changes");
 const { batchSize } = workers.recordChanges.trigger;
@@ -36,9 +34,6 @@ const BULK = 100_000;
 const LONE = 1000;
 const NEIGHBOURS = 10_000;
 const ORGANIZATIONS_AT_ONCE = 32;
-/** Batches of all shards together: each number of shards divides it. */
-const SHARD_BATCHES = 1200;
-const SHARD_BATCH = 100;
 const LAG_WRITES = 200;
 const FILE_ROWS = 20_000;
 const LAG_GOAL_MS = 2000;
@@ -103,25 +98,6 @@ const measureUnits = async (): Promise<BenchRow[]> => {
     fact("time to log 100,000 changes of one organization", bulk.seconds, "s"),
     fact("time to log one change of each of 10,000 organizations", spread.seconds, "s"),
   ];
-};
-
-/** The same number of changes of one organization from one shard of the stream and from many. */
-const measureShards = async (): Promise<BenchRow[]> => {
-  const from = (shards: number) => logFromShards(shards, SHARD_BATCHES / shards, SHARD_BATCH);
-  const one = await from(1);
-  const rows: BenchRow[] = [];
-  for (const shards of [1, 20, 120, 400]) {
-    const { lostPercent, units } = shards === 1 ? one : await from(shards);
-    const of = "one shard";
-    rows.push(
-      within(`puts lost with ${shards} shards`, lostPercent, "%", 1),
-      atMost(`write units of the log per change with ${shards} shards`, units, "units", 1, one.units, of),
-    );
-  }
-  const alone = await logFromShards(1, 100, 1);
-  const spread = await logFromShards(400, 1, 1);
-  const name = "write units per change with 400 shards, one change each";
-  return [...rows, atMost(name, spread.units, "units", 1, alone.units, "one at a time")];
 };
 
 /** A page of the feed beside one of the list. */
@@ -209,10 +185,6 @@ const measureLag = async (): Promise<BenchRow[]> => {
 
 /** What the change feed costs writers and readers, and how late it is. */
 export const measure = async (): Promise<BenchRow[]> => [
-  ...(await withEngines(async () => [
-    ...(await measureUnits()),
-    ...(await measureShards()),
-    ...(await measurePages()),
-  ])),
+  ...(await withEngines(async () => [...(await measureUnits()), ...(await measurePages())])),
   ...(await measureLag()),
 ];

@@ -12,10 +12,9 @@ import { allRoutes } from "../../functions/routes.ts";
 import { apiEvent } from "../support/organization.ts";
 import type { ColdStart } from "./cold-process.ts";
 import { medianOf } from "../support/percentile.ts";
-import { withEngines } from "./engines.ts";
+import { itemOf } from "./items.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
-import { createBenchService } from "./service.ts";
-import { itemOf } from "./uploads-data.ts";
+import { createBenchService, withEngines } from "./service.ts";
 
 const { atMost, fact } = rowsOf("cold");
 const STARTS = 15;

@@ -4,7 +4,7 @@ import { medianOf } from "../support/percentile.ts";
 const ROUNDS = 7;
 
 /** CPU milliseconds of this process for one call of `run`, awaited one after the other. */
-export const cpuOf = async (calls: number, run: () => Promise<unknown>): Promise<number> => {
+const cpuOf = async (calls: number, run: () => Promise<unknown>): Promise<number> => {
   const start = process.cpuUsage();
   for (let call = 0; call < calls; call++) await run();
   const { user, system } = process.cpuUsage(start);

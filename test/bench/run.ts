@@ -1,54 +1,83 @@
+import { execFile } from "node:child_process";
 import { parseArgs } from "node:util";
+import { checkoutOf } from "../hostile/process/checkouts.ts";
 import type { BenchRow } from "./row.ts";
 
-/** `npm run bench -- [section …] [--json]` prints a table or JSON, and exits with 1 if a goal does not hold. */
-const SECTIONS: Readonly<Record<string, () => Promise<{ readonly measure: () => BenchRow[] | Promise<BenchRow[]> }>>> =
-  {
-    batch: () => import("./batch.ts"),
-    read: () => import("./read.ts"),
-    list: async () => (await import("./list.ts")).list,
-    agents: async () => (await import("./list.ts")).agents,
-    changes: () => import("./changes.ts"),
-    cold: () => import("./cold.ts"),
-    cost: () => import("./cost.ts"),
-    uploads: () => import("./uploads.ts"),
-    undo: async () => (await import("./uploads.ts")).undo,
-    stack: () => import("./stack.ts"),
-    scale: () => import("./scale.ts"),
-    latencies: () => import("./latencies.ts"),
-    pages: () => import("./pages.ts"),
-    load: () => import("./load.ts"),
-    split: () => import("./split.ts"),
-  };
+interface Bench {
+  readonly about: string;
+  readonly load: () => Promise<{ readonly measure: () => Promise<BenchRow[]> }>;
+}
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
-/** They fetch a program and need a browser, need two cores of their own, or take many minutes. */
-const ONLY_BY_NAME = ["pages", "load", "split"];
-const names =
-  positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter((name) => !ONLY_BY_NAME.includes(name));
+const BENCHES: Readonly<Record<string, Bench>> = {
+  batch: { about: "requests, units and CPU of batches of 100", load: () => import("./batch.ts") },
+  read: { about: "requests, units and CPU of get and list, up to a million items", load: () => import("./read.ts") },
+  uploads: { about: "speed, CPU and memory of files of rows", load: () => import("./uploads.ts") },
+  undo: { about: "speed and memory of undoing a file", load: () => import("./undo.ts") },
+  changes: { about: "units, CPU and lag of the change feed", load: () => import("./changes.ts") },
+  cost: { about: "capacity units of an item, by operation", load: () => import("./cost.ts") },
+  cold: { about: "sizes of bundles and CPU of cold starts", load: () => import("./cold.ts") },
+};
+const ABOUT = Object.entries(BENCHES).map(([name, { about }]) => `  ${name.padEnd(15)}${about}`);
+const USAGE = `npm run bench -- [bench …] [options]
 
-const unknown = names.filter((name) => !Object.hasOwn(SECTIONS, name));
+Runs the benches that you name, or all. Exits with 1 if a goal isn't met.
+
+${ABOUT.join("\n")}
+
+  --with <commit>  also runs the benches of that commit, and shows both
+  --json           prints JSON
+  --help           shows this`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean" }, with: { type: "string" }, help: { type: "boolean" } },
+});
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
+const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name));
 if (unknown.length > 0) {
-  console.error(`there is no section ${unknown.join(", ")}: sections are ${Object.keys(SECTIONS).join(", ")}`);
+  console.error(`There is no bench ${unknown.join(", ")}.\n\n${USAGE}`);
   process.exit(2);
 }
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
 
-const rows: BenchRow[] = [];
-for (const name of names) {
-  const { measure } = await SECTIONS[name]!();
-  rows.push(...(await measure()));
+/** Runs a bench as that commit has it. It exits with 1 if a goal isn't met there, which doesn't matter here. */
+const measureIn = (directory: string, name: string): Promise<BenchRow[]> =>
+  new Promise((resolve, reject) => {
+    const options = { cwd: directory, maxBuffer: 2 ** 26 };
+    execFile(process.execPath, ["test/bench/run.ts", name, "--json"], options, (error, stdout, stderr) => {
+      if (stdout === "") reject(new Error(`the other commit's bench ${name} failed: ${stderr}`, { cause: error }));
+      else resolve(JSON.parse(stdout) as BenchRow[]);
+    });
+  });
+
+const rows: (BenchRow & { readonly other?: number | undefined })[] = [];
+{
+  await using other = values.with === undefined ? undefined : checkoutOf(values.with);
+  for (const name of names) {
+    const { measure } = await BENCHES[name]!.load();
+    const found = await measure();
+    const others = other === undefined ? [] : await measureIn(other.directory, name);
+    for (const row of found) {
+      const same = others.find((each) => each.name === row.name && each.unit === row.unit);
+      rows.push({ ...row, ...(other !== undefined && { other: same?.value }) });
+    }
+  }
 }
 
-const formatted = (value: number | null): string =>
-  value === null ? "" : value.toLocaleString("en", { maximumFractionDigits: 2 });
+const formatted = (value: number | null | undefined): string =>
+  value?.toLocaleString("en", { maximumFractionDigits: 2 }) ?? "";
 if (values.json) console.log(JSON.stringify(rows, null, 2));
 else {
   console.table(
-    rows.map(({ section, name, value, unit, floor, ratio, goal, holds }) => ({
+    rows.map(({ section, name, value, unit, floor, ratio, goal, holds, other }) => ({
       section,
       name,
       value: formatted(value),
       unit,
+      ...(values.with !== undefined && { [values.with]: formatted(other) }),
       floor: formatted(floor),
       ratio: formatted(ratio),
       goal: goal ?? "",

@@ -2,6 +2,8 @@ import type { ApiHandler } from "../../lib/http/chain.ts";
 import type { Organization } from "../../lib/organizations/organization.ts";
 import { createApplyWorkItems } from "../../lib/work-items/apply-work-items.ts";
 import { workItemInputSchema } from "../../lib/work-items/work-item.ts";
+import { mapConcurrently } from "../../lib/retry.ts";
+import { startEngines } from "../support/engines.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
@@ -20,9 +22,16 @@ export interface BenchService {
 const ITEMS_AT_ONCE = 100;
 const WRITERS = 4;
 
-/** Starts the functions of a new deployment. @param limits of the organization; by default too high to be noticed */
-export const createBenchService = async (limits = { rate: 100_000, burst: 100_000 }): Promise<BenchService> => {
-  const runtime = await createTestRuntime();
+interface BenchOptions {
+  /** By default too high to be noticed. */
+  readonly limits?: { readonly rate: number; readonly burst: number };
+  readonly clock?: () => number;
+}
+
+/** Starts the functions of a new deployment. */
+export const createBenchService = async (options: BenchOptions = {}): Promise<BenchService> => {
+  const { limits = { rate: 100_000, burst: 100_000 }, clock = Date.now } = options;
+  const runtime = await createTestRuntime({ clock });
   const { organization, key } = await createTestOrganization(runtime, limits);
   const apply = createApplyWorkItems(runtime);
   return {
@@ -38,20 +47,25 @@ export const createBenchService = async (limits = { rate: 100_000, burst: 100_00
       };
     },
     fill: async (count, itemOf) => {
-      let next = 0;
-      const write = async (): Promise<void> => {
-        while (next < count) {
-          const start = next;
-          next += ITEMS_AT_ONCE;
-          const inputs = Array.from({ length: Math.min(ITEMS_AT_ONCE, count - start) }, (_, index) => ({
-            input: workItemInputSchema.parse(itemOf(start + index)),
-          }));
-          const results = await apply(organization, inputs, { deadline: Date.now() + 20_000 });
-          const other = results.find(({ outcome }) => outcome !== "created");
-          if (other) throw new Error(`an item was not created: ${JSON.stringify(other)}`);
-        }
-      };
-      await Promise.all(Array.from({ length: WRITERS }, write));
+      const starts = Array.from({ length: Math.ceil(count / ITEMS_AT_ONCE) }, (_, index) => index * ITEMS_AT_ONCE);
+      await mapConcurrently(starts, WRITERS, async (start) => {
+        const inputs = Array.from({ length: Math.min(ITEMS_AT_ONCE, count - start) }, (_, index) => ({
+          input: workItemInputSchema.parse(itemOf(start + index)),
+        }));
+        const results = await apply(organization, inputs, { deadline: Date.now() + 20_000 });
+        const other = results.find(({ outcome }) => outcome !== "created");
+        if (other) throw new Error(`an item was not created: ${JSON.stringify(other)}`);
+      });
     },
   };
+};
+
+/** Starts separate engines and stops them when `run` ends. */
+export const withEngines = async <T>(run: () => Promise<T>): Promise<T> => {
+  const stop = await startEngines();
+  try {
+    return await run();
+  } finally {
+    await stop();
+  }
 };

@@ -7,7 +7,16 @@ import { ALL_HOSTILITIES } from "../hostile/world/hostilities.ts";
 import { SKIPPED } from "./skip.ts";
 
 /** Each is a program in this directory that exits with 0, 1, or `SKIPPED`. */
-const PROOFS: readonly string[] = ["clients", "dynamodb-local", "fuzz", "isolation", "recipes", "undo", "warehouse"];
+const PROOFS: readonly string[] = [
+  "clients",
+  "dynamodb-local",
+  "fuzz",
+  "isolation",
+  "load",
+  "recipes",
+  "undo",
+  "warehouse",
+];
 /** One world in which all of these go wrong (`test/hostile`). */
 const WORLDS: readonly string[] = ["hostile", "kills", "older", ...ALL_HOSTILITIES];
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { runLoadProof } from "./run-load.ts";
 
 it.runIf(process.platform === "linux")(
-  "responds to mixed work and to an overload with nothing but what is right and 429 (npm run bench -- load)",
+  "responds to mixed work and to an overload with nothing but what is right and 429 (npm run prove -- load)",
   async () => {
     const seconds = {
       warmUpSeconds: 2,

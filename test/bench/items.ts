@@ -13,15 +13,15 @@ const HEADER =
   "external_id,agent_email,agent_name,type,status,completed_at,custom_attributes.priority,custom_attributes.summary\n";
 const LINES_PER_CHUNK = 1000;
 
-/** A CSV file of `rows` work items, in chunks. @param quote character around each cell */
-export function* csvOf(rows: number, prefix = "row", quote: "" | '"' = ""): Generator<string> {
+/** A CSV file of `rows` work items, in chunks. */
+export function* csvOf(rows: number, prefix = "row"): Generator<string> {
   yield HEADER;
   for (let start = 0; start < rows; start += LINES_PER_CHUNK) {
     let chunk = "";
     for (let index = start; index < Math.min(rows, start + LINES_PER_CHUNK); index++) {
       const { custom_attributes: attributes, ...fields } = itemOf(prefix, index);
       const cells = [...Object.values(fields), attributes.priority, attributes.summary];
-      chunk += `${quote}${cells.join(`${quote},${quote}`)}${quote}\n`;
+      chunk += `${cells.join(",")}\n`;
     }
     yield chunk;
   }
