@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { putOrganization } from "../../lib/operator/administration.ts";
 import { mapConcurrently } from "../../lib/retry.ts";
-import { createCloudWatch } from "../support/alarms/cloudwatch.ts";
-import { createWatchedService } from "../support/alarms/watched-service.ts";
+import { createCloudWatch } from "./alarms/cloudwatch.ts";
 import { withoutTimeouts } from "../support/faults.ts";
 import { synthesize } from "./synthesized.ts";
-import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
+import { createWatchedService, nothing, periodsOf, type Service } from "./alarms/watched-service.ts";
 
 beforeEach(withoutTimeouts);
 const PERIODS_OF_A_DAY = 24 * 12;

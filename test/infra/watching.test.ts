@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PROJECT_ROOT } from "../../infra/build.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
-import { evaluateExpression } from "../support/alarms/math-expression.ts";
+import { evaluateExpression } from "./alarms/math-expression.ts";
 import { EVERY_SETTING } from "./every-setting.ts";
 import { plain, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
 

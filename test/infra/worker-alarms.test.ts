@@ -5,10 +5,9 @@ import { workItemId } from "../../lib/identity.ts";
 import { changeOrganization } from "../../lib/operator/administration.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import { createWatchedService } from "../support/alarms/watched-service.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
-import { nothing, periodsOf, type Service } from "../support/alarms/periods.ts";
+import { createWatchedService, nothing, periodsOf, type Service } from "./alarms/watched-service.ts";
 import { overwrite } from "../support/customer-data.ts";
 import { keepFilesOnClock } from "../support/faults.ts";
 

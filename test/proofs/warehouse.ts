@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../../lib/client/client.ts";
 import { startService } from "../hostile/process/service-process.ts";
-import { type Copy, differencesOf, openCopies } from "../support/copies.ts";
-import { HOSTILE_ITEMS } from "../support/hostile-values.ts";
-import { changeItems, createItems, feedIsComplete, itemsToCopy, sendAsText } from "../support/warehouse.ts";
+import { type Copy, differencesOf, openCopies } from "./warehouse/copies.ts";
+import { HOSTILE_ITEMS } from "./warehouse/hostile-values.ts";
+import { changeItems, createItems, feedIsComplete, itemsToCopy, sendAsText } from "./warehouse/items-to-copy.ts";
 
 /**
  * Runs for `npm run prove -- warehouse`: keeps copies by the recipes of the guide "Keep a copy" that can run here, and

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ResponseOf } from "../support/caller.ts";
-import { createTestService } from "../support/service.ts";
+import { createTestService, type ResponseOf } from "../support/service.ts";
 
 let service: Awaited<ReturnType<typeof createTestService>>;
 beforeAll(async () => {

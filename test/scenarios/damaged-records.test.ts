@@ -9,7 +9,7 @@ import { bucketKey } from "../../lib/uploads/job/bucket-store.ts";
 import { jobKey } from "../../lib/uploads/job/upload-store.ts";
 import type { RecordKey } from "../../lib/store/versioned-record.ts";
 import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
-import { type Caller, createCaller } from "../support/caller.ts";
+import { type Caller, createCaller } from "../support/service.ts";
 import { withoutTimeouts } from "../support/faults.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 import { overwrite } from "../support/customer-data.ts";

@@ -13,7 +13,7 @@ import { partitionKeyOf } from "../../lib/resources.ts";
 import type { MalformedRecordError } from "../../lib/store/decode-record.ts";
 import { uploadBucketRecordSchema } from "../../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
-import { createCaller } from "../support/caller.ts";
+import { createCaller } from "../support/service.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { allRecords, createCustomer, type Customer, fill, operatorOf, tracesOf } from "../support/customer-data.ts";
 import { lambdaContext } from "../support/lambda-context.ts";

@@ -14,7 +14,7 @@ import { exportOrganization } from "../../lib/operator/export-organization.ts";
 import { importOrganization } from "../../lib/operator/import-organization.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
-import { createCaller } from "../support/caller.ts";
+import { createCaller } from "../support/service.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createCustomer, operatorOf } from "../support/customer-data.ts";
 import { createFeedCustomer, readFeed } from "../support/feed.ts";

@@ -2,7 +2,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { workItemId } from "../../lib/identity.ts";
 import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
-import { createCaller } from "../support/caller.ts";
+import { createCaller } from "../support/service.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { aroundRequests, failRequests } from "../support/faults.ts";

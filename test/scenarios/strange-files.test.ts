@@ -6,7 +6,7 @@ import { openCsv, readSample } from "../../infra/cli/work-items/open-csv.ts";
 import { checkRows } from "../../infra/pages/browser/upload/check-rows.ts";
 import { readFile } from "../../infra/pages/browser/upload/table-file.ts";
 import { proposeMapping } from "../../infra/importer/proposals/propose-mapping.ts";
-import { strangeFiles } from "../support/uploads/strange-files.ts";
+import { strangeFiles } from "./strange-files.ts";
 import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
 
 /** What is said of a file: rows that succeed, of all; and what is in its failed rows or in the error. */

@@ -4,7 +4,7 @@ import { parseJsonObject } from "../../lib/json.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { cellsOf } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
-import { createCaller } from "../support/caller.ts";
+import { createCaller } from "../support/service.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { workItemId } from "../../lib/identity.ts";
 import type { Organization } from "../../lib/organizations/organization.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { type Caller, createCaller } from "../support/caller.ts";
+import { type Caller, createCaller } from "../support/service.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { multipart } from "../support/uploads/multipart.ts";

@@ -13,7 +13,7 @@ import {
   MINUTE_MS,
   type UploadService,
 } from "../support/uploads/upload-service.ts";
-import { createCaller } from "../support/caller.ts";
+import { createCaller } from "../support/service.ts";
 
 let uploads: UploadService;
 beforeEach(async () => {

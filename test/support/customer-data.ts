@@ -3,7 +3,7 @@ import { paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { create as createRecordConversation } from "../../functions/record-conversation-upload.ts";
 import { allItems } from "../../lib/store/all-items.ts";
 import { resources, resourcesOfKind } from "../../lib/resources.ts";
-import { createCaller } from "./caller.ts";
+import { createCaller } from "./service.ts";
 import { administrationOf, createTestOrganization } from "./organization.ts";
 import type { TestRuntime } from "./runtime.ts";
 

@@ -5,8 +5,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import type { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
-import type { Caller } from "../../support/caller.ts";
-import { createTestService } from "../../support/service.ts";
+import { type Caller, createTestService } from "../../support/service.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
 

@@ -6,7 +6,7 @@ import type { LimitsRuntime } from "../../../lib/organizations/limit-record.ts";
 import { createRateLimiter } from "../../../lib/organizations/rate-limit.ts";
 import { randomFrom } from "../../support/random.ts";
 import { organizationWith } from "../../support/organization.ts";
-import { createVirtualTime, type VirtualTime } from "../../support/virtual-time.ts";
+import { createVirtualTime, type VirtualTime } from "./virtual-time.ts";
 
 /** Writes a second that DynamoDB takes of one record, on average and at once. */
 const WRITES_OF_ONE_RECORD = 1000;

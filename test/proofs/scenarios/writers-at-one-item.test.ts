@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDynamoDbClient } from "../../../lib/aws/dynamodb-client.ts";
-import { type Caller, createCaller } from "../../support/caller.ts";
+import { type Caller, createCaller } from "../../support/service.ts";
 import { createCpuClock } from "../../support/cpu-time.ts";
 import type { RouteName } from "../../support/handlers.ts";
 import { type ApiRequest, createTestOrganization } from "../../support/organization.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../../lib/client/client.ts";
-import { type Copy, differencesOf, openCopies } from "../../support/copies.ts";
-import { HOSTILE_ITEMS, REFUSED_ATTRIBUTES } from "../../support/hostile-values.ts";
+import { type Copy, differencesOf, openCopies } from "./copies.ts";
+import { HOSTILE_ITEMS, REFUSED_ATTRIBUTES } from "./hostile-values.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
-import { feedIsComplete, itemsToCopy, sendAsText } from "../../support/warehouse.ts";
+import { feedIsComplete, itemsToCopy, sendAsText } from "./items-to-copy.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hostile-values-"));
 let stack: TestService;

@@ -7,9 +7,9 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, createClient } from "../../../lib/client/client.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
-import { DUCKDB_FILES, DUCKDB_UPDATE } from "../../support/copies.ts";
+import { DUCKDB_FILES, DUCKDB_UPDATE } from "./copies.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
-import { changeItems, createItems, feedIsComplete, listedItems } from "../../support/warehouse.ts";
+import { changeItems, createItems, feedIsComplete, listedItems } from "./items-to-copy.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
 let stack: TestService;

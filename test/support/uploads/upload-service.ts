@@ -1,7 +1,7 @@
 import { create as createSweepUploads } from "../../../functions/sweep-uploads.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
-import { createCaller } from "../caller.ts";
+import { createCaller } from "../service.ts";
 import { createTestClock } from "../clock.ts";
 import { lambdaContext } from "../lambda-context.ts";
 import { type ApiRequest, type ApiResponse, createTestOrganization } from "../organization.ts";

@@ -38,7 +38,7 @@ import { isoTime } from "../../../../lib/clock.ts";
 import { stopAtDamaged } from "../../../../lib/store/decode-record.ts";
 import { createTestClock } from "../../../support/clock.ts";
 import { createCustomer, fill, operatorOf, putObject } from "../../../support/customer-data.ts";
-import { restrictedRuntime } from "../../../support/restricted-runtime.ts";
+import { restrictedRuntime } from "../../restricted-runtime.ts";
 import { resourcesOf, synthesize } from "../../synthesized.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 

@@ -2,20 +2,33 @@ import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StoreBusyError } from "../../../../lib/errors.ts";
+import type { RowReader } from "../../../../lib/uploads/csv/row-reader.ts";
 import type { Row } from "../../../../lib/uploads/files/frames.ts";
 import { createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
 import { ROW_CANNOT_BE_APPLIED } from "../../../../lib/uploads/chain/row-result.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
 import { createGetWorkItem } from "../../../../lib/work-items/read-work-item.ts";
+import type { WorkItemInput } from "../../../../lib/work-items/work-item.ts";
 import { type Fault, injectFaults } from "../../../support/faults.ts";
 import { organizationWith } from "../../../support/organization.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
-import { jsonReader, jsonRow } from "../../../support/uploads/json-rows.ts";
 
 const ITEMS_AT_ONCE = 5;
 const RUNS = 30;
 const soon = () => ({ deadline: Date.now() + 20_000 });
+
+/** A row whose only cell is a work item as JSON. */
+const jsonRow = (row: number, input: WorkItemInput): Row => {
+  const text = JSON.stringify(input);
+  return { row, text, cells: [text], bytes: text.length };
+};
+const inputOf = ([json = ""]: readonly string[]): WorkItemInput => JSON.parse(json) as WorkItemInput;
+/** Reads such rows. */
+const jsonReader = {
+  externalIdOf: (values: readonly string[]) => inputOf(values).external_id,
+  read: (values: readonly string[]) => ({ input: inputOf(values) }),
+} satisfies Pick<RowReader, "externalIdOf" | "read">;
 
 const setUp = async (itemsAtOnce = ITEMS_AT_ONCE) => {
   const runtime = await createTestRuntime();

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../../../../lib/errors.ts";
 import { toProblemDetails } from "../../../../lib/problem-detail.ts";
 import { assertReadable } from "../../../../lib/uploads/file-format.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { problems } from "../../../support/uploads/mapping-problems.ts";
+import { problems } from "./mapping-problems.ts";
 
 /** Names of columns, all of them different. */
 const distinct = (count: number, first = 0): string[] =>

@@ -6,7 +6,7 @@ import { everyZone } from "../../../support/every-zone.ts";
 import { createPatternReader, problemOfPattern } from "../../../../lib/uploads/mapping/date-pattern.ts";
 import { createTimeReader } from "../../../../lib/uploads/mapping/date-time.ts";
 import { timestamp } from "../../../../lib/schema.ts";
-import { charactersReadBy } from "../../../support/characters-read.ts";
+import { charactersReadBy } from "./characters-read.ts";
 
 const read = (text: string, format = "iso", timeZone?: string, decimal: "." | "," = ".") =>
   createTimeReader({ format, timeZone }, decimal)(text);

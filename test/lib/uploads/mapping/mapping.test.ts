@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { assertMapping, formatOf } from "../../../../lib/uploads/file-format.ts";
 import { cellsOf } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { problems } from "../../../support/uploads/mapping-problems.ts";
+import { problems } from "./mapping-problems.ts";
 
 const ID = { column: "Ticket ID" } as const;
 

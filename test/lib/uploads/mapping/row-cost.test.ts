@@ -7,8 +7,8 @@ import { singlesOf, targetsOf } from "../../../../lib/uploads/mapping/check-mapp
 import { problemOfPattern } from "../../../../lib/uploads/mapping/date-pattern.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { charactersReadBy } from "../../../support/characters-read.ts";
-import { problems } from "../../../support/uploads/mapping-problems.ts";
+import { charactersReadBy } from "./characters-read.ts";
+import { problems } from "./mapping-problems.ts";
 
 type Source = NonNullable<Mapping["fields"]>[string];
 

@@ -2,7 +2,7 @@ import type { Context } from "aws-lambda";
 import { allRoutes } from "../../functions/routes.ts";
 import { allWorkers } from "../../functions/workers.ts";
 import { type RequestedPermission, restrictedRuntime } from "./restricted-runtime.ts";
-import type { TestRuntime } from "./runtime.ts";
+import type { TestRuntime } from "../support/runtime.ts";
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 

@@ -1,4 +1,4 @@
-import { TimedTasks } from "./timed-tasks.ts";
+import { TimedTasks } from "../../support/timed-tasks.ts";
 
 /** Runs callbacks in the order of their times, without waiting for any. */
 export interface VirtualTime {

@@ -1,5 +1,5 @@
 import { deflateRawSync, gzipSync } from "node:zlib";
-import { makeWorkbook } from "../workbook.ts";
+import { makeWorkbook } from "../support/workbook.ts";
 
 const utf16 = (text: string): Buffer => Buffer.from(text, "utf16le");
 const lines = (...rows: readonly string[]): string => `${rows.join("\r\n")}\r\n`;

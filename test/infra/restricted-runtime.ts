@@ -1,6 +1,6 @@
 import { type ResourceName, resources } from "../../lib/resources.ts";
 import { accessesOf, type Permissions, type TablePermissions } from "../../lib/aws/permissions.ts";
-import { createTestClients, type TestRuntime } from "./runtime.ts";
+import { createTestClients, type TestRuntime } from "../support/runtime.ts";
 
 /** A permission that a request requires. */
 export interface RequestedPermission {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { plain, resourcesOf, type Template } from "../../infra/synthesized.ts";
+import { plain, resourcesOf, type Template } from "../synthesized.ts";
 import { evaluateExpression, type Value } from "./math-expression.ts";
 
 const FILTER = /^\{ \$\.(\w+) = "(\w+)" \}$/;

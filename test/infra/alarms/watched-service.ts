@@ -5,14 +5,14 @@ import { routes } from "../../../functions/routes.ts";
 import { workers } from "../../../functions/workers.ts";
 import { deadLettersOf } from "../../../infra/local/engines/provision.ts";
 import { resources, resourcesOfKind } from "../../../lib/resources.ts";
-import { idOf, resourcesOf, synthesize } from "../../infra/synthesized.ts";
-import { createQueueDelivery } from "../changes-queue.ts";
-import { createTestClock } from "../clock.ts";
-import { createHandlers, type RouteName } from "../handlers.ts";
-import { lambdaContext } from "../lambda-context.ts";
-import { type ApiRequest, call, createTestOrganization } from "../organization.ts";
-import { createTestRuntime } from "../runtime.ts";
-import { openStreamReader, streamEvent } from "../stream.ts";
+import { idOf, resourcesOf, synthesize } from "../synthesized.ts";
+import { createQueueDelivery } from "../../support/changes-queue.ts";
+import { createTestClock } from "../../support/clock.ts";
+import { createHandlers, type RouteName } from "../../support/handlers.ts";
+import { lambdaContext } from "../../support/lambda-context.ts";
+import { type ApiRequest, call, createTestOrganization } from "../../support/organization.ts";
+import { createTestRuntime } from "../../support/runtime.ts";
+import { openStreamReader, streamEvent } from "../../support/stream.ts";
 import { createCloudWatch } from "./cloudwatch.ts";
 
 /** Name of the stack and of its API, and the beginning of other literal names in the template. */
@@ -221,3 +221,18 @@ export const createWatchedService = async () => {
     },
   };
 };
+
+/** A service whose alarms are watched. */
+export type Service = Awaited<ReturnType<typeof createWatchedService>>;
+
+/** Repeats something in each of some periods. @returns the alarms that send a message, by period */
+export const periodsOf = async (service: Service, count: number, act: (period: number) => Promise<unknown>) => {
+  const rung: string[][] = [];
+  for (let period = 0; period < count; period++) {
+    await act(period);
+    rung.push(await service.endPeriod());
+  }
+  return rung;
+};
+/** What a period without events does. */
+export const nothing = () => Promise.resolve();

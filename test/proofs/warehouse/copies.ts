@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 
 /** The code of the guide "Keep a copy" in a language: the first below a heading. */
 function codeOfGuide(language: "ts" | "python" | "sh" | "sql" | "py" | "yaml", heading = "Keep a copy"): string {
-  const guide = readFileSync(new URL("../../docs/guides/6-keep-a-copy.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/guides/6-keep-a-copy.md", import.meta.url), "utf8");
   const [, code] = new RegExp(`^#+ ${heading}$[^]*?^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide) ?? [];
   if (code === undefined) throw new Error(`the guide has no code in ${language} below ${heading}`);
   return code;
