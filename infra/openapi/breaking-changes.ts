@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OpenApiDocument } from "./document.ts";
-import { isObject, type Json, KNOWN_VALUES, propertiesOf, referencedSchemas } from "./schema-form.ts";
+import { ENUM_NAMES, isObject, type Json, KNOWN_VALUES, propertiesOf, referencedSchemas } from "./schema-form.ts";
 
 /** Keywords on which no program depends. */
-const PROSE = new Set(["description", "summary", "title", "tags", "example", "examples", "links", KNOWN_VALUES]);
+const PROSE = new Set(["description", "summary", "title", "tags", "example", "examples", "links"]);
+/** Lists that may grow: programs wait for the values, and generators make constants of the names. */
+const GROWING = new Set([KNOWN_VALUES, ENUM_NAMES]);
 /** Keywords whose keys are names. */
 const NAMED = new Set(["properties", "responses", "content", "headers", "encoding"]);
 /** Keywords that say what a value may be. Bounds, patterns and the keywords after `const` restrict requests only. */
@@ -83,7 +85,8 @@ function compare(old: Json, now: Json, place: string, isRequest: boolean, areNam
             compare(...(isRequest ? ([one, other] as const) : ([other, one] as const)), at, isRequest).length === 0,
         ),
       );
-    } else if (!areNames && LIMIT.test(key)) isBroken = limit.test(key) && isNarrower(key, narrow, wide);
+    } else if (!areNames && GROWING.has(key)) isBroken = before !== undefined && isNarrower(key, after ?? [], before);
+    else if (!areNames && LIMIT.test(key)) isBroken = limit.test(key) && isNarrower(key, narrow, wide);
     return isBroken ? [`${at}: ${after === undefined ? "is removed" : `is now ${JSON.stringify(after)}`}`] : [];
   });
 }

@@ -1,5 +1,5 @@
 import { examples } from "../../functions/routes/examples.ts";
-import { type Json, propertiesOf } from "./schema-form.ts";
+import { ENUM_NAMES, type Json, propertiesOf } from "./schema-form.ts";
 
 /** A schema, property or parameter has no description. */
 class DescriptionError extends Error {}
@@ -61,7 +61,7 @@ function withEnumNames(name: string, schema: Json): Json {
   const values = schema["enum"];
   if (!Array.isArray(values)) return schema;
   const constant = (text: string): string => text.replaceAll(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
-  return { ...schema, "x-enum-varnames": values.map((value) => constant(`${name}_${String(value)}`)) };
+  return { ...schema, [ENUM_NAMES]: values.map((value) => constant(`${name}_${String(value)}`)) };
 }
 
 /** Adds examples to all schemas. @throws DescriptionError naming what has no description */

@@ -95,9 +95,11 @@ export function readable(value: unknown): unknown {
 
 /** The known values of a text that may get others in later versions. Generators make a text of it. */
 export const KNOWN_VALUES = "x-extensible-enum";
+/** The names that generators give the values of an enumeration. */
+export const ENUM_NAMES = "x-enum-varnames";
 
 function withKnownValues(schema: Json): Json {
-  const { enum: values, ...rest } = without(schema, "x-enum-varnames");
+  const { enum: values, ...rest } = without(schema, ENUM_NAMES);
   return { ...rest, [KNOWN_VALUES]: values };
 }
 

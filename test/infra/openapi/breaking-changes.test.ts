@@ -21,6 +21,14 @@ const path = (name: string, ...rest: readonly string[]) => ["paths", name, ...re
 const schema = (name: string, ...rest: readonly string[]) => ["components", "schemas", name, ...rest];
 const property = (name: string, field: string, ...rest: readonly string[]) =>
   schema(name, "properties", field, ...rest);
+/** A schema's enumeration with one more value, as `npm run openapi` writes it. */
+const withValue = (name: string, value: string) => {
+  const before = (document.components.schemas as Record<string, { enum: string[]; "x-enum-varnames": string[] }>)[
+    name
+  ]!;
+  const names = [...before["x-enum-varnames"], `${before["x-enum-varnames"][0]}_${value}`];
+  return { ...before, enum: [...before.enum, value], "x-enum-varnames": names };
+};
 const ITEMS = "/v1/work_items";
 const ITEM = "/v1/work_items/{id}";
 
@@ -54,6 +62,7 @@ describe("breaking changes", () => {
       ["a field of responses", property("WorkItem", "qa_score")],
       ["a field of requests", property("WorkItemPatch", "type")],
       ["a schema", schema("WorkItemStatus")],
+      ["the list of a response's values", property("Webhook", "status", "x-extensible-enum")],
     ]),
   )("are found where $what is removed", ({ place, value, at }) => {
     expect(after(place, value)).toContain(`${at}: is removed`);
@@ -80,6 +89,12 @@ describe("breaking changes", () => {
       ["string has a pattern", property("WorkItemPatch", "agent_name", "pattern"), "^a"],
       ["field may not be null", property("WorkItemPatch", "agent_name", "type"), "string"],
       ["enum has fewer values", schema("WorkItemStatus", "enum", "0")],
+      ["value of responses is gone", property("Webhook", "status", "x-extensible-enum", "0")],
+      [
+        "value has another name in clients",
+        schema("WorkItemUploadStatus", "x-enum-varnames"),
+        ["A", "B", "C", "D", "E"],
+      ],
       ["map takes fewer names", schema("WorkItemUploadMappingFields", "propertyNames", "pattern"), "^(external_id)$"],
       [
         "alternative takes less",
@@ -132,6 +147,13 @@ describe("breaking changes", () => {
       ).WorkItemUploadMappingFields.propertyNames.pattern.replace("^(", "^(colour|"),
     ],
     ["room for longer strings", property("WorkItemInput", "type", "maxLength"), 5000],
+    [
+      "a status of jobs, which requests filter by",
+      schema("WorkItemUploadStatus"),
+      withValue("WorkItemUploadStatus", "paused"),
+    ],
+    ["a type of webhooks, which requests name", schema("WebhookType"), withValue("WebhookType", "upload.started")],
+    ["a status in responses", property("WorkItemUpload", "status", "x-extensible-enum", "-"), "paused"],
     ["a code of problems", schema("ProblemCode", "x-extensible-enum", "-"), "new"],
     ["another description", schema("WorkItem", "description"), "Else."],
   ])("are not: %s", (_, place, value) => {
