@@ -79,6 +79,7 @@ test("an upload can be followed from its request to its end by its id or the req
   const { job, request_id: request } = lines[0]!;
   for (const line of lines) expect(line).toMatchObject({ job, request_id: request });
   expect([job, request]).toEqual([expect.any(String), expect.any(String)]);
+  expect(lines.at(-1)).toMatchObject({ rows: 1, succeeded_rows: 1, failed_rows: 0, created_rows: 1, updated_rows: 0 });
 });
 
 describe("saved queries", () => {

@@ -13,6 +13,7 @@ import {
   isSettled,
   logFieldsOf,
   sumOf,
+  toRowCounters,
   type UploadBucket,
   type UploadJob,
   type UploadSnapshot,
@@ -40,7 +41,8 @@ async function end(
   const error = [job.error, ...shortfalls].filter(Boolean).join("; ");
   const endedNow = await store.end(job, counters, { status, merged, ...(shortfalls.length > 0 && { error }) });
   const { key_id: keyId, total_rows: rows, source_size: bytes } = job;
-  if (endedNow) log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, bytes });
+  if (!endedNow) return;
+  log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, ...toRowCounters(counters), bytes });
 }
 
 /** Makes the function that ends a job of which no row is applied: it is to stop and is not in chunks yet, or has no rows. */
