@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { changedFile } from "./test/hostile/mutants.ts";
-
-const PROOFS = ["test/proofs/**/*.test.ts", "test/hostile/**/*.test.ts"];
+import { PROOFS } from "./test/support/proof-files.ts";
+import { namingRunningTests } from "./test/support/running-tests.ts";
 
 /** Small files that take a minute. Vitest begins with the files that took longest, or in a new checkout with the largest. */
 const LONG = /test\/(hostile|proofs\/(isolation|guides|warehouse))\//;
@@ -16,6 +16,10 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+const MINUTE = 60_000;
+/** The longest that a test or hook may take, on a machine that is many times slower than a quiet one. */
+const limitedTo = (ms: number) => ({ testTimeout: ms, hookTimeout: ms, expect: { poll: { timeout: ms / 2 } } });
+
 /** Of a run that must find a defect (`test/hostile/mutants.ts`). */
 const { MUTANT } = process.env;
 const changed = MUTANT === undefined ? undefined : changedFile(MUTANT);
@@ -26,10 +30,7 @@ export default defineConfig({
     // It takes a file for what it was without the defect.
     fsModuleCache: changed === undefined,
     globalSetup: ["test/support/global-setup.ts"],
-    // Only what hangs takes so long: on a busy machine everything takes many times what it takes on a quiet one.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
-    expect: { poll: { timeout: 60_000 } },
+    reporters: [...configDefaults.reporters, namingRunningTests()],
     // More than there are cores, since some tests mostly wait.
     maxWorkers: availableParallelism() + 3,
     // The modules of SDK and CDK are loaded once for each worker, and so is the CDK's validator of templates, which
@@ -38,8 +39,11 @@ export default defineConfig({
     setupFiles: ["test/support/unchanged-process.ts", "test/support/cause-of-500.ts"],
     sequence: { sequencer: LongFirst },
     projects: [
-      { extends: true, test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: PROOFS } },
-      { extends: true, test: { name: "proofs", include: PROOFS } },
+      {
+        extends: true,
+        test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: [...PROOFS], ...limitedTo(MINUTE) },
+      },
+      { extends: true, test: { name: "proofs", include: [...PROOFS], ...limitedTo(10 * MINUTE) } },
     ],
   },
 });
