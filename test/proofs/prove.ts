@@ -1,24 +1,32 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { printSlowest, runTests, type TestRun } from "../support/test-run.ts";
+import { createCommandLine, runCommand, UsageError } from "../../infra/command-line.ts";
+import { processTerminal } from "../../infra/terminal.ts";
 import { ALL_HOSTILITIES } from "../hostile/world/hostilities.ts";
+import { printSlowest, runTests, type TestRun } from "../support/test-run.ts";
 import { SKIPPED } from "./skip.ts";
 
+/** How long a proof takes on two quiet cores, and what it shows. */
+type Proof = readonly [duration: string, shows: string];
+
 /** Each is a program in this directory that exits with 0, 1, or `SKIPPED`. */
-const PROOFS: readonly string[] = [
-  "clients",
-  "dynamodb-local",
-  "fuzz",
-  "isolation",
-  "load",
-  "recipes",
-  "undo",
-  "warehouse",
-];
-/** One world in which all of these go wrong (`test/hostile`). */
-const WORLDS: readonly string[] = ["hostile", "kills", "older", ...ALL_HOSTILITIES];
+const PROOFS: Readonly<Record<string, Proof>> = {
+  clients: ["5 min", "generated clients take new keys and values"],
+  "dynamodb-local": ["30 min", "all tests, on Amazon's DynamoDB Local"],
+  fuzz: ["5 min", "malformed requests get the responses that are documented"],
+  isolation: ["5 min", "no organization sees what belongs to another"],
+  load: ["10 min", "thousands of callers at once all get answers"],
+  recipes: ["10 min", "the recipes of CONTRIBUTING.md work"],
+  undo: ["10 min", "an undo takes back what no one has changed since"],
+  warehouse: ["10 min", "copies by the guide's recipes equal the list"],
+};
+/** One world in which all hostilities happen, or only those that are named (`test/hostile`). */
+const WORLDS: Readonly<Record<string, Proof>> = {
+  hostile: ["1 h", "nothing is lost or doubled in a world in which everything goes wrong"],
+  kills: ["8 h", "the same, with services that are killed"],
+  older: ["8 h", "the same, with functions of an older version beside them"],
+};
 
 /** A program, and how its run is called. */
 interface Program {
@@ -42,45 +50,61 @@ async function runProofs(programs: readonly Program[]): Promise<TestRun> {
   return { ...count, files };
 }
 
-/**
- * `npm run prove -- [hostility or proof …] [--seeds n] [--seed s] [--short] [--mutants]` runs the world and all proofs, or those named,
- * at full size, or only slices of them and the other long tests, which together take about five minutes. Hostilities that
- * are named are the only ones of their worlds. The last line of the output is `N passed, N failed`, and how many can't run
- * here.
- */
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    short: { type: "boolean" },
-    seeds: { type: "string" },
-    seed: { type: "string" },
-    mutants: { type: "boolean" },
-  },
-});
-const unknown = positionals.filter((name) => !PROOFS.includes(name) && !WORLDS.includes(name));
-if (unknown.length > 0) {
-  console.error(`${unknown.join(", ")}: proofs are ${PROOFS.join(", ")}; hostilities are ${WORLDS.join(", ")}`);
-  process.exit(2);
+interface Options {
+  readonly short?: boolean;
+  readonly mutants?: boolean;
+  readonly seeds?: string;
+  readonly seed?: string;
 }
-const hostile = positionals.filter((name) => WORLDS.includes(name));
-const options = [
-  values.mutants && "--mutants",
-  values.seeds && `--seeds=${values.seeds}`,
-  values.seed && `--seed=${values.seed}`,
-].filter((each) => each);
-const world: Program = {
-  name: hostile.join(" ") || "hostile",
-  args: [join(import.meta.dirname, "../hostile/run.ts"), ...hostile, ...(options as string[])],
-};
-const programs = PROOFS.filter((name) => positionals.length === 0 || positionals.includes(name)).map(
-  (name): Program => {
-    return { name, args: [join(import.meta.dirname, `${name}.ts`)] };
-  },
+
+/** @throws UsageError if a name is unknown */
+async function prove(names: readonly string[], { short, mutants, seeds, seed }: Options): Promise<void> {
+  const isOfWorld = (name: string): boolean => name in WORLDS || ALL_HOSTILITIES.some((each) => each === name);
+  const unknown = names.filter((name) => !(name in PROOFS) && !isOfWorld(name));
+  if (unknown.length > 0) throw new UsageError(`${unknown.join(", ")}: not a proof or hostility; --help lists them`);
+  const ofWorld = names.filter(isOfWorld);
+  const options = [mutants && "--mutants", seeds && `--seeds=${seeds}`, seed && `--seed=${seed}`].filter(Boolean);
+  const world: Program = {
+    name: ofWorld.join(" ") || "hostile",
+    args: [join(import.meta.dirname, "../hostile/run.ts"), ...ofWorld, ...(options as string[])],
+  };
+  const programs = Object.keys(PROOFS)
+    .filter((name) => names.length === 0 || names.includes(name))
+    .map((name): Program => ({ name, args: [join(import.meta.dirname, `${name}.ts`)] }));
+  const pathOf = (name: string): string => (isOfWorld(name) ? "test/hostile/" : `test/proofs/${name}/`);
+  const { passed, failed, skipped, files } = await (short
+    ? runTests([...new Set(names.map(pathOf))], "proofs")
+    : runProofs(names.length === 0 || ofWorld.length > 0 ? [world, ...programs] : programs));
+  printSlowest(files);
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+  process.exit(failed === 0 ? 0 : 1);
+}
+
+/** The proofs for `--help`, in columns. */
+function listed(proofs: Readonly<Record<string, Proof>>): string {
+  return Object.entries(proofs)
+    .map(([name, [duration, shows]]) => `  ${name.padEnd(14)}  ${duration.padStart(6)}  ${shows}`)
+    .join("\n");
+}
+
+/** Runs for `npm run prove`. The last line of the output is `N passed, N failed`, and how many can't run here. */
+const terminal = processTerminal();
+const program = createCommandLine(
+  terminal,
+  "npm run prove --",
+  "Run proofs at full size, one after the other: all of them, or those named. Hostilities that are named are the only " +
+    "ones in their worlds",
 );
-const pathsOf = (name: string): string => (WORLDS.includes(name) ? "test/hostile/" : `test/proofs/${name}/`);
-const { passed, failed, skipped, files } = await (values.short
-  ? runTests([...new Set(positionals.map(pathsOf))], "proofs")
-  : runProofs(positionals.length === 0 || hostile.length > 0 ? [world, ...programs] : programs));
-printSlowest(files);
-console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-process.exit(failed === 0 ? 0 : 1);
+program
+  .argument("[names...]", "proofs or hostilities")
+  .option("--short", "only a slice of each; without names all long tests: minutes")
+  .option("--seeds <n>", "number of worlds (default: 320; 1 with --seed)")
+  .option("--seed <n>", "first world")
+  .option("--mutants", "show that the worlds find defects")
+  .addHelpText(
+    "after",
+    `\nProofs, and how long they take on two quiet cores:\n${listed(WORLDS)}\n${listed(PROOFS)}\n` +
+      `\nHostilities: ${ALL_HOSTILITIES.join(", ")}\n`,
+  )
+  .action(prove);
+process.exitCode = await runCommand(terminal, program);
