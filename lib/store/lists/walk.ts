@@ -19,12 +19,10 @@ export interface ListingQuery extends Pick<RuntimeWith<"workItems">, "dynamodb" 
   /** Only entries below this place are returned; the others were read before. */
   readonly after: string | undefined;
   readonly limit: number;
-  /** Read units after which no further query is made. @default those of 16 MB, eventually consistent */
-  readonly workUnits?: number;
+  /** Read units after which no further query is made. */
+  readonly workUnits: number;
 }
 
-/** The read units that one call may spend: those of an eventually consistent read of 16 MB (half a unit per 4 KB). */
-const WORK_UNITS_DEFAULT = 2048;
 /** The most entries that one query of a shard may read. */
 const ENTRIES_PER_QUERY_MAX = 1000;
 /** The least: a query costs as much as reading so many entries. */
@@ -114,11 +112,11 @@ function placeAfter(shard: Shard): string {
  * although `next` is set. Without filters it is only set if an entry follows: with filters, finding that out could mean
  * reading the whole index.
  * @returns the places of the page, which end with the ids of their records, and `after` of the next page: undefined at
- * the end of the list
+ * the end of the list; and the read units that were spent
  */
 export async function walkListing(
   query: ListingQuery,
-): Promise<{ readonly places: readonly string[]; readonly next: string | undefined }> {
+): Promise<{ readonly places: readonly string[]; readonly next: string | undefined; readonly spent: number }> {
   const { dynamodb, environment, source, limit, after } = query;
   const ignoringCase = filtersIn(query.filtersIgnoringCase);
   const filter = filterExpression(filtersIn(query.filters), ignoringCase);
@@ -161,7 +159,7 @@ export async function walkListing(
 
   const shards = source.partitions.map(newShard);
   // DynamoDB refuses a range that ends before it begins.
-  if (query.range.low > top) return { places: [], next: undefined };
+  if (query.range.low > top) return { places: [], next: undefined, spent };
   await Promise.all(shards.map(fetch));
 
   const places: string[] = [];
@@ -173,18 +171,18 @@ export async function walkListing(
       (shard) => !shard.exhausted && shard.buffer.length === 0 && stoppedAt(shard) > place,
     );
     if (blocking.length > 0) {
-      if (spent >= (query.workUnits ?? WORK_UNITS_DEFAULT)) {
+      if (spent >= query.workUnits) {
         const highest = blocking.map(stoppedAt).reduce((a, b) => (a > b ? a : b));
-        return { places, next: highest };
+        return { places, next: highest, spent };
       }
       await Promise.all(blocking.map(fetch));
       continue;
     }
-    if (place === "") return { places, next: undefined };
+    if (place === "") return { places, next: undefined, spent };
     if (places.length === limit) break;
     places.push(place);
     head.buffer.shift();
   }
   const more = shards.some((shard) => !shard.exhausted || shard.buffer.length > 0);
-  return { places, next: more ? places.at(-1) : undefined };
+  return { places, next: more ? places.at(-1) : undefined, spent };
 }

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { create as createRecorder } from "../../../functions/record-conversation-upload.ts";
 import type { createListWorkItems } from "../../../lib/work-items/work-item-list.ts";
+import { chunksOf } from "../../../lib/retry.ts";
 import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import type { ListWorkItemsResponseBody } from "../../../lib/client/openapi-types.ts";
 import type { ApiResponse } from "../../support/organization.ts";
@@ -152,6 +153,66 @@ describe("listing work items", () => {
     expect(Buffer.byteLength(JSON.stringify(first.text))).toBeLessThan(6_000_000);
     expect(Buffer.byteLength(JSON.stringify(first.text))).toBeGreaterThan(5_000_000);
     expect(new Set((await walk(large, { limit: 100 })).map(({ id }) => id)).size).toBe(30);
+  });
+});
+
+describe("a filter that the index can't apply", () => {
+  /** Items of one agent, some of them with another address, which the index of agents doesn't hold. */
+  const serviceWith = async (count: number, rare: readonly number[]) => {
+    let now = 1_800_000_000_000;
+    const service = await createTestService({ clock: () => now++ });
+    const items = Array.from({ length: count }, (_, index) => ({
+      external_id: `I${index}`,
+      agent_external_id: "one",
+      agent_email: rare.includes(index) ? "rare@example.com" : "other@example.com",
+    }));
+    for (const work_items of chunksOf(items, 100)) await service.call("applyWorkItemBatch", { body: { work_items } });
+    return service;
+  };
+  /** The pages of the list, each with the items that it shows and the number of items that it read. */
+  const pagesOf = async (service: Service, limit: number) => {
+    let read = 0;
+    service.runtime.dynamodb.middlewareStack.add(
+      (next, { commandName }) =>
+        (request) => {
+          const { RequestItems: tables = {} } = request.input as { RequestItems?: Record<string, { Keys: unknown[] }> };
+          if (commandName === "BatchGetItemCommand") read += Object.values(tables)[0]!.Keys.length;
+          return next(request);
+        },
+      { step: "initialize", name: "count", override: true },
+    );
+    const pages: { readonly shown: string[]; readonly read: number }[] = [];
+    await walkPages(
+      async (query) => {
+        read = 0;
+        const page = await service.call("listWorkItems", { query });
+        pages.push({ shown: page.body.data.map((item) => item.external_id), read });
+        return page;
+      },
+      { agent_external_id: "one", agent_email: "rare@example.com", limit },
+    );
+    return pages;
+  };
+
+  it("gives pages with items, not one for every few that it reads, and reads at most 1,000 for each", async () => {
+    const service = await serviceWith(2000, [1900, 1420, 1419, 100]);
+    for (const limit of [1, 50]) {
+      const pages = await pagesOf(service, limit);
+      expect(pages.flatMap(({ shown }) => shown)).toEqual(["I1900", "I1420", "I1419", "I100"]);
+      // Between I1419 and I100 are more than a page may read, and after I100 are some.
+      expect(pages.map(({ shown }) => shown.length)).toEqual(limit === 1 ? [1, 1, 1, 0, 1, 0] : [1, 2, 0, 1, 0]);
+      expect(Math.max(...pages.map(({ read }) => read))).toBe(1000);
+    }
+  });
+
+  it("shows every item once with any limit, also where a page has read more items than it may show", async () => {
+    const rare = Array.from({ length: 150 }, (_, index) => index);
+    const service = await serviceWith(300, rare);
+    for (const limit of [7, 60]) {
+      const pages = await pagesOf(service, limit);
+      expect(pages.flatMap(({ shown }) => shown)).toEqual(rare.toReversed().map((index) => `I${index}`));
+      expect(Math.max(...pages.map(({ shown }) => shown.length))).toBeLessThanOrEqual(limit);
+    }
   });
 });
 

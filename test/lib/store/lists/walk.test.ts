@@ -44,6 +44,7 @@ describe("walking a sharded listing", () => {
         range: { low: "0", high: "~" },
         after,
         limit,
+        workUnits: 2048,
         ...bounds,
       });
       pages.push([...page.places]);
