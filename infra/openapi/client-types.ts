@@ -11,8 +11,12 @@ function nameOf(key: string): string {
 }
 function commentOf({ description }: Json): string {
   return typeof description === "string"
-    ? `/** ${description.replaceAll("*/", "*\\/").replaceAll(/\s+/g, " ")} */ `
+    ? `/** ${description.replaceAll("*/", "*\\/").replaceAll(/\s+/g, " ")} */\n`
     : "";
+}
+/** An object type of these members, each on lines of its own: lines of many members conflict in every merge. */
+function block(members: readonly string[]): string {
+  return `{\n${members.join("\n").replaceAll(/^(?=.)/gm, "  ")}\n}`;
 }
 function literal(value: unknown): string {
   return JSON.stringify(value);
@@ -43,7 +47,7 @@ function objectType(schema: Json): string {
   const others = schema["additionalProperties"];
   const index = others === true ? "unknown" : isObject(others) ? typeOf(others) : undefined;
   if (fields.length === 0) return `Record<string, ${index ?? "unknown"}>`;
-  const named = `{ ${fields.join(" ")} }`;
+  const named = block(fields);
   return index === undefined ? named : `${named} & Record<string, ${index}>`;
 }
 
@@ -73,9 +77,11 @@ function typeOf(schema: unknown): string {
 
 function contentType(content: unknown): string {
   return isObject(content)
-    ? `content: { ${Object.entries(content)
-        .map(([type, value]) => `${literal(type)}: ${typeOf(isObject(value) ? value["schema"] : undefined)};`)
-        .join(" ")} };`
+    ? `content: ${block(
+        Object.entries(content).map(
+          ([type, value]) => `${literal(type)}: ${typeOf(isObject(value) ? value["schema"] : undefined)};`,
+        ),
+      )};`
     : "content?: never;";
 }
 
@@ -96,22 +102,22 @@ function parametersType(parameters: readonly Json[]): string {
     );
     if (fields.length === 0) return `${place}?: never;`;
     const isRequired = inPlace.some((each) => each["required"] === true);
-    return `${place}${isRequired ? "" : "?"}: { ${fields.join(" ")} };`;
+    return `${place}${isRequired ? "" : "?"}: ${block(fields)};`;
   });
-  return `parameters: { ${places.join(" ")} cookie?: never; };`;
+  return `parameters: ${block([...places, "cookie?: never;"])};`;
 }
 
 function operationType(document: OpenApiDocument, operation: Json): string {
   const { parameters, requestBody, responses } = operation;
   const body = isObject(requestBody)
-    ? `requestBody: { ${contentType(requestBody["content"])} };`
+    ? `requestBody: ${block([contentType(requestBody["content"])])};`
     : "requestBody?: never;";
   const all = (Array.isArray(parameters) ? parameters : []).map((each) => componentOf(document, each));
   const statuses = Object.entries(isObject(responses) ? responses : {}).map(
     ([status, response]) =>
-      `${status}: { headers: Record<string, unknown>; ${contentType(componentOf(document, response)["content"])} };`,
+      `${status}: ${block(["headers: Record<string, unknown>;", contentType(componentOf(document, response)["content"])])};`,
   );
-  return `{ ${parametersType(all)} ${body} responses: { ${statuses.join(" ")} }; }`;
+  return block([parametersType(all), body, `responses: ${block(statuses)};`]);
 }
 
 /**
@@ -120,7 +126,7 @@ function operationType(document: OpenApiDocument, operation: Json): string {
  */
 export function clientTypesOf(document: OpenApiDocument): string {
   const schemas = Object.entries(document.components.schemas as Record<string, Json>).map(
-    ([name, schema]) => `${commentOf(schema)}\nexport type ${name} = ${typeOf(schema)};`,
+    ([name, schema]) => `${commentOf(schema)}export type ${name} = ${typeOf(schema)};`,
   );
   const operations = Object.values(document.paths).flatMap((methods) =>
     Object.values(methods).map((each) => `${textAt(each, "operationId")}: ${operationType(document, each)};`),
@@ -129,15 +135,13 @@ export function clientTypesOf(document: OpenApiDocument): string {
     const keys = Object.entries(methods).map(
       ([method, { operationId }]) => `${method}: operations[${literal(operationId)}];`,
     );
-    return `${literal(path)}: { ${keys.join(" ")} };`;
+    return `${literal(path)}: ${block(keys)};`;
   });
   return `${[
     "// Made of docs/openapi.json by npm run openapi.",
     ...schemas,
-    `/** Names of the fields that a work item is written with. */\nexport const WORK_ITEM_FIELD_NAMES = ${literal(
-      ITEM_FIELD_NAMES,
-    )} as const;`,
-    `/** All endpoints by their operation ids. */\nexport interface operations { ${operations.join("\n")} }`,
-    `/** All endpoints by path and method. */\nexport interface paths { ${paths.join("\n")} }`,
+    `/** Names of the fields that a work item is written with. */\nexport const WORK_ITEM_FIELD_NAMES = ${JSON.stringify(ITEM_FIELD_NAMES, null, 2)} as const;`,
+    `/** All endpoints by their operation ids. */\nexport interface operations ${block(operations)}`,
+    `/** All endpoints by path and method. */\nexport interface paths ${block(paths)}`,
   ].join("\n\n")}\n`;
 }

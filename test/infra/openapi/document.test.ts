@@ -27,6 +27,12 @@ describe("docs/openapi.json", () => {
     expect(readFileSync(join(PROJECT_ROOT, "lib/client/openapi-types.ts"), "utf8")).toBe(clientTypesOf(document));
   });
 
+  it("has types of the client with one property a line, so that two changes of an object can be merged", () => {
+    const lines = clientTypesOf(document).split("\n");
+    const code = lines.filter((line) => !line.trimStart().startsWith("/**"));
+    expect(code.filter((line) => [...line.matchAll(/\w"?\??: /g)].length > 1)).toEqual([]);
+  });
+
   it("holds nothing of which generators of clients make code that does not compile", () => {
     const schemas: Record<string, unknown>[] = [];
     JSON.stringify(document, (_key, value: unknown) => {
