@@ -21,7 +21,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/values#merging": "partial update remove clear attribute merge",
   "docs/mappings#dates": "daylight saving dst clock change",
   "docs/mappings#sources": "rename translate convert columns values",
-  "docs/lists": "pagination paginate paging page cursor offset sort order sorting created",
+  "docs/lists": "pagination paginate paging page cursor invalid offset sort order sorting created",
   "docs/get-notified": "webhook webhooks callback notification notify subscribe push event receiver",
   "docs/get-notified#if-your-receiver-is-down": "not arriving arrive received missing failing",
   "docs/lists#change-feed": "event stream subscribe poll polling realtime",

@@ -59,13 +59,13 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
 const LONG = new Set(["nightly-sync", "keep-a-copy"]);
 const TWICE: Language = "ts";
 
-/** Makes a copy of "Keep a copy" with an item that is no longer there, whose mark is too old. */
+/** Makes a copy of "Keep a copy" with an item that is no longer there, whose cursor is too old. */
 const makeOldCopy = (directory: string): void => {
   writeFileSync(join(directory, "pages.jsonl"), '{"data":[{"id":"gone"}]}\n');
-  writeFileSync(join(directory, "mark"), "1");
+  writeFileSync(join(directory, "cursor"), "1");
   const db = new DatabaseSync(join(directory, "copy.db"));
-  db.exec("CREATE TABLE items (id TEXT PRIMARY KEY, item TEXT); CREATE TABLE mark (mark TEXT)");
-  db.exec("INSERT INTO items VALUES ('gone', '{\"id\":\"gone\"}'); INSERT INTO mark VALUES ('1')");
+  db.exec("CREATE TABLE items (id TEXT PRIMARY KEY, item TEXT); CREATE TABLE cursor (cursor TEXT)");
+  db.exec("INSERT INTO items VALUES ('gone', '{\"id\":\"gone\"}'); INSERT INTO cursor VALUES ('1')");
   db.close();
 };
 
