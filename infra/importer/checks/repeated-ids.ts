@@ -1,6 +1,7 @@
 import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { ONLY_NUMBERED } from "../proposals/id-columns.ts";
 import type { ProposedColumn } from "../proposals/propose-mapping.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";
@@ -151,9 +152,11 @@ export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindin
   return columns.map((column) => {
     if (column.target !== "external_id") return column;
     if (ids === undefined) return column.certainty === "certain" ? likely(column, BEING_COMPARED) : column;
-    const doubts = doubtsOf(ids, column.certainty === "certain");
-    const but = column.reason.includes(", but ") ? ";" : ", but";
-    return doubts.length === 0 ? column : likely(column, `${column.reason}${but} ${doubts.join("; ")}`);
+    // What repeats doesn't number the rows.
+    const reason = ids.repeatedRows === 0 ? column.reason : column.reason.replace(`, but ${ONLY_NUMBERED}`, "");
+    const doubts = doubtsOf(ids, column.certainty === "certain" || reason !== column.reason);
+    const but = reason.includes(", but ") ? ";" : ", but";
+    return doubts.length === 0 ? column : likely(column, `${reason}${but} ${doubts.join("; ")}`);
   });
 }
 
@@ -161,7 +164,7 @@ export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindin
 function doubtsOf({ repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings, isCertain: boolean): string[] {
   const counted = (rows: number, one: string, many: string): string =>
     rows === 1 ? `1 row ${one}` : `${rows.toLocaleString("en-US")} rows ${many}`;
-  const repeats = repeatedRows === 0 ? [] : [`${counted(repeatedRows, "repeats", "repeat")} an earlier value`];
+  const repeats = repeatedRows === 0 ? [] : [`${counted(repeatedRows, "repeats", "repeat")} an ID`];
   return [
     ...(isCertain ? repeats : []),
     ...(odd === undefined

@@ -42,6 +42,9 @@ export function isIdentifier(column: IdColumn): boolean {
   return !isText && !(survey.isNumeric && isMeasure(words)) && !holdsTimes(column);
 }
 
+/** A doubt that rows which repeat an ID refute. */
+export const ONLY_NUMBERED = "its values only number the rows";
+
 /** Fewer rows are numbered from 1 by chance. */
 const COUNTED_ROWS_MIN = 3;
 
@@ -66,5 +69,5 @@ export function doubtOfIds({ values, survey }: IdColumn, isCertain: boolean): st
   const rewritten = all.find((value) => REWRITTEN.test(value.trim()));
   if (rewritten !== undefined) return `a spreadsheet or script has rewritten values such as "${rewritten}"`;
   if (values.length > 0 && !isDistinct({ values })) return "values repeat";
-  return !isCertain && isRowNumber(values) ? "its values only number the rows" : undefined;
+  return !isCertain && isRowNumber(values) ? ONLY_NUMBERED : undefined;
 }

@@ -42,15 +42,14 @@ export function orderOf(format: string): DateOrder {
   return DATE_ORDERS.find((order) => format.startsWith(INITIALS[order])) ?? "year-first";
 }
 
-/** What a format makes of a cell, such as "2 March 2024" or "March 2, 2024": in the order in which it reads them. */
+/** What a format makes of a cell, such as "2 March 2024". */
 export function shownReading(text: string, format: string): string {
   const time = readTime(text, format, "UTC");
   if (time === undefined) return text;
-  const locale = format.startsWith("M") ? "en-US" : "en-GB";
-  return new Date(time).toLocaleDateString(locale, { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+  return new Date(time).toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
 }
 
-/** A question about a date, such as `02/03/2024: 2 March 2024 or February 3, 2024?`. */
+/** A question about a date, such as `02/03/2024: 2 March 2024 or 3 February 2024?`. */
 export function shownQuestion({ example, formats }: Extract<TimeQuestion, { kind: "date" }>): string {
   return `${example}: ${formats.map((format) => shownReading(example, format)).join(" or ")}?`;
 }

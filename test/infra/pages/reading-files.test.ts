@@ -53,7 +53,7 @@ describe("the upload page", () => {
     const table = await readFile(file);
     expect(table.text?.format).toMatchObject({ encoding: "shift_jis", doubt: { problem: "row 2 isn't valid UTF-8" } });
     await surveyFile(table);
-    await expect(readTextFile(file, { encoding: "shift_jis" })).rejects.toThrow("Row 302 isn't valid Shift JIS.");
+    await expect(readTextFile(file, { encoding: "shift_jis" })).rejects.toThrow("Row 302 isn’t valid Shift JIS.");
   });
 
   test("asks for the delimiter of a file that fits several, until one is chosen", async () => {
@@ -183,6 +183,6 @@ describe("the upload page", () => {
     expect(shownProgress(90, 15_090, 250)).toMatch(/^90 of 15.?090 rows, 250 a second, 1 min left$/);
     expect(shownProgress(90, 990, 250)).toBe("90 of 990 rows, 250 a second, 4 s left");
     expect(shownProgress(0, 3_600_000, 250)).toContain("4.0 h left");
-    expect(shownProgress(0, 0, rateOf([{ at: 0, rows: 0 }]))).toBe("0 of ? rows");
+    expect(shownProgress(0, 0, rateOf([{ at: 0, rows: 0 }]))).toBe("Counting rows…");
   });
 });

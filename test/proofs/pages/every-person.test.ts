@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     expect(await unnamed()).toEqual([]);
     await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();
-    await page.getByText("Correct 1 value here").waitFor();
+    await page.getByText("Fix this value here").waitFor();
     const tried = await tree();
     expect(tried).toMatch(/textbox "Row 3, Closed at" \[invalid\]: never/);
     expect(tried).toMatch(/link "row 3"/);
@@ -175,9 +175,9 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Webhooks" }).click();
-    await page.getByLabel("URL that receives messages").fill("https://hooks.example.com/plain");
+    await page.getByLabel("Endpoint URL").fill("https://hooks.example.com/plain");
     await page.getByRole("button", { name: "Add webhook" }).click();
-    await page.getByText("The webhook is added.").waitFor();
+    await page.getByText("Webhook added.").waitFor();
     await page.goto(`${site.stack.baseUrl}/docs/list-work-items`);
     await page.getByRole("button", { name: "Send GET" }).waitFor();
     await page.getByRole("button", { name: "Copy" }).first().click();

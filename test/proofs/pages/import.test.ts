@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await chooseFile(page, "repair.csv", Buffer.from(`ID,Closed at,Assignee email,Note\r\n${rows.join("\r\n")}\r\n`));
     await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();
-    await page.getByText("Correct 3 values here").waitFor();
+    await page.getByText("Fix these 3 values here").waitFor();
     const cells = page.getByRole("region", { name: "Values to correct" }).getByRole("textbox");
     expect(await cells.evaluateAll((all) => all.map((one) => (one as { ariaLabel?: string }).ariaLabel))).toEqual([
       "Row 7, Closed at",
@@ -123,18 +123,18 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     const type = form.getByLabel("Type", { exact: true });
     await type.pressSequentially(" phone call ");
     expect(await type.inputValue()).toBe(" phone call ");
-    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByRole("button", { name: "Apply filters" }).click();
     await page.waitForURL(/#items\?type=phone\+call$/);
     await type.fill("");
     await form.getByLabel("Status").selectOption("in_progress");
-    await page.getByText("The list doesn’t show these filters yet").waitFor();
+    await page.getByText("The list doesn’t use these filters yet").waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Export as CSV" }).click(),
     ]);
     const exported = readFileSync(await download.path(), "utf8");
     expect(exported.split("\n").filter((line) => line.startsWith("value-"))).toHaveLength(6);
-    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByRole("button", { name: "Apply filters" }).click();
     await expect.poll(() => page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(6);
     await page.getByRole("link", { name: "value-1", exact: true }).click();
     await page.getByRole("link", { name: "Back to the list" }).click();
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     const rows = Array.from({ length: 9 }, (_, index) => `Ann ${index % 3},2024-03-0${1 + Math.floor(index / 3)},5`);
     const file = Buffer.from(`Agent,Day,Calls\n${rows.join("\n")}\n`);
     const trial = async (): Promise<void> => {
-      await page.getByRole("heading", { name: "No column identifies the items" }).waitFor();
+      await page.getByRole("heading", { name: "We couldn’t tell which column is the ID" }).waitFor();
       expect(await page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
       await page.getByRole("button", { name: "Use Agent + Day" }).click();
       await page.getByText("For example: Ann 0-2024-03-01").waitFor();
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     const { data } = (await asked.json()) as { data: { id: string } };
     const { page, complaints } = await site.begin(`#job=${data.id}`);
     await page.getByText("waiting.csv is waiting to start.").waitFor();
-    await page.getByText("0 of ? rows").waitFor();
+    await page.getByText("Counting rows…").waitFor();
     expect(await page.getByRole("progressbar", { name: "Rows processed" }).count()).toBe(1);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Cancel" }).click();

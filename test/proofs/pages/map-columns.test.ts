@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await dropFile(page, "tickets.csv", TICKETS);
     const question = page.getByRole("group", { name: "Which encoding does this file have?" });
     expect(await question.getByRole("status").textContent()).toMatch(
-      /^Row \d+ isn't valid UTF-8\. Choose the encoding/,
+      /^Row \d+ isn’t valid UTF-8\. Choose the encoding/,
     );
     expect(await question.getByRole("option", { name: "UTF-8", exact: true }).count()).toBe(0);
     expect(await page.getByRole("heading", { name: "2. Match your columns" }).count()).toBe(0);
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByLabel("Type of “Hours”").selectOption("number");
     await page.getByText("30 of the first 30 rows would fail").waitFor();
     await open(page, "More settings");
-    const empty = page.getByLabel("Treat these values as empty");
+    const empty = page.getByLabel("Values that mean “empty”");
     await empty.press("End");
     await empty.pressSequentially(" n/a  unset");
     expect(await empty.inputValue()).toMatch(/ n\/a  unset$/);
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByRole("link", { name: "Items", exact: true }).click();
     const filters = page.getByRole("form", { name: "Filters" });
     await filters.getByLabel("Agent’s email").fill("agent1@example.com");
-    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByRole("button", { name: "Apply filters" }).click();
     const items = page.getByRole("region", { name: "Items" });
     await expect.poll(() => items.locator("tbody tr").count()).toBe(8);
     expect(page.url()).toMatch(/#items\?agent_email=agent1%40example\.com$/);
@@ -286,9 +286,9 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await open(page, "More settings");
     await page.getByLabel(/^This file is a change log/).check();
     expect(await page.getByRole("status").allTextContents()).toContainEqual(
-      expect.stringContaining("Unique ID of the event: is required"),
+      expect.stringContaining("External ID of the event: is required"),
     );
-    await page.getByLabel("Unique ID of the event (required)").selectOption("number");
+    await page.getByLabel("External ID of the event (required)").selectOption("number");
     await page.getByLabel("Together with").selectOption("mod");
     await page.getByLabel("Happened at").selectOption("updated_at");
     await page.getByLabel("What happened").selectOption("state");

@@ -91,9 +91,9 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await page.getByRole("region", { name: "Kept values" }).waitFor();
     expect(await counts(page)).toEqual({
       "rows: items would be deleted": "3",
-      "rows: would be put back": "0",
-      "rows: would be put back in part": "1",
-      "rows: would be kept as they are": "1",
+      "rows: would be restored to earlier values": "0",
+      "rows: would be partly restored": "1",
+      "rows: would stay as they are": "1",
       "rows: nothing to undo": "0",
       "would fail": "0",
     });
@@ -111,11 +111,11 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await page.getByRole("region", { name: "Kept values" }).waitFor();
     expect(await counts(page)).toMatchObject({
       "rows: items deleted": "3",
-      "rows: put back in part": "1",
-      "rows: kept as they are": "1",
+      "rows: partly restored": "1",
+      "rows: stayed as they were": "1",
     });
     expect(new Set(await keptRows(page))).toEqual(kept);
-    await page.getByText("You can’t undo an undo.").waitFor();
+    await page.getByText("An undo can’t be undone.").waitFor();
     expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
     await look(page, "undo-result");
 

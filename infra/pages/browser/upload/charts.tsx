@@ -1,7 +1,7 @@
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import type { Item } from "./api.ts";
 import { shownChoice } from "./field-names.ts";
-import { shownNumber } from "./shown.ts";
+import { shownDay, shownNumber } from "./shown.ts";
 
 /** A part of a whole, or a bar beside others. */
 interface Bar {
@@ -84,7 +84,7 @@ function dayOf(time: string): number {
 }
 
 function shownDay(day: number): string {
-  return new Date(day * DAY_MS).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
+  return shownDay(day * DAY_MS);
 }
 
 /** How many of the items that are loaded have each status, and were completed on each day of the last ones. */

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
+import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import type { ValueKind } from "../../../../lib/cell-value.ts";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, isTime, itemTarget } from "../../../../lib/uploads/csv/target.ts";
@@ -19,7 +20,7 @@ import {
   withReading,
   withRole,
 } from "./column-roles.ts";
-import { FIELD_NAMES, fieldName } from "./field-names.ts";
+import { FIELD_NAMES, fieldName, inTypographicQuotes } from "./field-names.ts";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
 import { ChoiceReading, EmptyMarks, TimeReading, unansweredValues } from "./reading-fields.tsx";
 import { countOf, shownStart } from "./shown.ts";
@@ -58,7 +59,7 @@ function optionsOf({ role, name, before, partOf }: ColumnRole, completing: reado
   const own: Options = isListed ? [] : [[role, role === COMBINED ? `Part of: ${fieldName(partOf)}` : fieldName(role)]];
   const isNamed = name !== "";
   const others = before.length > 0 ? before : completing.filter((each) => comparable(each) !== comparable(name));
-  const otherwise = `Completed at, if “${others.join("” and “")}” ${others.length === 1 ? "is" : "are"} empty`;
+  const otherwise = `Completed at, when “${others.join("” and “")}” ${others.length === 1 ? "is" : "are"} empty`;
   return [
     ...own,
     ...(isNamed ? Object.entries(FIELD_NAMES) : []),
@@ -69,19 +70,24 @@ function optionsOf({ role, name, before, partOf }: ColumnRole, completing: reado
   ];
 }
 
+/** The first open question about the date-times of a column, if there is one. */
+type Asked = TimeQuestion["kind"] | undefined;
+const QUESTIONS = { date: "Day or month first?", zone: "Which time zone are these times in?" } as const;
+
 /** What a person reads of how sure the proposal is; a line when the column is folded. */
 function surenessOf(
   { role, source }: ColumnRole,
   proposed: ProposedColumn | undefined,
-  is: { readonly checked: boolean; readonly asked: boolean; readonly unanswered: number },
+  is: { readonly checked: boolean; readonly asked: Asked; readonly unanswered: number },
 ) {
   if (role === LEFT_OUT) return { text: "Left out: this column isn’t imported", class: "left-out" };
-  if (is.asked) return { text: `? Please answer${proposed ? `: ${proposed.reason}` : ""}`, class: "likely" };
+  if (is.asked !== undefined) return { text: `? ${QUESTIONS[is.asked]}`, class: "likely" };
   if (is.unanswered > 0) return { text: `? ${countOf(is.unanswered, "value")} to choose`, class: "likely" };
   if (is.checked) return { text: "✓ Checked by you", class: "certain" };
-  if (proposed?.certainty === "certain") return { text: `✓ Certain, ${proposed.reason}`, class: "certain" };
+  const reason = inTypographicQuotes(proposed?.reason ?? "");
+  if (proposed?.certainty === "certain") return { text: `✓ Certain, ${reason}`, class: "certain" };
   if (proposed?.reason === BEING_COMPARED) return { text: "Comparing all rows…", class: "" };
-  if (proposed?.certainty === "likely") return { text: `? Likely, ${proposed.reason}`, class: "likely" };
+  if (proposed?.certainty === "likely") return { text: `? Likely, ${reason}`, class: "likely" };
   return { text: role === KEPT ? TYPE_NAMES[source?.as ?? "text"] : "From the earlier mapping", class: "" };
 }
 
@@ -134,15 +140,14 @@ function ColumnCard({
   column,
   misfit,
   isOpen,
-  isAsked,
+  asked,
   completing,
 }: {
   readonly match: Match;
   readonly column: ColumnRole;
   readonly misfit: Misfit | undefined;
   readonly isOpen: boolean;
-  /** Whether a question about its date-times is open. */
-  readonly isAsked: boolean;
+  readonly asked: Asked;
   readonly completing: readonly string[];
 }) {
   const { table, mapping, proposed, checked, onAnswer } = match;
@@ -152,7 +157,7 @@ function ColumnCard({
   const shown = name === "" ? `Column ${index + 1} (no header)` : name;
   const unanswered = unansweredOf(table, mapping, column);
   const isLooked = checked.has(name) || found?.certainty !== "likely";
-  const is = { checked: checked.has(name), asked: isAsked, unanswered: isLooked ? unanswered : 0 };
+  const is = { checked: checked.has(name), asked, unanswered: isLooked ? unanswered : 0 };
   const sureness = surenessOf(column, found, is);
   const options = optionsOf(column, completing);
   const value = before.length > 0 ? ELSE_COMPLETED : role;
@@ -177,7 +182,7 @@ function ColumnCard({
         </summary>
         <div class="buttons">
           <Choice label={`“${shown}” becomes`} isLabelHidden value={value} options={options} onChange={choose} />
-          {sureness.class === "likely" && !isLooked && !isAsked && (
+          {sureness.class === "likely" && !isLooked && asked === undefined && (
             <Button
               onClick={() => onAnswer({ mapping, checked: new Set([...checked, name]) })}
               aria-label={`Looks right: “${name}”`}
@@ -229,7 +234,7 @@ export function ColumnsForm({ match }: { readonly match: Match }) {
   // Reading the whole file renders this a hundred times, and a file can have thousands of columns.
   return useMemo(() => {
     const roles = rolesOf(table.names, mapping);
-    const asked = new Set(openQuestions(table, mapping, checked).map(({ column }) => comparable(column)));
+    const asked = Map.groupBy(openQuestions(table, mapping, checked), ({ column }) => comparable(column));
     const completing = roles.flatMap(({ role, name }) => (role === "completed_at" ? [name] : []));
     const cards = (group: Group) => {
       const own = roles.filter(({ index }) => groups[index] === group);
@@ -237,7 +242,7 @@ export function ColumnsForm({ match }: { readonly match: Match }) {
       const list = (
         <ol class="mapping" aria-label={GROUP_NAMES[group]}>
           {own.map((column) => {
-            const is = { isOpen: group === "look", isAsked: asked.has(comparable(column.name)) };
+            const is = { isOpen: group === "look", asked: asked.get(comparable(column.name))?.[0]?.kind };
             const rest = { match, column, misfit: misfits.get(column.index), completing };
             return <ColumnCard key={column.index} {...rest} {...is} />;
           })}

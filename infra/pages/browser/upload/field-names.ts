@@ -5,7 +5,7 @@ import { shownTime } from "./shown.ts";
 
 /** What a column can become, as people call it. */
 export const FIELD_NAMES: Readonly<Record<string, string>> = {
-  external_id: "Unique ID",
+  external_id: "External ID",
   ...Object.fromEntries(Object.entries(WORK_ITEM_FIELDS).map(([target, { label }]) => [target, label])),
   [`${ATTRIBUTE_PREFIX}short_description`]: "Short description",
   [`${ATTRIBUTE_PREFIX}description`]: "Description",
@@ -13,7 +13,7 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
 
 /** What a column can become in an event. */
 export const EVENT_NAMES: Readonly<Record<string, string>> = {
-  external_id: "Unique ID of the event",
+  external_id: "External ID of the event",
   ...Object.fromEntries(Object.entries(EVENT_FIELDS).map(([target, { label }]) => [target, label])),
 };
 
@@ -54,9 +54,16 @@ const NAME = new RegExp(String.raw`(?<![\w.])(?:${[...ITEM_FIELD_NAMES, ...EVENT
 const PATH = /(?:upload\.)?(?:mapping\.)?\b(fields|event)(?:\.(\w+)|\["((?:[^"\\]|\\.)*)"\])((?:\.\w+|\[[^\]]*\])*)/g;
 const OPTION = /\.values\["((?:[^"\\]|\\.)*)"\]$/;
 
+/** A text of the service or the importer with the quotes of the page's prose. Quoted values stay as they are. */
+export function inTypographicQuotes(text: string): string {
+  return text.replaceAll(/“[^”]*”|"([^"]*)"|(?<=\w)'(?=\w)/g, (found, quoted?: string) =>
+    quoted === undefined ? found.replace(/^'$/, "’") : `“${quoted}”`,
+  );
+}
+
 /** A message of the service in which fields are called as the page calls them. */
 export function inPageWords(message: string): string {
-  return message
+  const text = message
     .replaceAll(PATH, (_, kind: string, plain: string | undefined, quoted = "", options = "") => {
       const target = plain ?? quoted;
       const name = kind === "event" ? (EVENT_NAMES[target] ?? target) : fieldName(target);
@@ -66,4 +73,5 @@ export function inPageWords(message: string): string {
     .replaceAll(NAME, (name) => FIELD_NAMES[name] ?? EVENT_NAMES[name] ?? name)
     .replaceAll("webhook.url: ", "URL: ")
     .replaceAll(/\bcustom_attributes\.(\S+?)(?=: )/g, (_, name: string) => fieldName(ATTRIBUTE_PREFIX + name));
+  return inTypographicQuotes(text);
 }

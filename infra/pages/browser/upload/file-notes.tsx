@@ -50,7 +50,7 @@ function OddIdsNote({ odd, oddRows }: IdFindings) {
           {countOf(oddRows, "row")} {oddRows === 1 ? "has an ID that differs" : "have IDs that differ"} from what you
           see.
         </strong>{" "}
-        Spaces and hidden characters are part of an ID: it is an item of its own.
+        Spaces and hidden characters are part of an ID, so such a row is a separate item.
       </p>
       <p class="ids">
         {oddRows > odd.length && "The first: "}
@@ -108,9 +108,7 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
   const hidden = new Set(others.map(({ row }) => row));
   return (
     <fieldset class="question">
-      <legend>
-        These rows look like no items, but totals, notes or headers. Rows that are checked aren’t imported:
-      </legend>
+      <legend>These rows look like totals, notes or headers. Untick a row to import it:</legend>
       {shown.map(({ row, cells }) => (
         <Check
           key={row}
@@ -129,7 +127,7 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
           checked={!keptTotals.has(others[0]!.row)}
           onChange={(isOut) => keepTotals(isOut ? keptTotals.difference(hidden) : keptTotals.union(hidden))}
         >
-          Leave out {countOf(others.length, "more row")} like these, from row {others[0]!.row} on
+          Leave out {countOf(others.length, "more row")} like these, starting with row {others[0]!.row}
         </Check>
       )}
     </fieldset>
@@ -155,7 +153,7 @@ export function UndatedNote({ table, mapping }: { readonly table: TableFile; rea
   return (
     <p class="unchecked">
       Please check: {countOf(rows, "row")}
-      {where} {rows === 1 ? "is" : "are"} completed, but {rows === 1 ? "has" : "have"} no completion date.
+      {where} {rows === 1 ? "is" : "are"} completed but {rows === 1 ? "has" : "have"} no completion date.
     </p>
   );
 }

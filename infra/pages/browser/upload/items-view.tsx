@@ -97,7 +97,10 @@ async function exportItems(api: Api, query: Query, onProgress: (items: number) =
 
 /** What is said of a list of items, which filters may have found. */
 function statusOf({ entries, more }: LoadedList<Item>, isFiltered: boolean): ComponentChildren {
-  if (entries.length > 0) return `${countOf(entries.length, "item")}${more ? " so far" : ""}, newest completion first.`;
+  if (entries.length > 0) {
+    const count = more ? `First ${shownNumber(entries.length)} of many items` : countOf(entries.length, "item");
+    return `${count}, most recently completed first.`;
+  }
   if (more) return "None so far; there are more to look through.";
   return isFiltered ? (
     <>
@@ -153,7 +156,7 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
         <TextField {...field("from", "Completed from")} type="date" />
         <TextField {...field("to", "Completed until")} type="date" />
         <p class="buttons">
-          <button class="main">Show</button>
+          <button class="main">Apply filters</button>
           <Button disabled={isExporting} onClick={() => void run(save)}>
             Export as CSV
           </Button>
@@ -161,7 +164,9 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
       </form>
       <Alert text={error} />
       {isExporting && <p role="status">Exporting, {shownNumber(exported)} items so far…</p>}
-      {!isApplied && <p class="unchecked">The list doesn’t show these filters yet: choose Show. Export uses them.</p>}
+      {!isApplied && (
+        <p class="unchecked">The list doesn’t use these filters yet: choose Apply filters. Export uses them.</p>
+      )}
       <ItemsList list={list} status={statusOf(list, Object.keys(shown).length > 0)} />
     </>
   );

@@ -23,7 +23,7 @@ export function sentenceOfStatus(job: Job, name: string): string {
   const nothing = isUndo(job) ? " Nothing was changed." : " Nothing was saved.";
   const waiting = isTrial
     ? "The trial run is waiting to start."
-    : "The undo is waiting to start. It starts 40 seconds after the import has ended, or later.";
+    : "The undo is waiting to start. It starts no sooner than 40 seconds after the import ends.";
   const undoing = isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`;
   const undone = isUndo(job) ? " Rows undone so far stay undone." : "";
   const sentences = {
@@ -44,9 +44,13 @@ export function countsOf(job: Job) {
   if (isUndo(job)) {
     return [
       { kind: "created", name: `rows: items ${would}deleted`, count: job.deleted_rows },
-      { kind: "restored", name: `rows: ${would}put back`, count: job.undone_rows },
-      { kind: "changed", name: `rows: ${would}put back in part`, count: job.partly_undone_rows },
-      { kind: "unchanged", name: `rows: ${would}kept as they are`, count: job.kept_rows },
+      { kind: "restored", name: `rows: ${would}restored to earlier values`, count: job.undone_rows },
+      { kind: "changed", name: `rows: ${would}partly restored`, count: job.partly_undone_rows },
+      {
+        kind: "unchanged",
+        name: isTrial ? "rows: would stay as they are" : "rows: stayed as they were",
+        count: job.kept_rows,
+      },
       { kind: "unchanged", name: "rows: nothing to undo", count: job.unchanged_rows },
       failed,
     ];
@@ -91,7 +95,7 @@ export function Running({
       <p>{shownProgress(done, job.total_rows, rate)}</p>
       <Line values={ratesOf(moments)} title={`Rows a second, now ${shownNumber(Math.round(rate))}`} />
       {isStopping ? (
-        <p role="status">Stopping… Rows that have begun are finished first.</p>
+        <p role="status">Stopping… Rows already started are finished first.</p>
       ) : (
         <p class="note">
           You can close this page; the {what} continues. Come back any time with{" "}

@@ -173,7 +173,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       {isOver && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} />}
       {isOver && job.partly_undone_rows + job.kept_rows > 0 && <KeptValues api={api} job={job} />}
       {isOver && isUndo(job) && !job.dry_run && (
-        <p class="note">You can’t undo an undo. To set the values again, import the file again.</p>
+        <p class="note">An undo can’t be undone. To apply the values again, import the file again.</p>
       )}
       {isOver && job.failed_rows > 0 && (
         <FailedRows api={api} job={job} sent={isImportTrial ? sent : undefined} onSent={onSent} />

@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   in_use: "Item changed since",
   in_use_by_event: "Event of the item changed since",
   forgotten: "Too many later imports",
-  too_large: "Too large to put back",
+  too_large: "Too large to restore",
 };
 
 /** The name of a kept field for people: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */

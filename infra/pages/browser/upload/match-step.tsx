@@ -2,6 +2,7 @@ import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
 import type { CheckedRows } from "./check-rows.ts";
 import { ColumnsForm, openColumn } from "./columns-form.tsx";
 import { FileIdsNote, SheetNotes, TotalsForm, UndatedNote } from "./file-notes.tsx";
+import { inTypographicQuotes } from "./field-names.ts";
 import { IdForm } from "./id-form.tsx";
 import { summaryOf } from "./match-summary.ts";
 import { Alert, Button } from "./parts.tsx";
@@ -67,7 +68,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      {headerDoubt !== undefined && <p class="unchecked">Please check: {headerDoubt}.</p>}
+      {headerDoubt !== undefined && <p class="unchecked">Please check: {inTypographicQuotes(headerDoubt)}.</p>}
       <SheetNotes table={table} />
       <IdForm match={match} />
       <TotalsForm match={match} />

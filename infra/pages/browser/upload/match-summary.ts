@@ -16,7 +16,7 @@ interface SummaryPart {
 }
 
 /** How the summary calls fields; those of one person are one. */
-const TITLES: Readonly<Record<string, string>> = { external_id: "ID", completed_at: "completed" };
+const TITLES: Readonly<Record<string, string>> = { external_id: "ID", completed_at: "Completed" };
 const AGENT = "agent_";
 /** The columns of an ID that is made of more are only counted. */
 const NAMED_COLUMNS = 4;
@@ -55,27 +55,27 @@ export function summaryOf(match: Match): readonly SummaryPart[] {
     const column = source && firstColumn(source);
     const isAgent = target.startsWith(AGENT);
     if (source === undefined || (isAgent && column !== undefined)) return [];
-    const name = TITLES[target] ?? fieldName(target).toLowerCase();
+    const name = TITLES[target] ?? fieldName(target);
     if (column === undefined) return [{ text: `${name} “${shownChoice(source.value ?? "")}”`, index: undefined }];
     const index = placeOf(table.names, column);
-    return [{ text: `${name} from ${columnsIn(source)}${noteOn(match, target, source, index)}`, index }];
+    return [{ text: `${name} ← ${columnsIn(source)}${noteOn(match, target, source, index)}`, index }];
   };
   const agentOf = (): SummaryPart[] => {
     const sources = Object.entries(fields).flatMap(([target, source]) => (target.startsWith(AGENT) ? [source] : []));
     const made = sources.filter(firstColumn);
-    const text = `agent from ${[...new Set(made.map(columnsIn))].join(" and ")}`;
+    const text = `Agent ← ${[...new Set(made.map(columnsIn))].join(" and ")}`;
     return made.slice(0, 1).map((source) => ({ text, index: placeOf(table.names, firstColumn(source) ?? "") }));
   };
-  const countedOf = (role: string, what: string): SummaryPart[] => {
+  const countedOf = (role: string, things: string, what: string): SummaryPart[] => {
     const own = roles.filter((each) => each.role === role);
-    return own.slice(0, 1).map(({ index }) => ({ text: `${countOf(own.length, "column")} ${what}`, index }));
+    return own.slice(0, 1).map(({ index }) => ({ text: `${countOf(own.length, things)} ${what}`, index }));
   };
   return [
-    ...(fields["external_id"] ? [] : [{ text: "no ID yet", index: undefined }]),
+    ...(fields["external_id"] ? [] : [{ text: "No ID yet", index: undefined }]),
     ...[...new Set(["external_id", "status", "completed_at", ...Object.keys(FIELD_NAMES)])].flatMap(partOf),
     ...agentOf(),
-    ...(event ? [{ text: "each row is an event of its item", index: undefined }] : []),
-    ...countedOf(KEPT, "kept unchanged"),
-    ...countedOf(LEFT_OUT, "left out"),
+    ...(event ? [{ text: "Each row is an event of its item", index: undefined }] : []),
+    ...countedOf(KEPT, "other column", "kept"),
+    ...countedOf(LEFT_OUT, "column", "left out"),
   ];
 }

@@ -35,8 +35,9 @@ function shownDuration(seconds: number): string {
 
 /** How far a job is, with rate and time left where they are known. @param total 0 if it is not known @param things what it counts */
 export function shownProgress(done: number, total: number, rate: number): string {
+  const unknown = done > 0 ? `${shownNumber(done)} rows so far` : "Counting rows…";
   return [
-    `${shownNumber(done)} of ${total > 0 ? shownNumber(total) : "?"} rows`,
+    total > 0 ? `${shownNumber(done)} of ${shownNumber(total)} rows` : unknown,
     ...(rate > 0 ? [`${shownNumber(Math.round(rate))} a second`] : []),
     ...(rate > 0 && total > 0 ? [`${shownDuration((total - done) / rate)} left`] : []),
   ].join(", ");

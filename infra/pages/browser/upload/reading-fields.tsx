@@ -8,7 +8,7 @@ import { openQuestions, withFormat, withZone } from "./answers.ts";
 import type { ColumnRole } from "./column-roles.ts";
 import { choiceOptions } from "./field-names.ts";
 import { Check, Choice, Question, TextField } from "./parts.tsx";
-import { countOf } from "./shown.ts";
+import { countOf, shownTime } from "./shown.ts";
 import { aliasOf, rowsWith, surveyed, TIME_ZONE, valuesAt, withAlias, withKey } from "./sources.ts";
 import type { Match } from "./use-import.ts";
 
@@ -77,13 +77,12 @@ export function ChoiceReading({
   );
 }
 
-/** A zone with what it makes of a date-time, such as "Europe/Berlin: 12:22 PM UTC". */
+/** A zone with what it makes of a date-time, such as "Europe/Berlin: 4 Mar 2024, 20:00 UTC". */
 function shownZone(zone: string, example: string, format: string): string {
   const time = readTime(example, format, zone);
   const own = zone === TIME_ZONE ? " (this computer’s)" : "";
   if (time === undefined) return zone + own;
-  const shown = new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
-  return `${zone}${own}: ${shown} UTC`;
+  return `${zone}${own}: ${shownTime(time, "UTC")} UTC`;
 }
 
 /** Asks what only a person knows of date-times, which number is the day and in which time zone they are; and how they are written. */
@@ -174,7 +173,7 @@ export function EmptyMarks({
             onChange(withKey(source, "values", Object.keys(values).length === 0 ? undefined : values));
           }}
         >
-          “{shown}” means there is no value
+          “{shown}” means “no value”
         </Check>
       ))}
     </>

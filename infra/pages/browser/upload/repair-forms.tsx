@@ -90,8 +90,8 @@ export function FailedValuesForm({ sent, values: shared, onSent }: RepairProps &
   return (
     <>
       <p role="status">
-        {countOf(shared.length, "value")} {shared.length === 1 ? "fails its rows" : "fail their rows"}. Say once what to
-        use instead, for all rows:
+        {countOf(shared.length, "value")} {shared.length === 1 ? "fails its rows" : "fail their rows"}. Replace each in
+        all its rows at once:
       </p>
       <Table
         caption="Values to replace"
@@ -165,7 +165,7 @@ export function RepairForm({ sent, failed, onSent }: RepairProps & { readonly fa
       <p role="status">
         {wrong.length === 0
           ? `${countOf(open.length, "value")} corrected. Run the trial again to see what the corrected rows do.`
-          : `Correct ${countOf(wrong.length, "value")} here, and import without changing your file:`}{" "}
+          : `Fix ${wrong.length === 1 ? "this value" : `these ${countOf(wrong.length, "value")}`} here; your file stays as it is:`}{" "}
         {wrong.map((cell) => (
           <a key={idOfCell(cell)} class="jump" href={location.hash} onClick={(event) => focusOn(event, cell)}>
             row {cell.row}

@@ -85,7 +85,7 @@ export function SettingsForm({ match }: { readonly match: Match }) {
       <summary>More settings: empty values, decimal mark, fields that aren’t in the file, change logs, JSON</summary>
       <div class="fields">
         <TextField
-          label="Treat these values as empty (separate with spaces)"
+          label="Values that mean “empty”, separated by spaces"
           value={wordsIn(typed).join(" ") === empty ? typed : empty}
           onChange={(text) => {
             setTyped(text);

@@ -1,6 +1,15 @@
-/** A moment as the browser's language writes it; empty for none. */
-export function shownTime(time: string | null): string {
-  return time === null ? "" : new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+/** The page is in English and writes dates in one style, which no one reads as another date. */
+const DATES = "en-GB";
+
+/** A moment, such as "4 Mar 2024, 20:00", in the browser's time zone; empty for none. */
+export function shownTime(time: string | null, timeZone?: string): string {
+  const style = { dateStyle: "medium", timeStyle: "short", timeZone } as const;
+  return time === null ? "" : new Date(time).toLocaleString(DATES, style);
+}
+
+/** A day in UTC, such as "4 Mar 2024". */
+export function shownDay(time: number): string {
+  return new Date(time).toLocaleDateString(DATES, { dateStyle: "medium", timeZone: "UTC" });
 }
 
 /** A number as the browser's language writes it. */

@@ -20,10 +20,11 @@ import {
 import type { Sheet } from "@work-items/importer/files/workbook.ts";
 import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { NO_CONNECTION } from "./api.ts";
+import { inTypographicQuotes } from "./field-names.ts";
 
 /** What the service says of a file, as a sentence. */
 export function asSentence(problem: string): string {
-  return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+  return inTypographicQuotes(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
 }
 
 export const GONE = "This file has changed or is gone. Choose it again.";

@@ -58,8 +58,8 @@ function PrefixOffer({
   return (
     <>
       <p>
-        Nothing was imported with this mapping before. If the file comes from another system, its IDs may match by
-        coincidence: add a prefix to keep the items apart.
+        Nothing has been imported with this mapping before. If the file comes from another system, its IDs may match by
+        coincidence. Add a prefix to keep the items apart.
       </p>
       {onPrefix && (
         <div class="buttons">
@@ -117,8 +117,8 @@ export function TrialNotes({
       {earlier && zone !== earlierZone && (
         <p class="warning">
           <strong>
-            Times are read in {zone ?? "no time zone"}; the last import of such a file read them in{" "}
-            {earlierZone ?? "none"}.
+            Times are read in {zone ?? "no time zone"}. The last import of a file like this read them in{" "}
+            {earlierZone ?? "no time zone"}.
           </strong>{" "}
           If both files are from the same system, one of the two is wrong, and completion times would move by hours.
         </p>

@@ -4,7 +4,7 @@ import { countOf, shownTime } from "./shown.ts";
 import { useLoaded, useWork } from "./use-calls.ts";
 
 const UNDO_DAYS = 28;
-const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can’t be undone any more.`;
+const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can no longer be undone.`;
 /** Why an import can’t be shown or undone. */
 export const NOT_KNOWN =
   "There is no import at this address. If your organization’s data was moved, earlier imports can’t be shown or undone.";
@@ -70,7 +70,7 @@ export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }
       {canStart && !isTooLate && (
         <>
           <p class="note">
-            A trial run first shows what would be deleted and put back. Changes that people or other imports have made
+            A trial run first shows what would be deleted and restored. Changes that people or other imports have made
             since are kept.
           </p>
           <UndoButton api={api} importId={job.id} isTrial>

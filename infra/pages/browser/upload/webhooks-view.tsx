@@ -5,7 +5,7 @@ import { shownTime } from "./shown.ts";
 import { useWork } from "./use-calls.ts";
 
 const STATUS = { active: "Active", failing: "Failing", disabled: "Paused" } as const;
-const TYPES = { "work_items.changed": "Changed items", "upload.ended": "Finished imports" } as const;
+const TYPES = { "work_items.changed": "Item changes", "upload.ended": "Finished imports" } as const;
 const ALL_TYPES = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
 /** How something is shown that the service may give other names some day. */
@@ -40,9 +40,9 @@ function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Webhook["type
       }}
     >
       <h2>Add a webhook</h2>
-      <TextField label="URL that receives messages (https)" value={url} onChange={setUrl} />
+      <TextField label="Endpoint URL (https)" value={url} onChange={setUrl} />
       <fieldset class="question">
-        <legend>Notify it of</legend>
+        <legend>Send a message for</legend>
         {ALL_TYPES.map((type) => (
           <Check
             key={type}
@@ -81,7 +81,7 @@ export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }
   const add = (url: string, types: Webhook["types"]): Promise<boolean> =>
     act(async () => {
       setSecret((await calls.create({ url, types }, { idempotencyKey: newKey() })).secret);
-      return "The webhook is added. Its first message comes within three minutes.";
+      return "Webhook added. Its first message arrives within three minutes.";
     });
   const test = async ({ id }: Webhook): Promise<string> => {
     const outcome = await calls.test(id);
@@ -123,13 +123,13 @@ export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }
       <p role="status">{webhooks === undefined && error === undefined ? "Loading…" : note}</p>
       {secret !== undefined && (
         <p class="warning">
-          The secret that signs the messages, shown only now: <code>{secret}</code>
+          Signing secret. Copy it now; it won’t be shown again: <code>{secret}</code>
         </p>
       )}
       {webhooks !== undefined && webhooks.length > 0 && (
         <Table
           caption="Webhooks"
-          columns={["URL", "Notified of", "Status", "Last call", "Actions"]}
+          columns={["URL", "Messages for", "Status", "Last call", "Actions"]}
           rows={webhooks.map(rowOf)}
         />
       )}

@@ -104,7 +104,7 @@ describe("before an import the command", () => {
     const rows = Array.from({ length: 700 }, (_, row) => `${row},Closed\n`).join("");
     writeFileSync("late.csv", `Ticket ID,Status\n${rows}7,Closed\n9,Open\n`);
     expect((await run("import", "late.csv", "--propose", "late.json")).told).toContain(
-      'likely, please check: "Ticket ID" as external_id (by name, but 2 rows repeat an earlier value)',
+      'likely, please check: "Ticket ID" as external_id (by name, but 2 rows repeat an ID)',
     );
     writeFileSync("late.csv", `Ticket ID,Status\n${rows}`);
     expect((await run("import", "late.csv", "--propose", "late.json")).told).toContain(

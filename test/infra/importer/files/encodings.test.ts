@@ -173,7 +173,7 @@ describe("a file in one of many encodings", () => {
 
   test.each(Object.entries(rejected))("%s is rejected", async (_, [file, says]) => {
     await expect(readByCommand(file)).rejects.toThrow(says);
-    await expect(readOnPage(file)).rejects.toThrow(new RegExp(says, "i"));
+    await expect(readOnPage(file)).rejects.toThrow(new RegExp(says.replaceAll("'", "’"), "i"));
   });
 
   test("that is damaged UTF-8 is not read as UTF-8 either", async () => {

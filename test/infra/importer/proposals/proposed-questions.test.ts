@@ -14,10 +14,10 @@ const rowsOf = (...dates: readonly string[]) => dates.map((date, index) => [`t-$
 
 it("asks what a real value means that has two readings, or three", () => {
   expect(datesOf(propose(NAMES, rowsOf("05/05/2024", "06/06/2024", "07/07/2024", "08/08/2024", "02/03/2024")))).toEqual(
-    ["02/03/2024: 2 March 2024 or February 3, 2024?"],
+    ["02/03/2024: 2 March 2024 or 3 February 2024?"],
   );
   expect(datesOf(propose(NAMES, rowsOf("02/03/24 9:10 AM")))).toEqual([
-    "02/03/24 9:10 AM: 2 March 2024 or February 3, 2024 or 24 March 2002?",
+    "02/03/24 9:10 AM: 2 March 2024 or 3 February 2024 or 24 March 2002?",
   ]);
 });
 
@@ -164,7 +164,7 @@ it("says so of rows with the other order of day and month, and asks only what a 
     expect.stringContaining('2 of 4 values have another date format, such as "01/13/2024"'),
   ]);
   const mixed = propose(NAMES, rowsOf(...day, ...month, "02/03/2024"));
-  expect(datesOf(mixed)).toEqual(["02/03/2024: 2 March 2024 or February 3, 2024?"]);
+  expect(datesOf(mixed)).toEqual(["02/03/2024: 2 March 2024 or 3 February 2024?"]);
   expect(mixed.columns[1]?.reason).toContain("2 of 5 values have another date format");
 });
 

@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)("webhooks on the upload page", () => {
   test("are added with a secret that is shown once, tested, paused and resumed, by keyboard", async () => {
     const { page, complaints } = await site.begin("#webhooks");
     await page.getByText("No webhooks yet.").waitFor();
-    const field = page.getByLabel("URL that receives messages (https)");
+    const field = page.getByLabel("Endpoint URL (https)");
     await field.fill("http://example.com/hook");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("URL: must begin with https://", { exact: true }).waitFor();
@@ -24,10 +24,10 @@ describe.skipIf(!hasBrowser)("webhooks on the upload page", () => {
     await page.getByLabel("Finished imports").uncheck();
     await tabTo(page, "button", "Add webhook");
     await page.keyboard.press("Enter");
-    const secret = page.getByText("shown only now:");
+    const secret = page.getByText("it won’t be shown again:");
     expect(await secret.textContent()).toMatch(/whsec_\S+$/);
     const row = page.getByRole("row", { name: receiver.url });
-    expect(await row.getByRole("cell").nth(1).textContent()).toBe("Changed items");
+    expect(await row.getByRole("cell").nth(1).textContent()).toBe("Item changes");
 
     await tabTo(page, "button", `Send a test message to ${receiver.url}`);
     await page.keyboard.press("Enter");
