@@ -1,54 +1,38 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
-import { createTestClock, type TestClock } from "../../support/clock.ts";
-import { createCustomer, type Customer, operatorOf, tracesOf } from "../../support/customer-data.ts";
-import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { isSignedBy, startReceiver } from "../../support/webhooks.ts";
+import { createCustomer, operatorOf, tracesOf } from "../../support/customer-data.ts";
+import { isSignedBy } from "../../support/webhooks.ts";
+import { useWebhooks } from "./use-webhooks.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-let clock: TestClock;
-let runtime: TestRuntime;
-let acme: Customer;
-const receivers: Awaited<ReturnType<typeof startReceiver>>[] = [];
-beforeEach(async () => {
-  clock = createTestClock();
-  runtime = await createTestRuntime({ clock, variables: { WEBHOOKS_TO_LOCALHOST: "true" } });
-  acme = await createCustomer(runtime);
-});
-afterEach(async () => void (await Promise.all(receivers.splice(0).map(({ stop }) => stop()))));
-
-const receive = async () => {
-  const receiver = await startReceiver();
-  receivers.push(receiver);
-  return receiver;
-};
-const add = async (url: string) => (await acme.send("createWebhook", { body: { webhook: { url } } })).body.data;
-const patch = (id: string, webhook: object) => acme.send("updateWebhook", { params: { id }, body: { webhook } });
+const { hooks, receive, add, patch } = useWebhooks();
 
 describe("an organization", () => {
   const create = (number: number) =>
-    acme.send("createWebhook", { body: { webhook: { url: `https://example.com/${number}` } } });
+    hooks.acme.send("createWebhook", { body: { webhook: { url: `https://example.com/${number}` } } });
   const countsOf = (responses: readonly { readonly status: number }[]) =>
     Object.fromEntries(
       [...Map.groupBy(responses, ({ status }) => status)].map(([status, all]) => [status, all.length]),
     );
-  const idsOf = async () => (await acme.send("listWebhooks")).body.data.map(({ id }) => id);
+  const idsOf = async () => (await hooks.acme.send("listWebhooks")).body.data.map(({ id }) => id);
 
   test("has at most 20 webhooks, however many are created at once, and a deleted one makes room for one", async () => {
     const numbers = Array.from({ length: 30 }, (_, number) => number);
     expect(countsOf(await Promise.all(numbers.map(create)))).toEqual({ 201: 20, 409: 10 });
     const [first, second] = await idsOf();
-    for (const id of [first!, second!]) await acme.send("deleteWebhook", { params: { id } });
+    for (const id of [first!, second!]) await hooks.acme.send("deleteWebhook", { params: { id } });
     expect(countsOf(await Promise.all(numbers.slice(0, 10).map(create)))).toEqual({ 201: 2, 409: 8 });
     expect(await idsOf()).toHaveLength(20);
   });
 
   test("that was erased and made again may have 20 again, and nothing is left of those before", async () => {
     for (let number = 0; number < 2; number++) await create(number);
-    const { id } = acme.organization;
-    await eraseOrganization(operatorOf(runtime), id, { sleep: async (milliseconds) => clock.advance(milliseconds) });
-    expect(await tracesOf(runtime, id, acme.keyId)).toEqual([]);
-    acme = await createCustomer(runtime, id);
+    const { id } = hooks.acme.organization;
+    await eraseOrganization(operatorOf(hooks.runtime), id, {
+      sleep: async (milliseconds) => hooks.clock.advance(milliseconds),
+    });
+    expect(await tracesOf(hooks.runtime, id, hooks.acme.keyId)).toEqual([]);
+    hooks.acme = await createCustomer(hooks.runtime, id);
     const numbers = Array.from({ length: 25 }, (_, number) => number);
     expect(countsOf(await Promise.all(numbers.map(create)))).toEqual({ 201: 20, 409: 5 });
   });
@@ -66,13 +50,13 @@ describe("settings", () => {
     ["http://example.com./", "must begin with https://"],
     ["https://10.1.2.3./", "must not be an address of a private network"],
   ])("with the URL %s are refused", async (url, reason) => {
-    const refused = await acme.send("createWebhook", { body: { webhook: { url } } });
+    const refused = await hooks.acme.send("createWebhook", { body: { webhook: { url } } });
     expect([refused.status, refused.body.error]).toEqual([422, `webhook.url: ${reason}`]);
   });
 
   test("take a local name with a final dot where they take it without", async () => {
     for (const url of ["http://localhost:4000/", "http://localhost.:4000/"]) {
-      expect((await acme.send("createWebhook", { body: { webhook: { url } } })).status).toBe(201);
+      expect((await hooks.acme.send("createWebhook", { body: { webhook: { url } } })).status).toBe(201);
     }
   });
 
@@ -89,7 +73,7 @@ describe("settings", () => {
 describe("an Idempotency-Key", () => {
   const url = "https://example.com/a";
   const create = (webhook: { url: string; types?: ("work_items.changed" | "upload.ended")[]; description?: string }) =>
-    acme.send("createWebhook", { body: { webhook }, headers: { "Idempotency-Key": "one" } });
+    hooks.acme.send("createWebhook", { body: { webhook }, headers: { "Idempotency-Key": "one" } });
 
   test("creates one webhook, also at once and where there is room for one", async () => {
     for (let number = 0; number < 19; number++) await add(url);
@@ -115,10 +99,10 @@ describe("an Idempotency-Key", () => {
 
   test("doesn't show a secret again that has been rotated, nor the one after it", async () => {
     const { id, secret } = (await create({ url })).body.data;
-    const rotated = (await acme.send("rotateWebhookSecret", { params: { id } })).body.data;
+    const rotated = (await hooks.acme.send("rotateWebhookSecret", { params: { id } })).body.data;
     expect(rotated.secret).toMatch(/^whsec_/);
     expect(rotated.secret).not.toBe(secret);
-    clock.advance(48 * HOUR_MS);
+    hooks.clock.advance(48 * HOUR_MS);
     const repeated = await create({ url });
     expect([repeated.status, repeated.text.includes("whsec_")]).toEqual([409, false]);
     expect(repeated.body.error).toBe(
@@ -131,22 +115,22 @@ describe("a rotation", () => {
   test("that would end a secret younger than 24 hours is refused, and says when it is possible", async () => {
     const receiver = await receive();
     const { id, secret } = await add(receiver.url);
-    const rotate = () => acme.send("rotateWebhookSecret", { params: { id } });
+    const rotate = () => hooks.acme.send("rotateWebhookSecret", { params: { id } });
     const secrets = [secret];
     for (let hour = 0; hour < 9; hour++) {
       secrets.push((await rotate()).body.data.secret);
-      clock.advance(HOUR_MS);
+      hooks.clock.advance(HOUR_MS);
     }
     const refused = await rotate();
     expect([refused.status, refused.body.error]).toEqual([
       409,
       "too many secrets of this webhook are younger than 24 hours; rotate again after 2026-03-02T12:00:00.000Z",
     ]);
-    await acme.send("testWebhook", { params: { id } });
+    await hooks.acme.send("testWebhook", { params: { id } });
     expect(secrets.map((each) => isSignedBy(each, receiver.received[0]!))).toEqual(secrets.map(() => true));
-    clock.advance(15 * HOUR_MS);
+    hooks.clock.advance(15 * HOUR_MS);
     secrets.push((await rotate()).body.data.secret);
-    await acme.send("testWebhook", { params: { id } });
+    await hooks.acme.send("testWebhook", { params: { id } });
     const [first, ...others] = secrets.map((each) => isSignedBy(each, receiver.received[1]!));
     expect([first, ...others]).toEqual([false, ...others.map(() => true)]);
     expect((await rotate()).body.error).toContain("rotate again after 2026-03-02T13:00:00.000Z");

@@ -1,55 +1,27 @@
 import type { Socket } from "node:net";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { queueWorker } from "../../../lib/aws/queue-worker.ts";
 import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
 import { createRing } from "../../../lib/webhooks/ring.ts";
 import { createDeliver } from "../../../lib/webhooks/deliver.ts";
 import { webhookMessageIn } from "../../../lib/webhooks/webhook-messages.ts";
-import { createTestClock, type TestClock } from "../../support/clock.ts";
-import { createCustomer, type Customer, operatorOf } from "../../support/customer-data.ts";
+import { createCustomer, operatorOf } from "../../support/customer-data.ts";
 import { differencesFrom } from "../../support/openapi/document-schemas.ts";
-import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
 import { createWebhookDelivery, isSignedBy, startReceiver } from "../../support/webhooks.ts";
 import { aroundRequests } from "../../support/faults.ts";
+import { useWebhooks } from "./use-webhooks.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-let clock: TestClock;
-let runtime: TestRuntime;
-let acme: Customer;
-let delivery: Awaited<ReturnType<typeof createWebhookDelivery>>;
-const receivers: Awaited<ReturnType<typeof startReceiver>>[] = [];
-beforeEach(async () => {
-  clock = createTestClock();
-  runtime = await createTestRuntime({ clock, variables: { WEBHOOKS_TO_LOCALHOST: "true" } });
-  acme = await createCustomer(runtime);
-  delivery = await createWebhookDelivery(runtime);
-});
-afterEach(async () => void (await Promise.all(receivers.splice(0).map(({ stop }) => stop()))));
-
-const receive = async (answer?: Parameters<typeof startReceiver>[0]) => {
-  const receiver = await startReceiver(answer);
-  receivers.push(receiver);
-  return receiver;
-};
-const add = async (url: string, more: object = {}) =>
-  (await acme.send("createWebhook", { body: { webhook: { url, ...more } } })).body.data;
-const get = async (id: string) => (await acme.send("getWebhook", { params: { id } })).body.data;
-const patch = (id: string, webhook: object) => acme.send("updateWebhook", { params: { id }, body: { webhook } });
-/** Lets two minutes pass, after which a new webhook has been rung by itself. */
-const greet = async (): Promise<void> => {
-  clock.advance(2 * MINUTE_MS);
-  await delivery.record();
-  // The changes and the ended jobs, one after the other.
-  await delivery.sweep();
-};
+const { hooks, receive, add, get, patch, greet } = useWebhooks();
 const newestMark = async () =>
-  Number((await acme.send("listWorkItemChanges", { query: { after: "now" } })).body.meta.page.next);
+  Number((await hooks.acme.send("listWorkItemChanges", { query: { after: "now" } })).body.meta.page.next);
 const cancelledJob = async () => {
-  const { id } = (await acme.send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 10 } } })).body.data;
-  await acme.send("cancelWorkItemUpload", { params: { id } });
+  const { id } = (await hooks.acme.send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 10 } } })).body
+    .data;
+  await hooks.acme.send("cancelWorkItemUpload", { params: { id } });
   return id;
 };
 
@@ -62,15 +34,15 @@ describe("a webhook", () => {
       const CancellationReasons = [{ Code: "None" }, { Code }, { Code: "None" }];
       return new TransactionCanceledException({ message: "cancelled", $metadata, CancellationReasons });
     };
-    aroundRequests(runtime.dynamodb, async (command, _, send) => {
+    aroundRequests(hooks.runtime.dynamodb, async (command, _, send) => {
       if (command === "TransactWriteItemsCommand" && conflicts-- > 0) throw cancel("TransactionConflict");
       return send();
     });
     const body = { webhook: { url: "https://hooks.example.com/" } };
-    expect((await acme.send("createWebhook", { body })).status).toBe(201);
+    expect((await hooks.acme.send("createWebhook", { body })).status).toBe(201);
     conflicts = 2;
-    expect((await acme.send("deleteWebhook", { params: { id } })).status).toBe(200);
-    expect((await acme.send("deleteWebhook", { params: { id } })).status).toBe(404);
+    expect((await hooks.acme.send("deleteWebhook", { params: { id } })).status).toBe(200);
+    expect((await hooks.acme.send("deleteWebhook", { params: { id } })).status).toBe(404);
     expect(conflicts).toBeLessThan(0);
   });
 
@@ -82,13 +54,13 @@ describe("a webhook", () => {
       { type: "work_items.changed", data: { sequence: await newestMark() } },
       { type: "uploads.ended", data: { more: true } },
     ]);
-    await acme.apply({ external_id: "a" }, { external_id: "b" });
-    clock.advance(5 * SECOND_MS);
-    expect(await delivery.ring()).toBe(0);
+    await hooks.acme.apply({ external_id: "a" }, { external_id: "b" });
+    hooks.clock.advance(5 * SECOND_MS);
+    expect(await hooks.delivery.ring()).toBe(0);
     expect(receiver.told().slice(2)).toEqual([{ type: "work_items.changed", data: { sequence: await newestMark() } }]);
     const job = await cancelledJob();
-    clock.advance(5 * SECOND_MS);
-    await delivery.ring();
+    hooks.clock.advance(5 * SECOND_MS);
+    await hooks.delivery.ring();
     expect(receiver.told().slice(3)).toEqual([
       {
         type: "upload.ended",
@@ -109,10 +81,10 @@ describe("a webhook", () => {
     await add(changes.url, { types: ["work_items.changed"] });
     await add(jobs.url, { types: ["upload.ended"] });
     await greet();
-    await acme.apply({ external_id: "a" });
+    await hooks.acme.apply({ external_id: "a" });
     await cancelledJob();
-    clock.advance(5 * SECOND_MS);
-    await delivery.ring();
+    hooks.clock.advance(5 * SECOND_MS);
+    await hooks.delivery.ring();
     expect(new Set(changes.told().map(({ type }) => type))).toEqual(new Set(["work_items.changed"]));
     expect(new Set(jobs.told().map(({ type }) => type))).toEqual(new Set(["uploads.ended", "upload.ended"]));
   });
@@ -122,10 +94,10 @@ describe("a webhook", () => {
     await add(receiver.url);
     await greet();
     const before = receiver.received.length;
-    const other = await createCustomer(runtime);
+    const other = await createCustomer(hooks.runtime);
     await other.apply({ external_id: "a" });
-    await delivery.record();
-    expect(await delivery.waiting()).toBe(0);
+    await hooks.delivery.record();
+    expect(await hooks.delivery.waiting()).toBe(0);
     expect(receiver.received).toHaveLength(before);
   });
 
@@ -135,13 +107,13 @@ describe("a webhook", () => {
     await greet();
     const before = receiver.received.length;
     for (const name of ["a", "b", "c"]) {
-      await acme.apply({ external_id: name });
-      await delivery.ring();
+      await hooks.acme.apply({ external_id: name });
+      await hooks.delivery.ring();
     }
     expect(receiver.received).toHaveLength(before);
-    expect(await delivery.waiting()).toBe(1);
-    clock.advance(2 * MINUTE_MS);
-    await delivery.sweep();
+    expect(await hooks.delivery.waiting()).toBe(1);
+    hooks.clock.advance(2 * MINUTE_MS);
+    await hooks.delivery.sweep();
     expect(receiver.told().slice(before)).toEqual([
       { type: "work_items.changed", data: { sequence: await newestMark() } },
     ]);
@@ -159,20 +131,20 @@ describe("ten thousand changes in a second", () => {
     await greet();
     const before = receiver.received.length;
     const first = await newestMark();
-    const handle = createDeliver(runtime);
+    const handle = createDeliver(hooks.runtime);
     const parts = Array.from({ length: PARTS }, (_, index) => first + (index + 1) * 100);
     const failures: unknown[] = [];
     const work = async (): Promise<void> => {
       for (let mark = parts.shift(); mark !== undefined; mark = parts.shift()) {
-        const news = { kind: "news", organization: acme.organization.id, mark };
+        const news = { kind: "news", organization: hooks.acme.organization.id, mark };
         await handle(JSON.stringify(news)).catch((error: unknown) => failures.push(error));
       }
     };
     await Promise.all(Array.from({ length: WORKERS }, work));
     expect(failures).toEqual([]);
     // Their messages may be delayed in the queue's own time.
-    clock.advance(2 * MINUTE_MS);
-    await delivery.sweep();
+    hooks.clock.advance(2 * MINUTE_MS);
+    await hooks.delivery.sweep();
     const rings = receiver.received.slice(before);
     expect(new Set(receiver.paths().slice(before)).size).toBe(ENDPOINTS);
     expect(rings.map(({ data }) => data)).toEqual(urls.map(() => ({ sequence: first + PARTS * 100 })));
@@ -191,15 +163,15 @@ describe("an endpoint that is down", () => {
       next_attempt_at: "2026-03-01T12:02:05.000Z",
       last_delivery: { status: 500, reason: null },
     });
-    for (const name of ["a", "b", "c"]) await acme.apply({ external_id: name });
-    await delivery.ring();
+    for (const name of ["a", "b", "c"]) await hooks.acme.apply({ external_id: name });
+    await hooks.delivery.ring();
     expect(receiver.received).toHaveLength(1);
     status = 200;
-    clock.advance(2 * MINUTE_MS);
-    await delivery.sweep();
+    hooks.clock.advance(2 * MINUTE_MS);
+    await hooks.delivery.sweep();
     expect(receiver.told().slice(1)).toEqual([{ type: "work_items.changed", data: { sequence: await newestMark() } }]);
     expect(await get(id)).toMatchObject({ status: "active", failing_since: null, next_attempt_at: null });
-    expect(await delivery.sweep()).toBe(0);
+    expect(await hooks.delivery.sweep()).toBe(0);
     expect(receiver.received).toHaveLength(2);
   });
 
@@ -209,11 +181,11 @@ describe("an endpoint that is down", () => {
     for (let count = 0; count < 19; count++) await add(gone.url);
     const receiver = await receive();
     await add(receiver.url);
-    const full = await acme.send("createWebhook", { body: { webhook: { url: receiver.url } } });
+    const full = await hooks.acme.send("createWebhook", { body: { webhook: { url: receiver.url } } });
     expect([full.status, full.body.error]).toEqual([409, "there are 20 webhooks; delete one first"]);
     await greet();
     expect(receiver.received.length).toBeGreaterThan(0);
-    const { data } = (await acme.send("listWebhooks")).body;
+    const { data } = (await hooks.acme.send("listWebhooks")).body;
     const reasons = data.map(({ last_delivery: last }) => last?.reason ?? null);
     expect(reasons.filter((reason) => reason === "the connection was refused")).toHaveLength(19);
   });
@@ -224,11 +196,11 @@ describe("an endpoint that is down", () => {
     const { id } = await add(receiver.url);
     await greet();
     expect(await get(id)).toMatchObject({ status: "disabled", last_delivery: { status: 410 } });
-    await acme.apply({ external_id: "a" });
+    await hooks.acme.apply({ external_id: "a" });
     await cancelledJob();
-    clock.advance(5 * MINUTE_MS);
-    await delivery.ring();
-    await delivery.sweep();
+    hooks.clock.advance(5 * MINUTE_MS);
+    await hooks.delivery.ring();
+    await hooks.delivery.sweep();
     expect(receiver.received).toHaveLength(1);
     status = 200;
     expect((await patch(id, { enabled: true })).body.data).toMatchObject({ status: "active" });
@@ -258,12 +230,12 @@ describe("an endpoint that is down", () => {
         next_attempt_at: "2026-03-01T12:02:05.000Z",
         last_delivery: { status, reason },
       });
-      clock.advance(2 * MINUTE_MS);
-      await delivery.sweep();
+      hooks.clock.advance(2 * MINUTE_MS);
+      await hooks.delivery.sweep();
       expect(receiver.received).toHaveLength(2);
       expect(await get(id)).toMatchObject({ status: "failing", next_attempt_at: "2026-03-01T12:04:30.000Z" });
-      clock.advance(5 * 24 * 60 * MINUTE_MS);
-      await delivery.sweep();
+      hooks.clock.advance(5 * 24 * 60 * MINUTE_MS);
+      await hooks.delivery.sweep();
       expect(await get(id)).toMatchObject({ status: "disabled", next_attempt_at: null });
     },
   );
@@ -274,33 +246,33 @@ describe("an endpoint that is down", () => {
     const { id } = await add(receiver.url, { types: ["work_items.changed"] });
     await greet();
     for (let attempt = 0; attempt < 6; attempt++) {
-      clock.advance(60 * MINUTE_MS);
-      await delivery.sweep();
+      hooks.clock.advance(60 * MINUTE_MS);
+      await hooks.delivery.sweep();
     }
     const { failing_since: since } = await get(id);
     const before = receiver.received.length;
     expect((await patch(id, { description: "mine" })).status).toBe(200);
-    expect(await delivery.drain()).toBe(0);
+    expect(await hooks.delivery.drain()).toBe(0);
     expect(receiver.received).toHaveLength(before);
     expect((await patch(id, { enabled: true })).body.data).toMatchObject({
       status: "failing",
       failing_since: since,
       next_attempt_at: null,
     });
-    await delivery.drain();
+    await hooks.delivery.drain();
     expect(receiver.received).toHaveLength(before + 1);
     // It fails again, as if for the first time, but not since then.
-    const wait = Date.parse((await get(id)).next_attempt_at!) - clock();
+    const wait = Date.parse((await get(id)).next_attempt_at!) - hooks.clock();
     expect([wait, (await get(id)).failing_since]).toEqual([5 * SECOND_MS, since]);
     status = 200;
-    clock.advance(SECOND_MS);
+    hooks.clock.advance(SECOND_MS);
     await patch(id, { enabled: true });
-    await delivery.drain();
+    await hooks.delivery.drain();
     expect(await get(id)).toMatchObject({ status: "active", failing_since: null });
     expect(receiver.received).toHaveLength(before + 2);
-    const waiting = await delivery.waiting();
+    const waiting = await hooks.delivery.waiting();
     await patch(id, { enabled: true });
-    expect(await delivery.waiting()).toBe(waiting);
+    expect(await hooks.delivery.waiting()).toBe(waiting);
   });
 });
 
@@ -313,12 +285,12 @@ describe("ten thousand jobs that end at once", () => {
       return { ...undone, status: "completed" as const, dry_run: false, ...counts };
     });
     const sent: string[] = [];
-    aroundRequests(runtime.sqs, async (command, input, send) => {
+    aroundRequests(hooks.runtime.sqs, async (command, input, send) => {
       const { Entries = [] } = input as { Entries?: { MessageBody: string }[] };
       if (command === "SendMessageBatchCommand") sent.push(...Entries.map(({ MessageBody: body }) => body));
       return send();
     });
-    await createRing(runtime, async () => jobs)(acme.organization.id, undefined, ["any"]);
+    await createRing(hooks.runtime, async () => jobs)(hooks.acme.organization.id, undefined, ["any"]);
     const [body = "", ...others] = sent;
     expect([body.length, others]).toEqual([expect.toSatisfy((length: number) => length < 64 * 1024), []]);
     const { id: more } = jobs.at(-101)!;
@@ -330,27 +302,27 @@ describe("a deliverer that is killed", () => {
   test.each(["before", "after"])("%s the call loses nothing", async (when) => {
     const receiver = await receive();
     await add(receiver.url, { types: ["work_items.changed"] });
-    const callReceiver = createCallReceiver(runtime);
+    const callReceiver = createCallReceiver(hooks.runtime);
     let isKilled = true;
-    const deliver = createDeliver(runtime, async (...call) => {
+    const deliver = createDeliver(hooks.runtime, async (...call) => {
       if (isKilled && when === "before") throw new Error("killed");
       const outcome = await callReceiver(...call);
       if (isKilled) throw new Error("killed");
       return outcome;
     });
-    delivery = await createWebhookDelivery(runtime, queueWorker(runtime, deliver));
-    clock.advance(2 * MINUTE_MS);
-    expect(await delivery.sweep()).toBe(1);
+    hooks.delivery = await createWebhookDelivery(hooks.runtime, queueWorker(hooks.runtime, deliver));
+    hooks.clock.advance(2 * MINUTE_MS);
+    expect(await hooks.delivery.sweep()).toBe(1);
     const before = receiver.received.length;
     expect(before).toBe(when === "before" ? 0 : 1);
     isKilled = false;
     // Its claim still holds.
-    clock.advance(5 * SECOND_MS);
-    await acme.apply({ external_id: "a" });
-    await delivery.ring();
+    hooks.clock.advance(5 * SECOND_MS);
+    await hooks.acme.apply({ external_id: "a" });
+    await hooks.delivery.ring();
     expect(receiver.received).toHaveLength(before);
-    clock.advance(2 * MINUTE_MS);
-    await delivery.sweep();
+    hooks.clock.advance(2 * MINUTE_MS);
+    await hooks.delivery.sweep();
     expect(receiver.told().slice(before)).toEqual([
       { type: "work_items.changed", data: { sequence: await newestMark() } },
     ]);
@@ -361,10 +333,10 @@ describe("a deliverer that is killed", () => {
     const { id } = await add(receiver.url, { types: ["work_items.changed"] });
     await greet();
     const before = receiver.received.length;
-    clock.advance(5 * SECOND_MS);
-    const news = { kind: "news", organization: acme.organization.id, mark: (await newestMark()) + 5 };
-    const call = { kind: "call", organization: acme.organization.id, webhook: id };
-    const handle = createDeliver(runtime);
+    hooks.clock.advance(5 * SECOND_MS);
+    const news = { kind: "news", organization: hooks.acme.organization.id, mark: (await newestMark()) + 5 };
+    const call = { kind: "call", organization: hooks.acme.organization.id, webhook: id };
+    const handle = createDeliver(hooks.runtime);
     // The message that it has sent is lost.
     for (let time = 0; time < 2; time++) await handle(JSON.stringify(news));
     for (let time = 0; time < 3; time++) await handle(JSON.stringify(call));
@@ -376,30 +348,30 @@ describe("a webhook that is gone", () => {
   test("while it is called stays gone", async () => {
     let id = "";
     const receiver = await receive((_, response) => {
-      void acme.send("deleteWebhook", { params: { id } }).then(() => response.writeHead(200).end());
+      void hooks.acme.send("deleteWebhook", { params: { id } }).then(() => response.writeHead(200).end());
     });
     ({ id } = await add(receiver.url));
-    clock.advance(2 * MINUTE_MS);
-    expect(await delivery.sweep()).toBe(0);
+    hooks.clock.advance(2 * MINUTE_MS);
+    expect(await hooks.delivery.sweep()).toBe(0);
     expect(receiver.received).toHaveLength(1);
-    expect((await acme.send("listWebhooks")).body.data).toEqual([]);
-    clock.advance(2 * MINUTE_MS);
-    expect(await delivery.sweep()).toBe(0);
+    expect((await hooks.acme.send("listWebhooks")).body.data).toEqual([]);
+    hooks.clock.advance(2 * MINUTE_MS);
+    expect(await hooks.delivery.sweep()).toBe(0);
     expect(receiver.received).toHaveLength(1);
   });
 
   test("with its organization is told nothing of the erasure", async () => {
     const receiver = await receive();
     await add(receiver.url);
-    await acme.apply({ external_id: "a" });
+    await hooks.acme.apply({ external_id: "a" });
     await greet();
     const before = receiver.received.length;
     const sleep = async (milliseconds: number): Promise<void> => {
-      clock.advance(milliseconds);
-      await delivery.ring();
-      await delivery.sweep();
+      hooks.clock.advance(milliseconds);
+      await hooks.delivery.ring();
+      await hooks.delivery.sweep();
     };
-    await eraseOrganization(operatorOf(runtime), acme.organization.id, { sleep });
+    await eraseOrganization(operatorOf(hooks.runtime), hooks.acme.organization.id, { sleep });
     expect(receiver.received).toHaveLength(before);
   });
 });

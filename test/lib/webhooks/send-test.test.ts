@@ -1,41 +1,11 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createTestClock, type TestClock } from "../../support/clock.ts";
-import { createCustomer, type Customer } from "../../support/customer-data.ts";
-import { createTestRuntime } from "../../support/runtime.ts";
-import { createWebhookDelivery, startReceiver } from "../../support/webhooks.ts";
+import { expect, test, vi } from "vitest";
+import { useWebhooks } from "./use-webhooks.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-let clock: TestClock;
-let acme: Customer;
-let delivery: Awaited<ReturnType<typeof createWebhookDelivery>>;
-const receivers: Awaited<ReturnType<typeof startReceiver>>[] = [];
-beforeEach(async () => {
-  clock = createTestClock();
-  const runtime = await createTestRuntime({ clock, variables: { WEBHOOKS_TO_LOCALHOST: "true" } });
-  acme = await createCustomer(runtime);
-  delivery = await createWebhookDelivery(runtime);
-});
-afterEach(async () => void (await Promise.all(receivers.splice(0).map(({ stop }) => stop()))));
+const { hooks, receive, add, get, patch, greet } = useWebhooks();
 
-const receive = async (answer?: Parameters<typeof startReceiver>[0]) => {
-  const receiver = await startReceiver(answer);
-  receivers.push(receiver);
-  return receiver;
-};
-const add = async (url: string, more: object = {}) =>
-  (await acme.send("createWebhook", { body: { webhook: { url, ...more } } })).body.data;
-const get = async (id: string) => (await acme.send("getWebhook", { params: { id } })).body.data;
-const patch = (id: string, webhook: object) => acme.send("updateWebhook", { params: { id }, body: { webhook } });
-/** Lets two minutes pass, after which a new webhook has been rung by itself. */
-const greet = async (): Promise<void> => {
-  clock.advance(2 * MINUTE_MS);
-  await delivery.record();
-  // The changes and the ended jobs, one after the other.
-  await delivery.sweep();
-};
-
-const testOf = (id: string) => acme.send("testWebhook", { params: { id } });
+const testOf = (id: string) => hooks.acme.send("testWebhook", { params: { id } });
 
 test("a test is sent at once, also to a paused webhook, and shows what was answered", async () => {
   const receiver = await receive((_, response) => void response.writeHead(418).end("I am a teapot"));
@@ -52,25 +22,25 @@ test("a test is the only message that is being sent; others wait for its end, an
   const answers: (() => void)[] = [];
   const receiver = await receive((_, response) => void answers.push(() => void response.writeHead(204).end()));
   const { id } = await add(receiver.url, { types: ["work_items.changed"] });
-  clock.advance(2 * MINUTE_MS);
+  hooks.clock.advance(2 * MINUTE_MS);
   const tested = testOf(id);
   await expect.poll(() => answers.length).toBe(1);
   const again = await Promise.all(Array.from({ length: 20 }, () => testOf(id)));
   const refusal = "a message is being sent to this webhook; test it again in some seconds";
   expect(new Set(again.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set([`409 ${refusal}`]));
-  await delivery.record();
-  await delivery.sweep();
+  await hooks.delivery.record();
+  await hooks.delivery.sweep();
   expect(answers).toHaveLength(1);
   answers[0]!();
   expect((await tested).body.data).toMatchObject({ status: 204 });
   // Without a sweep.
-  const ringing = delivery.drain();
+  const ringing = hooks.delivery.drain();
   await expect.poll(() => answers.length).toBe(2);
   expect((await testOf(id)).body.error).toBe(refusal);
   answers[1]!();
   await ringing;
   expect(receiver.told().map(({ type }) => type)).toEqual(["webhook.test", "work_items.changed"]);
-  expect(await delivery.waiting()).toBe(0);
+  expect(await hooks.delivery.waiting()).toBe(0);
 });
 
 test("a test ends the failures of its webhook by a success, and adds none", async () => {
@@ -87,10 +57,10 @@ test("a test ends the failures of its webhook by a success, and adds none", asyn
   await testOf(id);
   expect(await get(id)).toMatchObject(failing);
   status = 204;
-  clock.advance(SECOND_MS);
+  hooks.clock.advance(SECOND_MS);
   await testOf(id);
   expect(await get(id)).toMatchObject({ status: "active", failing_since: null, next_attempt_at: null });
-  await delivery.drain();
+  await hooks.delivery.drain();
   expect(receiver.told().at(-1)?.type).toBe("work_items.changed");
 });
 
