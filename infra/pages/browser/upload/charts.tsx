@@ -83,10 +83,6 @@ function dayOf(time: string): number {
   return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS;
 }
 
-function shownDay(day: number): string {
-  return shownDay(day * DAY_MS);
-}
-
 /** How many of the items that are loaded have each status, and were completed on each day of the last ones. */
 export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
   const statuses = Map.groupBy(items, ({ status }) => status);
@@ -101,7 +97,7 @@ export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
   const shown = Math.min(count, SHOWN_DAYS);
   const columns = Array.from({ length: shown }, (_, index) => {
     const day = last - (shown - 1 - index);
-    return { name: shownDay(day), count: days.get(day)?.length ?? 0 };
+    return { name: shownDay(day * DAY_MS), count: days.get(day)?.length ?? 0 };
   });
   return (
     <div class="charts">
