@@ -211,7 +211,7 @@ export function samplesOf(operation: Operation): (readonly [Language, string])[]
   };
   return Object.entries(WRITERS).map(([language, { comment, begin, call, keepId, wait, print }]) => {
     const paragraphs = [
-      making.length > 0 && `${comment} Makes something to try the last call with. If you have an ID, use that.`,
+      making.length > 0 && `${comment} Creates something for the last call. If you have an ID, use that.`,
       ...begin(needs),
       ...needed.map(({ variable, idAt }, index) => keepId(call(making[index]!), variable, idAt)),
       needs.wait && wait(call(requestOf(operationNamed("get-work-item-upload"), made))),

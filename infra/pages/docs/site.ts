@@ -68,14 +68,14 @@ function overview(guides: Section, topics: Section): Html {
     <p class="lead">
       Your organization sends <strong>work items</strong>, units of work done by agents such as tickets, calls and
       chats, from the systems where they happen. The service checks them, keeps one item for each
-      <code>external_id</code> however often you send it, and gives them back one by one, in lists and as a feed of
-      changes.
+      <code>external_id</code> however often you send it, and lets you read them one at a time, in lists, or as a feed
+      of changes.
     </p>
     <ol class="flow" aria-label="How data flows">
       <li><strong>Your systems</strong><span>help desk, telephone, CRM</span></li>
       <li><strong>Calls and files</strong><span>JSON with an API key, CSV, workbooks</span></li>
       <li><strong>Work items</strong><span>with events and custom attributes</span></li>
-      <li><strong>Your copy and reports</strong><span>by lists or the change feed</span></li>
+      <li><strong>Your copy and reports</strong><span>from lists or the change feed</span></li>
     </ol>
     <h2 id="three-ways-to-begin">Three ways to begin</h2>
     <ul class="cards">
@@ -85,11 +85,11 @@ function overview(guides: Section, topics: Section): Html {
       </li>
       <li>
         <a href="{{root}}upload">Upload a file</a
-        ><span> For people: import an export of another system, after a trial.</span>
+        ><span> For people: run a trial and import a file from another system.</span>
       </li>
       <li>
         <a href="{{root}}docs/keep-a-copy">Follow the feed</a
-        ><span> For databases and warehouses: load everything once, then only what changed.</span>
+        ><span> For databases and warehouses: load everything once, then only the changes.</span>
       </li>
     </ul>
     <h2 id="guides">${guides.title}</h2>
@@ -149,7 +149,7 @@ function llmsText(sections: readonly Section[]): string {
   });
   return `# Work items
 
-> Organizations send work items, units of work done by agents, with the events of a source system, and read them back.
+> Organizations send work items (units of work done by agents) with the events of a source system, and read them back.
 > The API is described by an OpenAPI document: {{base_url}}/v1/openapi.json
 
 ${lists.join("\n")}`;
@@ -193,7 +193,7 @@ export function docsSite() {
     {
       path: NOT_FOUND_PAGE,
       title: "Page not found",
-      description: "There is no such page.",
+      description: "There is no page at this address.",
       content: html`<main id="content" class="text">
         <h1>Page not found</h1>
         <p>
