@@ -142,7 +142,7 @@ export class StateConflictError extends WorkItemsError {
 export class ResyncRequiredError extends WorkItemsError {
   override readonly name: string = "ResyncRequiredError";
   constructor() {
-    super("the changes after this mark are not all kept; load everything again, without after");
+    super("not all changes after this cursor are kept; load everything again, without after");
   }
 }
 

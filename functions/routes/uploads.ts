@@ -139,7 +139,7 @@ export const uploadRoutes = routesOf({
       contentType: "text/csv",
       extension: true,
       document: () => ({
-        description: "Has all columns that a file without a mapping can have, and two rows.",
+        description: "A file with all columns that don't need a mapping, and two rows.",
         response: "A CSV file.",
         example: templateCsv(),
         headers: ["Content-Disposition"],
@@ -190,12 +190,12 @@ export const uploadRoutes = routesOf({
       },
       document: () => ({
         description:
-          "Everything that the upload set and no one has changed since goes back to what it was; custom attributes count one " +
-          "by one. What anyone has changed since stays, even if they changed it back, and the results name it. A work item that " +
+          "Every field that the upload set goes back to its earlier value unless someone has changed it since; each custom " +
+          "attribute counts. What anyone has changed since stays, even if they changed it back, and the results name it. A work item that " +
           "the upload created or restored is deleted again, unless someone else has changed it or its events.\n\n" +
-          "The undo is a job of its own with `undo_of`, and its rows are those of the upload. It starts no earlier than 40 " +
-          "seconds after the upload ended. Repeat the call to get the same job; if that was cancelled or has failed, another one " +
-          "does the rest, up to ten (409 afterwards). With `dry_run`, nothing is saved; while such a trial runs, the call " +
+          "The undo is a new job with `undo_of`, and its rows are those of the upload. It starts no sooner than 40 " +
+          "seconds after the upload ends. Repeat the call to get the same job; if that was canceled or has failed, another one " +
+          "does the rest, up to ten (409 afterwards). With `dry_run`, nothing is saved; while such a dry run is running, the call " +
           `returns its job. An upload can be undone until 28 days after it ended. ${UNREAD}`,
         id: examples.ids.upload,
         body: { undo: { dry_run: true } },

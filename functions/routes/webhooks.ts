@@ -127,7 +127,7 @@ export const webhookRoutes = routesOf({
       },
       document: () => ({
         description:
-          "Makes a new secret. For 24 hours each message is signed by the secrets before, too: until " +
+          "Makes a new secret. For 24 hours each message is also signed with the previous secrets: until " +
           "then your receiver can use either. After nine rotations within 24 hours the next is a 409 that says when it " +
           "will be possible: it would end a secret that must still sign.",
         id: examples.ids.webhook,
@@ -150,8 +150,8 @@ export const webhookRoutes = routesOf({
       },
       document: () => ({
         description:
-          "Sends `webhook.test` at once, also to a paused webhook, and waits up to 8 seconds for the response. While " +
-          "another message is being sent to the webhook, it is a 409. The test is then the last delivery. A success ends " +
+          "Sends `webhook.test` at once, even to a paused webhook, and waits up to 8 seconds for the response. While " +
+          "another message is being sent to the webhook, it returns 409. The test is then the last delivery. A success ends " +
           "the failures of the webhook, so that it gets what is due; a failure doesn't count as one of them.",
         id: examples.ids.webhook,
         response: "What the receiver answered.",

@@ -90,7 +90,7 @@ export const workItemRoutes = routesOf({
       document: () => ({
         description:
           "Creates, updates or restores each item by its `external_id`, in order. Fields that you leave out keep their " +
-          "values. An item that isn't valid rejects the whole call with 422; with `on_invalid: skip` (an extension) it gets an " +
+          "values. An invalid item rejects the whole call with 422; with `on_invalid: skip` (an extension) it gets an " +
           "`error` instead. An item that can't be applied doesn't affect the others. Sending the same batch again applies what is " +
           "missing and finds the rest `unchanged`. With `dry_run`, nothing is saved. Without the scope `read`, `data` is null.",
         body: {
@@ -297,7 +297,7 @@ export const workItemRoutes = routesOf({
           since: timestamp()
             .optional()
             .describe(
-              "Starts with what changed at or after this time, instead of the whole list. Not with `after`. In a URL, write `+` as `%2B`.",
+              "Starts with what changed at or after this time instead of the whole list. Can't be combined with `after`. In a URL, write `+` as `%2B`.",
             ),
           limit: limitParameter(CHANGES_PER_PAGE_DEFAULT, CHANGES_PER_PAGE_MAX),
           include: z
@@ -313,7 +313,7 @@ export const workItemRoutes = routesOf({
         data: z.array(changeSchema).describe("The result."),
         meta: pageMeta(
           z.string(),
-          { more: z.boolean().describe("Whether there are more changes now.") },
+          { more: z.boolean().describe("Whether there are more changes at the moment.") },
           CHANGES_PER_PAGE_MAX,
         ),
       }),
@@ -328,7 +328,7 @@ export const workItemRoutes = routesOf({
           "continues with what changed since; with `since`, it starts with what changed at or after a time. Pass `meta.page.next` as `after` to continue; `meta.page.more` is false at " +
           "the end of the feed. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
           "`deleted_at` is set. An item may appear more often than it changed, never less often. A page may have fewer " +
-          "records than `limit` while `meta.page.more` is true. Marks are valid for 30 days.",
+          "records than `limit` while `meta.page.more` is true. Cursors are valid for 30 days.",
         response: "A page of changed items, sorted by `sequence`.",
         example: {
           data: [

@@ -85,7 +85,7 @@ async function start({ watch = false }: { readonly watch?: boolean }): Promise<v
 
 const terminal = processTerminal();
 const program = createCommandLine(terminal, "npm start --", "Run the service on this machine");
-program.option("--watch", "start again whenever a source changes").action(start);
+program.option("--watch", "restart whenever a source file changes").action(start);
 const status = await runCommand(terminal, program, (error) =>
   error instanceof CommandError ? `Cannot start: ${error.message}` : inspect(error),
 );

@@ -31,7 +31,7 @@ const ERRORS = {
   403: {
     name: "Forbidden",
     description:
-      "The API key doesn't have a scope that this call needs, which `error` names. Keys created without scopes have all of them.",
+      "The API key lacks a scope that this call needs; `error` names it. Keys created without scopes have all of them.",
     example: "this API key lacks the scope write",
     headers: ["WWW-Authenticate"],
   },
@@ -49,9 +49,9 @@ const ERRORS = {
   410: {
     name: "ResyncRequired",
     description:
-      "What the call needs isn't kept any more. Change feed: the mark is older than 30 days, or changes after it may be " +
+      "What the call needs is no longer kept. Change feed: the cursor is older than 30 days, or changes after it may be " +
       "missing; call without `after`. Undo: the upload ended more than 28 days ago.",
-    example: "the changes after this mark are not all kept; load everything again, without after",
+    example: "not all changes after this cursor are kept; load everything again, without after",
   },
   412: {
     name: "PreconditionFailed",
@@ -84,7 +84,7 @@ const ERRORS = {
   503: {
     name: "ServiceUnavailable",
     description:
-      "The database is busy or unavailable, too many calls run at once, or the call ran out of time. Send the request again.",
+      "The database is busy or unavailable, too many calls are running, or the call ran out of time. Send the request again.",
     example: "the service is busy; retry later",
     headers: ["Retry-After"],
   },
@@ -124,7 +124,7 @@ function responseOf(status: ErrorStatus, error: ErrorResponse): Json {
 /** The schemas of error bodies. */
 export const errorSchemas = {
   Error: z
-    .strictObject({ error: z.string().describe("Message for people. Names each problem and where it is.") })
+    .strictObject({ error: z.string().describe("Message for people. Names each problem and its location.") })
     .describe("An error."),
   Problem: z
     .strictObject({
@@ -136,7 +136,7 @@ export const errorSchemas = {
       errors: z
         .array(problemDetailSchema)
         .describe("The first hundred problems. Empty for errors that aren't about a value."),
-      error: z.string().describe("The message that callers get without `application/problem+json`."),
+      error: z.string().describe("The message, as in errors without `application/problem+json`."),
     })
     .describe("An error, for callers that accept `application/problem+json` (RFC 9457). Extension."),
 };

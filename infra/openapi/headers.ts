@@ -33,7 +33,7 @@ export const RESPONSE_HEADERS = {
     '"organization";q=200;w=2',
   ),
   RateLimit: text(
-    "What is left of the rate limit: `r` requests now, and all of them again within `t` seconds.",
+    "The rest of the rate limit: `r` requests now, and all of them again within `t` seconds.",
     '"organization";r=199;t=1',
   ),
   "Content-Disposition": text("File name for browsers.", 'attachment; filename="work_items.csv"'),

@@ -19,7 +19,7 @@ const MESSAGES: Readonly<Record<WebhookMessage["type"], Message>> = {
   "work_items.changed": {
     summary: "Work items have changed",
     description: "Read the change feed to its end. At most one a second is sent to a webhook.",
-    data: z.looseObject({ sequence: count.describe("The feed has changes up to this mark.") }),
+    data: z.looseObject({ sequence: count.describe("The feed has changes up to this cursor.") }),
     example: { sequence: 1_772_361_000_456_000 },
   },
   "upload.ended": {
@@ -39,7 +39,7 @@ const MESSAGES: Readonly<Record<WebhookMessage["type"], Message>> = {
   "uploads.ended": {
     summary: "Uploads may have ended",
     description:
-      "List the uploads. Of more than 100 that wait to be sent it stands for the oldest, and it comes when a webhook is new or resumed.",
+      "List the uploads. If more than 100 messages are waiting, this one stands for the oldest. It is also sent when a webhook is new or resumed.",
     data: z.looseObject({ more: z.boolean().describe("Always true.") }),
     example: { more: true },
   },
@@ -57,7 +57,7 @@ const headers = z.object({
   "webhook-signature": z
     .string()
     .describe(
-      "`v1,` and the HMAC-SHA256 in base64 of ID, timestamp and body, joined by dots. Two while a secret rotates.",
+      "`v1,` and the HMAC-SHA256 in base64 of ID, timestamp and body, joined by dots. Several while a secret rotates.",
     ),
 });
 

@@ -37,7 +37,7 @@ async function assertComplete(
   if (isInside) throw new ResyncRequiredError();
   const { segments } = await log.read(id, { from: wanted, limit: 1 });
   if (segments.length > 0 || (at !== undefined && !isKept(at, now))) throw new ResyncRequiredError();
-  throw notAMark("is beyond the newest mark of this feed");
+  throw notAMark("is beyond the newest cursor of this feed");
 }
 
 /** How many segments to read for a page: about as many as it needs, if they are like the one that was read. */

@@ -119,9 +119,9 @@ export type CreateWebhookRequest = {
   webhook: {
     /** Where to send messages: an https URL without a user name, on port 443 or from 1024 up. */
     url: string;
-    /** What to be notified of. `upload.ended` includes `uploads.ended`. Default: everything. */
+    /** Which messages to send. `upload.ended` includes `uploads.ended`. Default: all. */
     types?: (WebhookType)[] | undefined;
-    /** A note of your own. */
+    /** Your own note. */
     description?: string | null | undefined;
   };
 };
@@ -222,7 +222,7 @@ export type ErasedWorkItemChange = {
 
 /** An error. */
 export type Error = {
-  /** Message for people. Names each problem and where it is. */
+  /** Message for people. Names each problem and its location. */
   error: string;
 };
 
@@ -348,7 +348,7 @@ export type ListWorkItemChangesResponseBody = {
       next: string;
       /** Maximum number of results in this page. */
       limit: number;
-      /** Whether there are more changes now. */
+      /** Whether there are more changes at the moment. */
       more: boolean;
     };
   };
@@ -427,7 +427,7 @@ export type Problem = {
   instance: string;
   /** The first hundred problems. Empty for errors that aren't about a value. */
   errors: (ProblemDetail)[];
-  /** The message that callers get without `application/problem+json`. */
+  /** The message, as in errors without `application/problem+json`. */
   error: string;
 };
 
@@ -477,9 +477,9 @@ export type UpdateWebhookRequest = {
   webhook: {
     /** Where to send messages: an https URL without a user name, on port 443 or from 1024 up. */
     url?: string | undefined;
-    /** What to be notified of. `upload.ended` includes `uploads.ended`. Default: everything. */
+    /** Which messages to send. `upload.ended` includes `uploads.ended`. Default: all. */
     types?: (WebhookType)[] | undefined;
-    /** A note of your own. */
+    /** Your own note. */
     description?: string | null | undefined;
     /** `false` pauses the webhook, `true` resumes it. */
     enabled?: boolean | undefined;
@@ -544,23 +544,23 @@ export type UpsertWorkItemEventResponseBody = {
   data: WorkItemEvent;
 };
 
-/** An endpoint of yours that is notified when there is something to fetch. */
+/** Your endpoint, which gets a message when there is something to fetch. */
 export type Webhook = {
   /** ID of the webhook. */
   id: string;
   /** Where messages are sent. */
   url: string;
-  /** What it is notified of. */
+  /** Which messages it gets. */
   types: ("work_items.changed" | "upload.ended")[];
-  /** A note of your own. */
+  /** Your own note. */
   description: string | null;
   /** `failing` while the last attempt has failed, `disabled` if you paused it, the receiver answered 410, or it failed for five days. */
   status: "active" | "failing" | "disabled";
-  /** When the first of the failed attempts was; null after a success. */
+  /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
   /** When the next attempt is due; null if none is. */
   next_attempt_at: string | null;
-  /** The last call of the receiver. */
+  /** The last call to the receiver. */
   last_delivery: {
     /** When it ended. */
     at: string;
@@ -577,7 +577,7 @@ export type Webhook = {
   updated_at: string;
 };
 
-/** What a webhook is notified of. */
+/** An event for which a webhook gets messages. */
 export type WebhookType = "work_items.changed" | "upload.ended";
 
 /** A webhook and its secret. */
@@ -586,17 +586,17 @@ export type WebhookWithSecret = {
   id: string;
   /** Where messages are sent. */
   url: string;
-  /** What it is notified of. */
+  /** Which messages it gets. */
   types: ("work_items.changed" | "upload.ended")[];
-  /** A note of your own. */
+  /** Your own note. */
   description: string | null;
   /** `failing` while the last attempt has failed, `disabled` if you paused it, the receiver answered 410, or it failed for five days. */
   status: "active" | "failing" | "disabled";
-  /** When the first of the failed attempts was; null after a success. */
+  /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
   /** When the next attempt is due; null if none is. */
   next_attempt_at: string | null;
-  /** The last call of the receiver. */
+  /** The last call to the receiver. */
   last_delivery: {
     /** When it ended. */
     at: string;
@@ -782,11 +782,11 @@ export type WorkItemUpload = {
   dry_run: boolean;
   /** ID of the upload that this job undoes. Its rows are those of that upload. Extension. */
   undo_of?: string | undefined;
-  /** ID of the last job that was asked to undo this upload, dry runs aside. Extension. */
+  /** ID of the last job that undoes this upload, except dry runs. Extension. */
   undone_by?: string | undefined;
   /** Number of rows in the file, or that an undo goes through. 0 until that is known. */
   total_rows: number;
-  /** Number of rows that were applied, or by an undo went through. */
+  /** Number of rows that were applied or, by an undo, processed. */
   succeeded_rows: number;
   /** Number of rows that couldn't be applied. */
   failed_rows: number;
@@ -794,19 +794,19 @@ export type WorkItemUpload = {
   created_rows: number;
   /** Number of rows that changed an item. Extension. */
   updated_rows: number;
-  /** Number of rows that changed nothing, or of which an undo had nothing to put back. Extension. */
+  /** Number of rows that changed nothing, or for which an undo had nothing to restore. Extension. */
   unchanged_rows: number;
   /** Number of rows that restored a deleted item. Extension. */
   restored_rows: number;
   /** Number of rows whose item an undo deleted, because the undone upload created it. Extension. */
   deleted_rows: number;
-  /** Number of rows whose item and event an undo put back as they were. Extension. */
+  /** Number of rows whose item and event an undo fully restored. Extension. */
   undone_rows: number;
-  /** Number of rows of which an undo put back only a part: others have changed the rest since. Extension. */
+  /** Number of rows whose item and event an undo only partly restored, because others have changed them since. Extension. */
   partly_undone_rows: number;
-  /** Number of rows whose item and event an undo left as they are. Extension. */
+  /** Number of rows whose item and event an undo left as they were. Extension. */
   kept_rows: number;
-  /** Why the job failed. Absent if it didn't. */
+  /** Why the job failed. Absent otherwise. */
   error?: string | undefined;
   /** When the job was created. */
   created_at: string;
@@ -853,7 +853,7 @@ export type WorkItemUploadMappingSource = {
   columns?: (string)[] | undefined;
   /** Separator for joined values. Default: a space. */
   join?: string | undefined;
-  /** Makes 32 characters of the names and values of `columns` instead of joining them. */
+  /** Derives 32 characters from the names and values of `columns` instead of joining them. */
   digest?: boolean | undefined;
   /** The same text for every row. */
   value?: string | undefined;
@@ -861,7 +861,7 @@ export type WorkItemUploadMappingSource = {
   first_of?: (WorkItemUploadMappingSource)[] | undefined;
   /** Translations of texts in the file. Other texts stay as they are. */
   values?: Record<string, string> | undefined;
-  /** What all other texts mean. */
+  /** Translation of all other texts. */
   otherwise?: string | undefined;
   /** Date format: `iso` (default), `unix`, `unix_ms`, or Unicode date fields such as `dd-MM-yyyy HH:mm`, at most 100 characters. */
   format?: string | undefined;
@@ -902,11 +902,11 @@ export type WorkItemUploadWithMapping = {
   dry_run: boolean;
   /** ID of the upload that this job undoes. Its rows are those of that upload. Extension. */
   undo_of?: string | undefined;
-  /** ID of the last job that was asked to undo this upload, dry runs aside. Extension. */
+  /** ID of the last job that undoes this upload, except dry runs. Extension. */
   undone_by?: string | undefined;
   /** Number of rows in the file, or that an undo goes through. 0 until that is known. */
   total_rows: number;
-  /** Number of rows that were applied, or by an undo went through. */
+  /** Number of rows that were applied or, by an undo, processed. */
   succeeded_rows: number;
   /** Number of rows that couldn't be applied. */
   failed_rows: number;
@@ -914,19 +914,19 @@ export type WorkItemUploadWithMapping = {
   created_rows: number;
   /** Number of rows that changed an item. Extension. */
   updated_rows: number;
-  /** Number of rows that changed nothing, or of which an undo had nothing to put back. Extension. */
+  /** Number of rows that changed nothing, or for which an undo had nothing to restore. Extension. */
   unchanged_rows: number;
   /** Number of rows that restored a deleted item. Extension. */
   restored_rows: number;
   /** Number of rows whose item an undo deleted, because the undone upload created it. Extension. */
   deleted_rows: number;
-  /** Number of rows whose item and event an undo put back as they were. Extension. */
+  /** Number of rows whose item and event an undo fully restored. Extension. */
   undone_rows: number;
-  /** Number of rows of which an undo put back only a part: others have changed the rest since. Extension. */
+  /** Number of rows whose item and event an undo only partly restored, because others have changed them since. Extension. */
   partly_undone_rows: number;
-  /** Number of rows whose item and event an undo left as they are. Extension. */
+  /** Number of rows whose item and event an undo left as they were. Extension. */
   kept_rows: number;
-  /** Why the job failed. Absent if it didn't. */
+  /** Why the job failed. Absent otherwise. */
   error?: string | undefined;
   /** When the job was created. */
   created_at: string;
@@ -1425,7 +1425,7 @@ export interface operations {
       query?: {
         /** `meta.page.next` of an earlier page, or a `sequence`. Without it, or with 0, the feed starts with the whole list; with `now`, after the newest change. */
         after?: string | undefined;
-        /** Starts with what changed at or after this time, instead of the whole list. Not with `after`. In a URL, write `+` as `%2B`. */
+        /** Starts with what changed at or after this time instead of the whole list. Can't be combined with `after`. In a URL, write `+` as `%2B`. */
         since?: string | undefined;
         /** Maximum number of results per page. */
         limit?: number | undefined;

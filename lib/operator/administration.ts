@@ -125,7 +125,7 @@ export async function listOrganizations(
 /** @throws StateConflictError if the organization's data is being erased */
 export function assertKept({ organization, erasing_since: erasingSince }: OrganizationRecord): void {
   if (erasingSince === undefined) return;
-  throw new StateConflictError(`the data of ${organization} is being erased since ${erasingSince}`);
+  throw new StateConflictError(`the data of ${organization} is being erased: its erasure started at ${erasingSince}`);
 }
 
 /**

@@ -15,7 +15,7 @@ const FREE_PORTS_FROM = 1024;
 /** What a webhook can be notified of. */
 const webhookTypeSchema = z
   .enum(["work_items.changed", "upload.ended"])
-  .meta({ id: "WebhookType", description: "What a webhook is notified of." });
+  .meta({ id: "WebhookType", description: "An event for which a webhook gets messages." });
 const ALL_TYPES = webhookTypeSchema.options;
 
 function inputShape() {
@@ -24,9 +24,9 @@ function inputShape() {
       "Where to send messages: an https URL without a user name, on port 443 or from 1024 up.",
     ),
     types: boundedArray(webhookTypeSchema, ALL_TYPES.length, "types", false).describe(
-      "What to be notified of. `upload.ended` includes `uploads.ended`. Default: everything.",
+      "Which messages to send. `upload.ended` includes `uploads.ended`. Default: all.",
     ),
-    description: text().nullable().describe("A note of your own."),
+    description: text().nullable().describe("Your own note."),
   };
 }
 
@@ -112,23 +112,23 @@ export const webhookSchema = z
   .strictObject({
     id: uuid.describe("ID of the webhook."),
     url: z.string().describe("Where messages are sent."),
-    types: z.array(webhookTypeSchema).describe("What it is notified of."),
-    description: z.string().nullable().describe("A note of your own."),
+    types: z.array(webhookTypeSchema).describe("Which messages it gets."),
+    description: z.string().nullable().describe("Your own note."),
     status: z
       .enum(["active", "failing", "disabled"])
       .describe(
         "`failing` while the last attempt has failed, `disabled` if you paused it, the receiver answered 410, or it failed for five days.",
       ),
-    failing_since: time.describe("When the first of the failed attempts was; null after a success."),
+    failing_since: time.describe("Time of the first failed attempt; null after a success."),
     next_attempt_at: time.describe("When the next attempt is due; null if none is."),
     last_delivery: z
       .strictObject({ at: storedTimestamp.describe("When it ended."), ...outcomeShape })
       .nullable()
-      .describe("The last call of the receiver."),
+      .describe("The last call to the receiver."),
     created_at: storedTimestamp.describe("When the webhook was created."),
     updated_at: storedTimestamp.describe("When its settings last changed."),
   })
-  .meta({ id: "Webhook", description: "An endpoint of yours that is notified when there is something to fetch." });
+  .meta({ id: "Webhook", description: "Your endpoint, which gets a message when there is something to fetch." });
 /** A webhook in responses, with a secret that is shown once. */
 export const webhookWithSecretSchema = webhookSchema
   .extend({ secret: z.string().describe("Signs the messages. It is shown only here.") })

@@ -136,7 +136,7 @@ export function deployCommand(terminal: Terminal): Promise<number> {
   const program = createCommandLine(
     terminal,
     "npm run deploy --",
-    "Deploy a region, unless that would remove what is deployed",
+    "Deploy a region, unless that would remove something that is deployed",
   );
   program
     .usage("<region> [options] [options of cdk deploy]")
@@ -144,7 +144,7 @@ export function deployCommand(terminal: Terminal): Promise<number> {
     .option("--profile <profile>", "profile of the AWS configuration files")
     .option(
       "--drop <setting>",
-      "setting that may be lost, such as firewall; can be repeated",
+      "setting that may be removed, such as firewall; can be repeated",
       (name, before?: readonly string[]) => [...(before ?? []), name],
     )
     .allowUnknownOption()

@@ -80,7 +80,7 @@ async function changed(
   const retention = wholeNumber("retention-days", values.retentionDays, RETENTION_DAYS_MAX, 0);
   if (retention !== undefined && retention > 0 && values.yes !== true) {
     const typed = await terminal.ask(
-      `From the next night on this erases work items ${retention} days after they were completed, else created, ` +
+      `From the next night on, this erases work items ${retention} days after they were completed (or created), ` +
         `and can't be undone. Type ${organization} to continue: `,
     );
     if (typed !== organization) throw new UsageError("nothing was changed");
@@ -106,7 +106,7 @@ function describe(record: OrganizationRecord, region: RegionCode): string {
     `${record.organization} in ${region}: ${record.rate} requests a second, ${record.burst} at once; ` +
     `its lists have ${record.listing_shards} shards` +
     (record.retention_days ? `; work items are erased after ${record.retention_days} days` : "") +
-    (record.erasing_since === undefined ? "" : `; it is being erased since ${record.erasing_since}`)
+    (record.erasing_since === undefined ? "" : `; its erasure started at ${record.erasing_since}`)
   );
 }
 
@@ -131,12 +131,12 @@ async function list(terminal: Terminal, values: Values): Promise<Result> {
 
 function describeFeed(state: FeedState): string {
   return (
-    `${state.organization}: marks from ${state.oldest_mark} to ${state.newest_mark}; ` +
+    `${state.organization}: cursors from ${state.oldest_mark} to ${state.newest_mark}; ` +
     (state.newest_at === null ? "no change yet" : `newest change at ${state.newest_at}`) +
     (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`) +
     (state.waiting_messages === 0 ? "" : `; ${state.waiting_messages} messages wait, of all organizations`) +
-    (state.failing_since === null ? "" : `; STOPPED: changes can't be appended since ${state.failing_since}`) +
-    (state.is_hole_due ? "; changes are lost, and its readers will load everything again" : "")
+    (state.failing_since === null ? "" : `; STOPPED: no change could be appended since ${state.failing_since}`) +
+    (state.is_hole_due ? "; changes were lost, and its readers will load everything again" : "")
   );
 }
 
@@ -235,15 +235,18 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     printResult(terminal, values, await list(terminal, values)),
   );
   command("show <organization>", "show one").action(onExisting(show));
-  command("set <organization>", "set its limits")
+  command("set <organization>", "set the limits of an organization")
     .option("--rate <number>", "requests a second")
     .option("--burst <number>", "requests at once")
     .option("--listing-shards <number>", "shards of its lists; they can only grow")
-    .option("--retention-days <number>", "erase work items so long after they were completed, else created; 0: never")
+    .option(
+      "--retention-days <number>",
+      "erase work items this many days after they were completed, or created if they never were; 0: never",
+    )
     .option("--create", "create it if it doesn't exist")
     .option("--yes", "don't ask for confirmation")
     .action(onExisting(set, "organizations set", "use --create for a new one"));
-  command("changes [organization]", "show the marks of its change feed")
+  command("changes [organization]", "show the cursors of its change feed")
     .option("--all", "of all organizations")
     .option("--resync", "make readers load everything again, such as after a table was restored")
     .action((id: string | undefined, values: Values & ChangesOptions) => changes(terminal, id, values));
@@ -260,7 +263,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
         "organizations export",
       ),
     );
-  withLedger(command("import <organization>", "read what export has written, from the standard input or a file"))
+  withLedger(command("import <organization>", "read what export wrote, from the standard input or a file"))
     .option("--file <file>", "file to read, such as acme.ndjson")
     .option("--replace", "replace what is there")
     .option("--dry-run", "write nothing")
@@ -270,7 +273,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
         "organizations import",
       ),
     );
-  command("erase <organization>", "erase everything of it, or one item or person")
+  command("erase <organization>", "erase an organization, or one item or person of it")
     .addOption(new Option("--item <external_id>", "erase only this work item").conflicts("person"))
     .option("--person <email>", "empty agents and actors with this address")
     .addOption(
@@ -285,8 +288,8 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
       ),
     );
   withLedger(withTarget(program.command("reapply-erasures")))
-    .description("erase again, in a restored table, what was erased since the time that it was restored to")
-    .requiredOption("--restored-to <time>", "the time that the table was restored to, such as 2026-11-25T10:00:00Z")
+    .description("erase again, in a restored table, what was erased after the time to which it was restored")
+    .requiredOption("--restored-to <time>", "the time to which the table was restored, such as 2026-11-25T10:00:00Z")
     .action((values: Values & ReapplyOptions) => reapply(terminal, values));
   return runOperatorCommand(terminal, program);
 }

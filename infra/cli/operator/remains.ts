@@ -116,6 +116,6 @@ export function remainsInWords(remains: readonly Remaining[]): string[] {
   return [
     "what remains:",
     ...remains.map((each) => `  ${each.what}${each.without_content ? ", no content" : ""}: until ${each.until}`),
-    ...(last === null ? [] : [`after ${last} nothing holds it any more but what people have copied by hand`]),
+    ...(last === null ? [] : [`after ${last} only copies that people made by hand still hold it`]),
   ];
 }

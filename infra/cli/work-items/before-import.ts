@@ -37,7 +37,7 @@ export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, o
     );
     for (const { row, externalId, oddity } of odd) terminal.note(`row ${row}: "${externalId}" has ${oddity}`);
   }
-  if (!isComplete) terminal.note("there are more IDs than can be compared here: later rows may repeat one");
+  if (!isComplete) terminal.note("there are more IDs than can be compared here; later rows may repeat one");
   if (repeatedRows === 0) {
     if (isComplete) terminal.note("no ID repeats");
     return;
@@ -86,6 +86,6 @@ export async function confirmed(
   if (isHarmless || isAgreed) return true;
   const answer = await ask(terminal, "Import the file? [y/N] ");
   if (answer === true) return true;
-  terminal.note(`nothing was imported${answer === undefined ? "; --yes imports without a question" : ""}`);
+  terminal.note(`nothing was imported${answer === undefined ? "; --yes imports without asking" : ""}`);
   return false;
 }

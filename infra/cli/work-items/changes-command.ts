@@ -67,7 +67,7 @@ export async function exportSince({ terminal, client, options }: CommandCall, fi
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 410) throw error;
     throw new CommandError(
-      `changes since the mark in ${file} are no longer available; empty your copy, delete ${file} and export again`,
+      `changes since the cursor in ${file} are no longer available; empty your copy, delete ${file} and export again`,
     );
   }
 }
@@ -77,7 +77,7 @@ export const changesCommand: Command = {
   arguments: "",
   summary: "print work items that changed, as they are now, one JSON object per line",
   options: {
-    "--after <mark>": 'continue after a mark, a sequence or "now" (default: all work items first)',
+    "--after <cursor>": 'continue after a cursor, a sequence or "now" (default: all work items first)',
     "--since <time>": "start with what changed at this time or later, such as 2026-01-31T09:30:00Z",
     "--follow": "wait for further changes until you stop the command",
     "--events": "include the events of each work item",

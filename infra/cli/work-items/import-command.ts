@@ -171,16 +171,16 @@ async function runImport(
 /** Uploads a table of any system. */
 export const importCommand: Command = {
   arguments: "<file>",
-  summary: "upload a CSV file or a workbook of any system; - reads the standard input",
+  summary: "import a CSV file or a workbook from any system; - reads the standard input",
   options: {
     "--mapping <file>": "JSON file that maps columns to fields",
     "--propose <file>": "write a proposed mapping to this file and upload nothing",
     "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
     "--dates <order>": "for --propose: day-first, month-first, year-first or unix, where dates don't show it",
-    "--without-totals": "leave out rows that look like no items: totals, notes, repeated headers",
+    "--without-totals": "leave out rows that look like totals, notes or repeated headers",
     "--dry-run": "trial run: show what would happen, save nothing",
-    "--yes": "import without a question, also if IDs repeat or existing items would change (for scripts)",
-    "--no-trial": "import without a trial run before it, and without a question",
+    "--yes": "import without asking, even if IDs repeat or existing items would change (for scripts)",
+    "--no-trial": "import without a trial run first, and without asking",
     "--wait": "wait until the job ends",
     "--errors <file>": "wait, then write the failed rows to this file",
     "--results <file>": "wait, then write the result of each row to this file",

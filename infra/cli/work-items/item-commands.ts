@@ -166,7 +166,8 @@ async function list({ terminal, client, options }: CommandCall) {
 export const itemCommands: Readonly<Record<string, Command>> = {
   get: {
     arguments: "<ids...>",
-    summary: "print a work item with its events as JSON, by id or external_id; several without events, one per line",
+    summary:
+      "print a work item with its events as JSON, by id or external_id; several IDs: one per line, without events",
     options: EXTERNAL_ID_OPTION,
     examples: ["get T-1001", "get T-1001 T-1002"],
     run: (call) => {
@@ -192,10 +193,10 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     options: {
       ...FILTER_OPTIONS,
       "--json": "one JSON object per line, in which formulas get no apostrophe",
-      "--since <file>": "JSON of what changed since the last call with this file, which keeps the mark",
+      "--since <file>": "JSON of what changed since the last call with this file, which keeps the cursor",
       "--events": "with --since: include the events of each work item",
     },
-    examples: ["export --status completed > completed.csv", "export --since mark.txt > changes.ndjson"],
+    examples: ["export --status completed > completed.csv", "export --since cursor.txt > changes.ndjson"],
     run: async (call) => {
       const { terminal, client, options } = call;
       const since = textOption(options, "since");
@@ -211,7 +212,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
   },
   delete: {
     arguments: "<ids...>",
-    summary: "delete work items by id or external_id; a batch or an upload with its external_id restores an item",
+    summary: "delete work items by id or external_id; a batch or an upload with the same external_id restores an item",
     options: { ...EXTERNAL_ID_OPTION, "--dry-run": "show what would be deleted without deleting anything" },
     examples: ["delete T-1001 T-1002"],
     run: deleteItems,

@@ -100,7 +100,7 @@ export function proposalLines(proposal: Proposal): string[] {
       return `choose in "values" of ${target} what these mean: ${texts.join(", ")}`;
     }),
     ...(mapping.fields?.["external_id"] === undefined
-      ? ["no column identifies the items: add external_id to the fields of the mapping"]
+      ? ["can't tell which column is the ID: add external_id to the fields of the mapping"]
       : []),
   ];
 }

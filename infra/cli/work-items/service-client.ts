@@ -42,7 +42,7 @@ export async function keepingDigits<T>(outcome: TextOutcome): Promise<T> {
 }
 
 const ADVICE: Readonly<Record<number, string>> = {
-  401: "; is WORK_ITEMS_KEY the key of this service, and not revoked?",
+  401: "; is WORK_ITEMS_KEY the key of this service, and has it not been revoked?",
 };
 
 /** Says in one line why a command failed. @returns undefined for an error of this program */

@@ -52,8 +52,8 @@ export const webhooksCommand: Command = {
   arguments: "[action] [url-or-id]",
   summary: "list webhooks; add <url>, or show, test, pause, resume, rotate or remove <id>",
   options: {
-    "--types <types>": "what to be notified of, such as work_items.changed,upload.ended (default: everything)",
-    "--description <text>": "a note of your own, for add",
+    "--types <types>": "which messages to send, such as work_items.changed,upload.ended (default: all)",
+    "--description <text>": "your own note, for add",
     "--json": "print webhooks as JSON",
   },
   examples: [

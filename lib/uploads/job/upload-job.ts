@@ -25,27 +25,25 @@ export const uploadJobSchema = z
     undo_of: uuid
       .optional()
       .describe("ID of the upload that this job undoes. Its rows are those of that upload. Extension."),
-    undone_by: uuid
-      .optional()
-      .describe("ID of the last job that was asked to undo this upload, dry runs aside. Extension."),
+    undone_by: uuid.optional().describe("ID of the last job that undoes this upload, except dry runs. Extension."),
     total_rows: count.describe("Number of rows in the file, or that an undo goes through. 0 until that is known."),
-    succeeded_rows: count.describe("Number of rows that were applied, or by an undo went through."),
+    succeeded_rows: count.describe("Number of rows that were applied or, by an undo, processed."),
     failed_rows: count.describe("Number of rows that couldn't be applied."),
     created_rows: count.describe("Number of rows that created an item. Extension."),
     updated_rows: count.describe("Number of rows that changed an item. Extension."),
     unchanged_rows: count.describe(
-      "Number of rows that changed nothing, or of which an undo had nothing to put back. Extension.",
+      "Number of rows that changed nothing, or for which an undo had nothing to restore. Extension.",
     ),
     restored_rows: count.describe("Number of rows that restored a deleted item. Extension."),
     deleted_rows: count.describe(
       "Number of rows whose item an undo deleted, because the undone upload created it. Extension.",
     ),
-    undone_rows: count.describe("Number of rows whose item and event an undo put back as they were. Extension."),
+    undone_rows: count.describe("Number of rows whose item and event an undo fully restored. Extension."),
     partly_undone_rows: count.describe(
-      "Number of rows of which an undo put back only a part: others have changed the rest since. Extension.",
+      "Number of rows whose item and event an undo only partly restored, because others have changed them since. Extension.",
     ),
-    kept_rows: count.describe("Number of rows whose item and event an undo left as they are. Extension."),
-    error: z.string().optional().describe("Why the job failed. Absent if it didn't."),
+    kept_rows: count.describe("Number of rows whose item and event an undo left as they were. Extension."),
+    error: z.string().optional().describe("Why the job failed. Absent otherwise."),
     created_at: storedTimestamp.describe("When the job was created."),
     updated_at: storedTimestamp.describe("When the job last made progress."),
   })

@@ -26,7 +26,7 @@ const sourceSchema = z
     }),
     join: z.string().optional().meta({ description: "Separator for joined values. Default: a space." }),
     digest: z.boolean().optional().meta({
-      description: "Makes 32 characters of the names and values of `columns` instead of joining them.",
+      description: "Derives 32 characters from the names and values of `columns` instead of joining them.",
     }),
     value: z.string().min(1, "must not be empty").optional().meta({ description: "The same text for every row." }),
     get first_of() {
@@ -39,7 +39,7 @@ const sourceSchema = z
     values: z.record(z.string(), z.string()).optional().meta({
       description: "Translations of texts in the file. Other texts stay as they are.",
     }),
-    otherwise: z.string().optional().meta({ description: "What all other texts mean." }),
+    otherwise: z.string().optional().meta({ description: "Translation of all other texts." }),
     format: z
       .string()
       .optional()

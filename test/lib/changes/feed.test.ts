@@ -173,7 +173,7 @@ describe("the change feed", () => {
 
   test("responds with 422 to a mark beyond the newest, also of an empty feed", async () => {
     const { changesFrom } = customer.organization;
-    const error = "after: is beyond the newest mark of this feed";
+    const error = "after: is beyond the newest cursor of this feed";
     expect(await customer.status({ after: changesFrom })).toMatchObject({ status: 422, body: { error } });
     await customer.apply(...items(2));
     await customer.deliver();

@@ -155,7 +155,7 @@ describe("erasing an organization", () => {
         await sleep(milliseconds);
       },
     });
-    expect(refusal).toBe("the data of acme is being erased since 2026-03-01T12:00:00.000Z");
+    expect(refusal).toBe("the data of acme is being erased: its erasure started at 2026-03-01T12:00:00.000Z");
     expect(await tracesOf(runtime, "acme")).toEqual([]);
   });
 

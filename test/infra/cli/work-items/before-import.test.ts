@@ -37,7 +37,7 @@ describe("before an import the command", () => {
       "2 rows repeat the ID of an earlier row, and the later row wins; the first IDs:",
       "row 5: R-1, first in row 2",
       "trial of 4 rows: would create 2, change 2, restore 0, leave 0 unchanged, reject 0",
-      "nothing was imported; --yes imports without a question",
+      "nothing was imported; --yes imports without asking",
       "",
     ]);
     expect(await typeOf("R-1")).toBeUndefined();
