@@ -41,7 +41,7 @@ function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ dat
   const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...job } = data;
   return { ...rest, data: job };
 }
-const UNREAD = "Without the scope `read`, the job has no `file_name`, `size`, `key_name`, `mapping` and `error`.";
+const UNREAD = "Without the scope `read`, the job has no `file_name`, `size`, `key_name`, `mapping` or `error`.";
 
 /** Endpoints of upload jobs. */
 export const uploadRoutes = routesOf({
@@ -95,8 +95,7 @@ export const uploadRoutes = routesOf({
       response: z.strictObject({ data: singleUploadJobSchema }),
       permissions: { workItems: { actions: ["Query", "BatchGetItem"], partitions: ["UPLOAD"] } },
       document: () => ({
-        description:
-          "Get the job until it has ended. Counters only grow, and `Retry-After` says how many seconds to wait.",
+        description: "Get the job until it has ended. Counters only grow. `Retry-After` says how many seconds to wait.",
         id: examples.ids.upload,
         response: "The job.",
         example: { data: examples.completedJob },

@@ -269,7 +269,7 @@ export const workItemRoutes = routesOf({
       },
       document: () => ({
         description:
-          "Items with `completed_at` come first, newest first, then the others by `created_at`, newest first. An item " +
+          "Items with `completed_at` come first, newest first. The others follow by `created_at`, newest first. An item " +
           `must match all filters. ${LISTS}`,
         response: "A page of items without their events.",
         example: examplePage([examples.completed], examples.cursor),

@@ -554,7 +554,7 @@ export type Webhook = {
   types: ("work_items.changed" | "upload.ended")[];
   /** Your own note. */
   description: string | null;
-  /** `failing` while the last attempt has failed, `disabled` if you paused it, the receiver answered 410, or it failed for five days. */
+  /** `failing`: the last attempt has failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
   status: "active" | "failing" | "disabled";
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
@@ -590,7 +590,7 @@ export type WebhookWithSecret = {
   types: ("work_items.changed" | "upload.ended")[];
   /** Your own note. */
   description: string | null;
-  /** `failing` while the last attempt has failed, `disabled` if you paused it, the receiver answered 410, or it failed for five days. */
+  /** `failing`: the last attempt has failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
   status: "active" | "failing" | "disabled";
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;

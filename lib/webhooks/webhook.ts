@@ -117,7 +117,7 @@ export const webhookSchema = z
     status: z
       .enum(["active", "failing", "disabled"])
       .describe(
-        "`failing` while the last attempt has failed, `disabled` if you paused it, the receiver answered 410, or it failed for five days.",
+        "`failing`: the last attempt has failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days.",
       ),
     failing_since: time.describe("Time of the first failed attempt; null after a success."),
     next_attempt_at: time.describe("When the next attempt is due; null if none is."),
