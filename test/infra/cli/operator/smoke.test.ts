@@ -37,13 +37,16 @@ const smoke = (url: string, apiKey = key, options: readonly string[] = []) =>
 const deploymentThat = async (change: (headers: Record<string, unknown>, body: string) => string): Promise<string> => {
   const server = createServer((message, response) => {
     const sent = { method: message.method, path: message.url, headers: message.headers };
+    // A busy machine breaks connections: the command then sees one that broke, too.
+    const breakOff = () => void response.destroy();
     const forwarded = httpRequest(stack.baseUrl, sent, (received) => {
       const { "content-length": _, ...headers } = received.headers;
-      void text(received).then((body) => {
-        const changed = change(headers, body);
+      const answer = async () => {
+        const changed = change(headers, await text(received));
         response.writeHead(received.statusCode ?? 500, headers).end(changed);
-      });
-    });
+      };
+      answer().catch(breakOff);
+    }).on("error", breakOff);
     message.pipe(forwarded);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -86,6 +89,9 @@ describe("npm run smoke", () => {
 
   it("writes nothing where it is in the wrong place", async () => {
     const eu = await deploymentThat((_headers, body) => body.replace('"region":"us"', '"region":"eu"'));
+    const broken = await deploymentThat(() => {
+      throw new Error("the connection breaks");
+    });
     const { key: demo } = await createKey(operator, "demo");
     const refused = await Promise.all([
       smoke(eu),
@@ -94,6 +100,7 @@ describe("npm run smoke", () => {
       smoke(stack.baseUrl, `${key.slice(0, -6)}000000`),
       smoke(stack.baseUrl, "wi_us_short"),
       smoke("http://127.0.0.1:9"),
+      smoke(broken),
       smoke("nowhere"),
     ]);
     expect(refused.map(({ status, out }) => [status, out])).toEqual(refused.map(() => [1, ""]));
@@ -104,6 +111,7 @@ describe("npm run smoke", () => {
       expect.stringMatching(/^a dry run is 401: /),
       "--key: isn't an API key",
       expect.stringContaining("http://127.0.0.1:9 does not respond: "),
+      expect.stringContaining(`${broken} does not respond: `),
       "--url: must be an address such as https://…",
     ]);
   });
