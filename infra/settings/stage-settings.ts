@@ -107,10 +107,16 @@ function domainSchema({ awsRegion }: { readonly awsRegion: string }) {
 }
 
 /** Of AWS's regions that begin with `eu`, London and Zurich aren't in the EU. */
-const EU_VAULT = /^arn:aws:backup:eu-(?:central-1|north-1|south-1|south-2|west-1|west-3):\d{12}:backup-vault:\S+$/;
+const EU_REGIONS = ["central-1", "north-1", "south-1", "south-2", "west-1", "west-3"].map((name) => `eu-${name}`);
+
+function isInEu(code: RegionCode): boolean {
+  return EU_REGIONS.includes(REGIONS[code].awsRegion);
+}
 
 function vaultPattern(code: RegionCode): RegExp {
-  return code === "eu" ? EU_VAULT : /^arn:aws:backup:[a-z0-9-]+:\d{12}:backup-vault:\S+$/;
+  return new RegExp(
+    `^arn:aws:backup:${isInEu(code) ? `(${EU_REGIONS.join("|")})` : "[a-z0-9-]+"}:\\d{12}:backup-vault:\\S+$`,
+  );
 }
 
 function regionSchema(code: RegionCode) {
@@ -120,12 +126,12 @@ function regionSchema(code: RegionCode) {
     domain: domainSchema(REGIONS[code]).optional(),
     /**
      * A daily backup of the tables, with a copy in a vault of another region, kept for some days. The copies
-     * of eu stay in the EU. @default none: point-in-time recovery in the region alone
+     * of a region in the EU stay in the EU. @default none: point-in-time recovery in the region alone
      */
     backup: settingsObject({
       vault: z
         .string()
-        .regex(vaultPattern(code), `must be the ARN of a backup vault${code === "eu" ? " in an EU region" : ""}`)
+        .regex(vaultPattern(code), `must be the ARN of a backup vault${isInEu(code) ? " in an EU region" : ""}`)
         .refine(
           (arn) => arn.split(":")[3] !== REGIONS[code].awsRegion,
           "must be in another region: this one may be lost",

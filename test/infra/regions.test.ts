@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { REGIONS, type RegionCode, regionCodes } from "../../lib/regions.ts";
 import { resourcesOfKind } from "../../lib/resources.ts";
-import { makeApp, plain, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
+import { makeApp, plain, resourceOf, resourcesOf, synthesize, type Template, templateOf } from "./synthesized.ts";
 
-const { us, eu } = synthesize();
+const { us } = synthesize();
 
 /** A template without region, names, and hashes in logical ids. */
 const anonymous = (template: Template, region: string, code: string): unknown =>
@@ -20,20 +20,25 @@ const anonymous = (template: Template, region: string, code: string): unknown =>
 
 const certificateIn = (region: string) => `arn:aws:acm:${region}:111122223333:certificate/example`;
 
-describe("the two regions", () => {
+describe("the regions", () => {
   test.each(regionCodes)("have codes that keys and host names can hold: %s", (region) => {
     expect(region).toMatch(/^[a-z]{2}$/);
     expect(REGIONS[region].awsRegion).toMatch(/^[a-z]{2}(-[a-z]+)+-\d$/);
   });
 
-  test("share nothing: neither template names the other region or imports a value", () => {
-    expect(JSON.stringify(us)).not.toMatch(/eu-west-1|WorkItems-eu|ImportValue/);
-    expect(JSON.stringify(eu)).not.toMatch(/us-east-1|WorkItems-us|ImportValue/);
-    for (const { Parameters } of [us, eu]) expect(Object.keys(Parameters)).toEqual(["BootstrapVersion"]);
+  test.each(regionCodes)("share nothing: the template of %s names no other region and imports no value", (region) => {
+    const template = templateOf(region);
+    const text = JSON.stringify(template);
+    const others = regionCodes.filter((code) => code !== region);
+    for (const each of [...others.flatMap((code) => [REGIONS[code].awsRegion, `WorkItems-${code}`]), "ImportValue"]) {
+      expect(text).not.toContain(each);
+    }
+    expect(Object.keys(template.Parameters)).toEqual(["BootstrapVersion"]);
   });
 
-  test("are alike in all but their names", () => {
-    expect(anonymous(eu, "eu-west-1", "eu")).toEqual(anonymous(us, "us-east-1", "us"));
+  test.each(regionCodes)("are alike in all but their names: %s", (region) => {
+    const made = anonymous(templateOf(region), REGIONS[region].awsRegion, region);
+    expect(made).toEqual(anonymous(us, REGIONS.us.awsRegion, "us"));
   });
 
   test("need no custom resource", () => {
@@ -83,20 +88,18 @@ describe("a stage", () => {
 
 describe("a domain", () => {
   const hostOf = (code: RegionCode) => `${code}.api.example.com`;
-  const withDomains = (zone?: string) =>
-    synthesize({
-      regions: Object.fromEntries(
-        regionCodes.map((code) => {
-          const certificate = certificateIn(REGIONS[code].awsRegion);
-          return [code, { domain: { host: hostOf(code), certificate, ...(zone !== undefined && { zone }) } }];
-        }),
-      ),
-    });
+  const withDomains = (zone?: string) => ({
+    regions: Object.fromEntries(
+      regionCodes.map((code) => {
+        const certificate = certificateIn(REGIONS[code].awsRegion);
+        return [code, { domain: { host: hostOf(code), certificate, ...(zone !== undefined && { zone }) } }];
+      }),
+    ),
+  });
 
   test("gives each region a host of its own with its own certificate, and an alias record in the zone", () => {
-    const own = withDomains("Z0123456789");
-    for (const code of ["us", "eu"] as const) {
-      const template = own[code];
+    for (const code of regionCodes) {
+      const template = templateOf(code, withDomains("Z0123456789"));
       expect(resourceOf(template, "AWS::ApiGateway::DomainName")).toMatchObject({
         DomainName: hostOf(code),
         RegionalCertificateArn: certificateIn(REGIONS[code].awsRegion),
@@ -115,7 +118,7 @@ describe("a domain", () => {
   });
 
   test("adds no record without a zone, but outputs the record's target", () => {
-    const { us: own } = withDomains();
+    const { us: own } = synthesize(withDomains());
     expect(resourcesOf(own, "AWS::Route53::RecordSet")).toEqual([]);
     expect(plain(own.Outputs["DomainTarget"]?.Value)).toMatch(/RegionalDomainName$/);
   });

@@ -86,7 +86,7 @@ export const assemblyOf = (settings: TestSettings = {}, context: TestContext = {
 export const templateOf = (region: RegionCode, settings: TestSettings = {}, context: TestContext = {}): Template =>
   assemblyOf(settings, { ...context, region }).getStackArtifact(stackIdOf(region)).template as Template;
 
-/** The templates of both regions. Only those that are read are synthesized. */
+/** The templates of two regions. Only those that are read are synthesized. */
 export const synthesize = (
   settings: TestSettings = {},
   context: TestContext = {},

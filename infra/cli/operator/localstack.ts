@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { REGIONS, stackIdOf } from "../../../lib/regions.ts";
+import { regionCodesInWords, REGIONS, stackIdOf } from "../../../lib/regions.ts";
 import { PROJECT_ROOT } from "../../build.ts";
 import { CommandError, createCommandLine, UsageError } from "../../command-line.ts";
 import { type Variables, writeEnvironmentFile } from "../../environment-file.ts";
@@ -162,7 +162,7 @@ export function localstackCommand(terminal: Terminal): Promise<number> {
     "Build, bootstrap and deploy a region to a running LocalStack, and check it",
   );
   program
-    .argument("<region>", "us or eu")
+    .argument("<region>", regionCodesInWords)
     .option("--endpoint <url>", "address of LocalStack", ENDPOINT_DEFAULT)
     .option("--inside <url>", "its address for functions, if they don't run in containers", INSIDE)
     .addHelpText("after", `\n${HOW_TO_START}`)

@@ -1,5 +1,6 @@
 import { connect } from "node:tls";
 import { once } from "node:events";
+import { regionCodes } from "../../../../lib/regions.ts";
 import { type Check, Difference, expectEqual, expectStatus, type Run } from "./check.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -44,7 +45,7 @@ async function keys({ send, key }: Run): Promise<string> {
     null,
     "nonsense",
     key.slice(0, -1),
-    key.replace(`wi_${region}_`, region === "us" ? "wi_eu_" : "wi_us_"),
+    ...regionCodes.filter((code) => code !== region).map((code) => key.replace(`wi_${region}_`, `wi_${code}_`)),
   ];
   for (const each of wrong) {
     const response = await send("/v1/work_items", { key: each });
