@@ -29,7 +29,7 @@ export const { create, handler } = lambda(
         writeList: createWriteList(runtime, uploads.objects),
         ofRows: {
           settle: createSettleBucket(uploads),
-          sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
+          sendSplit: createJobSender(sqs, environment.SPLIT_QUEUE_URL),
         },
       }),
       onEnd: (rows, job) => {

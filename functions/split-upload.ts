@@ -5,12 +5,14 @@ import { lambda } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
+import { createFinishUpload } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender, type JobMessage, parseJobMessage } from "../lib/uploads/chain/messages.ts";
 import { createSplitUpload } from "../lib/uploads/chain/split.ts";
+import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { createUploads } from "../lib/uploads/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
-/** Puts the uploaded file that each message of the split queue names into chunks, if it is not large. */
+/** Puts the uploaded file that each message of the split queue names into chunks, or merges the lists of its job at the end. */
 export const { create, handler } = lambda(
   workers.splitUpload.permissions,
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
@@ -23,8 +25,8 @@ export const { create, handler } = lambda(
       ...uploads,
       findOrganization: (id) => findOrganization(id, { consistent: true }),
       sendSplit,
-      sendLarge: createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL),
       sendChunks: createChunkSender(runtime),
+      finish: createFinishUpload({ ...uploads, writeList: createWriteList(runtime, uploads.objects) }),
     });
     /**
      * S3's own messages have no group: in the group of the organization, its files don't delay those of others. The sweep
@@ -34,9 +36,9 @@ export const { create, handler } = lambda(
       await uploads.store.watch(job);
       await sendSplit(job);
     };
-    const handle = async (body: string): Promise<void> => {
+    const handle = async (body: string, handOverAt: number): Promise<void> => {
       const { jobs, isFromS3 } = parseJobMessage(body);
-      for (const job of jobs) await (isFromS3 ? sendOn(job) : split(job));
+      for (const job of jobs) await (isFromS3 ? sendOn(job) : split(job, handOverAt));
     };
     return queueWorker(runtime, handle, createSendAgain(sqs, environment.SPLIT_QUEUE_URL));
   },

@@ -48,25 +48,14 @@ const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
 
 const rows = {
   splitUpload: {
-    summary: "Reads an uploaded CSV file once and puts its rows into chunks",
-    trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 5 },
+    summary: "Puts the rows of an uploaded CSV file into chunks, and merges long lists of rows at the end",
+    // One with 5 GiB takes minutes: so many at once that small ones seldom wait.
+    trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 20, timeoutMinutes: 15 },
     permissions: {
       access: { actions: ["GetItem"] },
       workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
       splitQueue: { actions: ["SendMessage"] },
-      largeSplitQueue: { actions: ["SendMessage"] },
-      chunksQueue: { actions: ["SendMessage"] },
-    },
-  },
-  splitLargeUpload: {
-    summary: "Puts the rows of a large CSV file into chunks, and merges its lists of rows at the end",
-    trigger: { kind: "queue", queue: "largeSplitQueue", maximumConcurrency: 5, timeoutMinutes: 15 },
-    permissions: {
-      access: { actions: ["GetItem"] },
-      workItems: { actions: ["Query", "GetItem", "UpdateItem"], partitions: ["UPLOAD"] },
-      uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
-      largeSplitQueue: { actions: ["SendMessage"] },
       chunksQueue: { actions: ["SendMessage"] },
     },
   },
@@ -81,7 +70,7 @@ const rows = {
         partitions: ["UPLOAD", "ITEM", "DRY_RUN"],
       },
       uploads: { actions: ["GetObject", "PutObject", "ListBucket"] },
-      largeSplitQueue: { actions: ["SendMessage"] },
+      splitQueue: { actions: ["SendMessage"] },
       chunksQueue: { actions: ["SendMessage"] },
     },
   },

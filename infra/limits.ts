@@ -7,8 +7,8 @@ import { type QueueResource, resources } from "../lib/resources.ts";
 export const API_TIMEOUT_SECONDS = 28;
 /** A worker takes on nothing new after 90 s; the remaining 30 s are for the window that it is applying. */
 const WORKER_TIMEOUT_SECONDS = 120;
-/** The longest that Lambda allows, for files of 5 GiB and for expired items. */
-const LARGE_WORKER_TIMEOUT_SECONDS = 900;
+/** The longest that Lambda allows, for files of 5 GiB, long lists and expired items. */
+const LONG_WORKER_TIMEOUT_SECONDS = 900;
 /** Of a function that keeps all messages: after a crash its messages, and those of their groups, wait six times as long. */
 const KEEPER_TIMEOUT_SECONDS = 30;
 /** Lambda ends a frozen invocation then: one that an erasure of an organization has to wait for. */
@@ -20,7 +20,7 @@ const TIMEOUTS_HIDDEN = 6;
 export function workerTimeoutSeconds(trigger: Trigger): number {
   if (trigger.kind === "stream") return STREAM_WORKER_TIMEOUT_SECONDS;
   if (trigger.kind === "direct") return WORKER_TIMEOUT_SECONDS;
-  if (trigger.timeoutMinutes !== undefined) return LARGE_WORKER_TIMEOUT_SECONDS;
+  if (trigger.timeoutMinutes !== undefined) return LONG_WORKER_TIMEOUT_SECONDS;
   if (trigger.kind === "schedule") return WORKER_TIMEOUT_SECONDS;
   const { keepsAll }: QueueResource = resources[trigger.queue];
   return keepsAll === true ? KEEPER_TIMEOUT_SECONDS : WORKER_TIMEOUT_SECONDS;

@@ -100,10 +100,8 @@ export const resources = {
     shortLived: { prefix: "uploads/.trials/", days: 1 },
     notifies: { queue: "splitQueue", suffix: "source.csv" },
   },
-  /** Uploaded files to put into chunks: S3's events, and jobs. */
+  /** Uploaded files to put into chunks, and long lists of rows to merge: S3's events, and jobs. */
   splitQueue: { kind: "queue", id: "SplitQueue", variable: "SPLIT_QUEUE_URL" },
-  /** Large files to put into chunks, and long lists of rows to merge. */
-  largeSplitQueue: { kind: "queue", id: "LargeSplitQueue", variable: "LARGE_SPLIT_QUEUE_URL" },
   /** Chunks of uploads to apply. */
   chunksQueue: { kind: "queue", id: "ChunksQueue", variable: "CHUNKS_QUEUE_URL" },
   /** Changes on their way from the stream to the change logs; each organization is a group. */

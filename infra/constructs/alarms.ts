@@ -6,7 +6,6 @@ import { Key } from "aws-cdk-lib/aws-kms";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
-import { resources } from "../../lib/resources.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 
 interface AlarmDefinition {
@@ -116,18 +115,18 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
         "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
       threshold: HALF_AN_HOUR_SECONDS,
     },
-    ...(["splitQueue", "chunksQueue"] as const).map((name) => ({
-      name: `${resources[name].id}Age`,
-      metric: metrics.messageAgeSeconds[name],
+    {
+      name: "SplitQueueAge",
+      metric: metrics.messageAgeSeconds.splitQueue,
+      impact:
+        "A message has waited for three hours, although workers try again after 90 minutes: uploaded files are read late.",
+      threshold: THREE_HOURS_SECONDS,
+    },
+    {
+      name: "ChunksQueueAge",
+      metric: metrics.messageAgeSeconds.chunksQueue,
       impact: "A message has waited for an hour, although workers try again after 12 minutes: upload jobs finish late.",
       threshold: HOUR_SECONDS,
-    })),
-    {
-      name: `${resources.largeSplitQueue.id}Age`,
-      metric: metrics.messageAgeSeconds.largeSplitQueue,
-      impact:
-        "A message about a large file has waited for three hours, although workers try again after 90 minutes: upload jobs with large files finish late.",
-      threshold: THREE_HOURS_SECONDS,
     },
     {
       name: "ChangesQueueAge",

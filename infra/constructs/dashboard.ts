@@ -67,7 +67,6 @@ export function addDashboard(
       metrics.jobAgeSeconds,
       metrics.fileWaitSeconds,
       metrics.messageAgeSeconds.splitQueue,
-      metrics.messageAgeSeconds.largeSplitQueue,
       metrics.messageAgeSeconds.chunksQueue,
     ]),
     graph("Messages waiting", "messages", [...metrics.messagesWaiting, metrics.deadLettersHeld]),

@@ -35,7 +35,6 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "list-conversation-uploads": ["record-conversation-upload"],
   "split-upload": ["upload-work-items"],
   "split-upload.s3": ["upload-work-items"],
-  "split-large-upload": ["upload-work-items"],
   "apply-upload-chunk": SPLIT_UPLOAD,
   "get-work-item-upload": ENDED_UPLOAD,
   "list-work-item-uploads": ["upload-work-items"],

@@ -13,7 +13,6 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { fileDue } from "../uploads/files/upload-form.ts";
 import { prefixesOf } from "../uploads/files/upload-objects.ts";
 import { FORM_MAX_BYTES } from "../uploads/job/upload-job.ts";
-import { isLarge } from "../uploads/job/upload-record.ts";
 import { jobFrom } from "../uploads/job/upload-store.ts";
 import { type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";
 import { createErasureWrites, markErasing } from "./erasure-writes.ts";
@@ -60,20 +59,16 @@ const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
 /** Of items and events only keys are read: they hold megabytes, and nothing in them matters. */
 const KEYS_ONLY: ReadonlySet<PartitionKind> = new Set(["ITEM"]);
 
-/** The longest that a worker of a large file runs, frozen or not, with a margin for clocks. */
-const LARGE_WORKERS_END_WITHIN_MS = 16 * 60_000;
-
 /**
- * Until when a file may arrive by a form of this job, or a worker may write objects of a large file, in milliseconds since the
- * epoch; 0 if neither may. Also of a job that has ended: its form can be posted until it expires.
+ * Until when a file may arrive by a form of this job, in milliseconds since the epoch; 0 if none may. Also of a job that has
+ * ended: its form can be posted until it expires.
  */
 function fileMayComeUntil(record: OwnedRecord, onDamaged: OnDamaged, since: string): number {
   if (erasedAs(record) !== "upload_jobs") return 0;
   const job = unlessDamaged(() => jobFrom(record), onDamaged);
   // Of a damaged job nothing is known: it may have the last form, for the largest file.
   if (job === undefined) return fileDue({ created_at: since, expected_size: FORM_MAX_BYTES }) + QUIET_AFTER_MS;
-  const largeUntil = isLarge(job) ? Date.parse(since) + LARGE_WORKERS_END_WITHIN_MS : 0;
-  return Math.max(largeUntil, job.origin === "form" ? fileDue(job) : 0);
+  return job.origin === "form" ? fileDue(job) : 0;
 }
 
 function countsOf(records: readonly RecordKey[]): Partial<ErasureCounts> {

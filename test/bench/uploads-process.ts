@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { create as createApplyUploadChunk } from "../../functions/apply-upload-chunk.ts";
 import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
-import { create as createSplitLargeUpload } from "../../functions/split-large-upload.ts";
 import { create as createSplitUpload } from "../../functions/split-upload.ts";
 import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
 import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
@@ -71,10 +70,7 @@ interface Queue {
   readonly url: string;
   readonly worker: QueueWorker;
 }
-const splits: readonly Queue[] = [
-  { url: environment.SPLIT_QUEUE_URL, worker: split },
-  { url: environment.LARGE_SPLIT_QUEUE_URL, worker: createSplitLargeUpload(runtime) },
-];
+const splits: Queue = { url: environment.SPLIT_QUEUE_URL, worker: split };
 const chunks: Queue = { url: environment.CHUNKS_QUEUE_URL, worker: createApplyUploadChunk(runtime) };
 
 /** Receives so many messages of a queue and invokes its function with each. @returns the running deliveries */
@@ -104,7 +100,7 @@ const runJob = async (job: JobKey): Promise<Finished> => {
   );
   while (splitting.size + applying.size > 0) {
     await Promise.race([...splitting, ...applying]);
-    for (const queue of splits) for (const work of await deliver(queue, AT_ONCE)) add(splitting, work);
+    for (const work of await deliver(splits, AT_ONCE)) add(splitting, work);
     for (const work of await deliver(chunks, AT_ONCE - applying.size)) add(applying, work);
   }
   const ended = await store.readJob(job);

@@ -135,9 +135,7 @@ describe("events/", () => {
     expect(messageIn(sent?.body ?? "")).toMatchObject({ organization: "demo", ids: [item] });
     const key = `uploads/demo/${job}/source.csv`;
     expect(messagesOf("split-upload.s3")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
-    for (const sample of ["split-upload", "split-large-upload"]) {
-      expect(messagesOf(sample)).toEqual([{ organization: "demo", id: job }]);
-    }
+    expect(messagesOf("split-upload")).toEqual([{ organization: "demo", id: job }]);
     expect(messagesOf("apply-upload-chunk")).toEqual([{ organization: "demo", id: job, bucket: 0, chunk: 0 }]);
   });
 });
@@ -198,17 +196,6 @@ describe("functions behind queues", () => {
     expect(report).toMatchObject({ rows: 1, url: expect.stringContaining(String(data["id"])) });
     const results = responseTo("get-work-item-upload-results").body.data;
     expect(results).toMatchObject({ rows: 2, url: expect.stringContaining(String(data["id"])) });
-  });
-
-  it("put a file into chunks in either way", async () => {
-    const runtime = await createTestRuntime();
-    const sent = await sendSamples(runtime, [
-      "upload-work-items",
-      "split-large-upload",
-      "apply-upload-chunk",
-      "get-work-item-upload",
-    ]);
-    expect(responseTo("get-work-item-upload", sent).body.data).toMatchObject({ status: "completed", total_rows: 2 });
   });
 });
 

@@ -255,10 +255,10 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: "test/scenarios/upload-waits.test.ts",
   },
   "last pass": {
-    defect: "an erasure ends while a worker of a large file still runs that has read the organization before",
-    file: "lib/operator/erase-organization.ts",
-    text: "const LARGE_WORKERS_END_WITHIN_MS = 16 * 60_000;",
-    instead: "const LARGE_WORKERS_END_WITHIN_MS = 0;",
+    defect: "an erasure ends while a worker still runs that has read the organization before",
+    file: "lib/operator/jobs-before.ts",
+    text: "export const WORKERS_END_WITHIN_MS = 16 * 60_000;",
+    instead: "export const WORKERS_END_WITHIN_MS = 0;",
     foundBy: "test/lib/operator/erase-organization.test.ts",
   },
   late: {

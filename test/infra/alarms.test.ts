@@ -46,7 +46,6 @@ const WHEN_SILENT: Readonly<Record<string, "fires" | "nothing happens" | "anothe
   // SQS has metrics of every queue in which a message waits.
   DeadLetters: "nothing happens",
   SplitQueueAge: "nothing happens",
-  LargeSplitQueueAge: "nothing happens",
   ChunksQueueAge: "nothing happens",
   ChangesQueueAge: "nothing happens",
   WebhooksQueueAge: "nothing happens",

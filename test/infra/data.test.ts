@@ -129,8 +129,8 @@ describe("queues", () => {
 
   test("have a dead-letter queue each, which keeps messages for 14 days, but for those of changes and webhooks", () => {
     const targets = queues.flatMap(([, queue]) => queue["RedrivePolicy"] ?? []).map((each) => JSON.stringify(each));
-    expect([queues.length, targets.length, new Set(targets).size]).toEqual([8, 3, 3]);
-    expect(deadLetters).toHaveLength(3);
+    expect([queues.length, targets.length, new Set(targets).size]).toEqual([6, 2, 2]);
+    expect(deadLetters).toHaveLength(2);
     for (const queue of deadLetters) expect(queue).toMatchObject(FOURTEEN_DAYS);
   });
 
@@ -168,7 +168,7 @@ test("bucket, queues and alarm topic reject requests without TLS", () => {
   const policies = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"].flatMap((type) =>
     resourcesOf(us, type),
   );
-  expect(policies).toHaveLength(11);
+  expect(policies).toHaveLength(9);
   for (const [, policy] of policies) {
     expect(policy).toMatchObject({
       PolicyDocument: {

@@ -6,6 +6,7 @@ import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { type Resource as StatefulResource, type ResourceName, resources } from "../../lib/resources.ts";
 import { parseEnvironment } from "../../lib/aws/environment.ts";
 import type { Permissions, TablePermissions } from "../../lib/aws/permissions.ts";
+import { WORKERS_END_WITHIN_MS } from "../../lib/operator/jobs-before.ts";
 import { idOf, plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();
@@ -217,6 +218,12 @@ test("only functions behind a key write a webhook's settings and secrets", () =>
 
 test("API functions end before the gateway gives up", () => {
   for (const { name } of allRoutes()) expect(deployed(name).properties["Timeout"]).toBeLessThan(29);
+});
+
+test("workers end before an erasure looks for the last time", () => {
+  for (const { name } of allWorkers) {
+    expect(Number(deployed(name).properties["Timeout"]) * 1000).toBeLessThan(WORKERS_END_WITHIN_MS);
+  }
 });
 
 describe("event sources", () => {

@@ -7,7 +7,6 @@ import { beforeAll, expect, test } from "vitest";
 import { allRoutes, routes } from "../../functions/routes.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { workItemEventId, workItemId } from "../../lib/identity.ts";
-import { beginPiecewiseObject } from "../../lib/uploads/files/piecewise-object.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { changeOrganization } from "../../lib/operator/administration.ts";
@@ -83,13 +82,8 @@ const deliver = async (queueUrl: string, name: string): Promise<number> => {
   return bodies.length;
 };
 const drain = async (): Promise<void> => {
-  const { SPLIT_QUEUE_URL: splits, LARGE_SPLIT_QUEUE_URL: large, CHUNKS_QUEUE_URL: chunks } = runtime.environment;
-  while (
-    (await deliver(splits, "split-upload")) +
-      (await deliver(large, "split-large-upload")) +
-      (await deliver(chunks, "apply-upload-chunk")) >
-    0
-  );
+  const { SPLIT_QUEUE_URL: splits, CHUNKS_QUEUE_URL: chunks } = runtime.environment;
+  while ((await deliver(splits, "split-upload")) + (await deliver(chunks, "apply-upload-chunk")) > 0);
 };
 
 const csv = (rows: readonly string[]): Buffer => Buffer.from(["external_id,status", ...rows].join("\n"));
@@ -359,29 +353,19 @@ test("jobs whose rows wait for another worker can be cancelled or swept with no 
   expect(deployed.refused).toEqual([]);
 });
 
-test("large files are split, and long lists merged, with no more than each function's policy", async () => {
-  const { LARGE_SPLIT_QUEUE_URL: large, CHUNKS_QUEUE_URL: chunks } = runtime.environment;
-  const huge = await formOf(70 * 1024 * 1024);
-  const file = beginPiecewiseObject(runtime, objectKeys.source(job(huge)), "text/csv");
-  for (let piece = 0; piece < 13; piece++) await file.append(Buffer.alloc(5 * 1024 * 1024, "x"));
-  await file.end();
-  await split(huge);
-  expect(await take(large)).toEqual([JSON.stringify(splitMessage(job(huge)))]);
-  await request(routes.cancelWorkItemUpload, { params: { id: huge } });
-  expect(await statusOf(huge)).toBe("cancelled");
-
+test("long lists are merged with no more than each function's policy", async () => {
+  const { SPLIT_QUEUE_URL: splits, CHUNKS_QUEUE_URL: chunks } = runtime.environment;
   const id = await upload(rows(2500));
-  const splitLarge = () => invoke("split-large-upload", sqsEvent(splitMessage(job(id))));
-  await whileRefused("GetObject", splitLarge);
-  expect(deployed.used.get("split-large-upload")).toContain("largeSplitQueue SendMessage");
+  await whileRefused("GetObject", () => split(id));
+  expect(deployed.used.get("split-upload")).toContain("splitQueue SendMessage");
   clock.advance(HOUR_MS);
-  await splitLarge();
+  await split(id);
   const [message] = await take(chunks);
   // Of two workers with the same message, one has the rows.
   await whileSlow("PutObject", () => Promise.all([1, 2].map(() => invoke("apply-upload-chunk", sqsEvent(message)))));
   while ((await whileSlow("PutObject", () => deliver(chunks, "apply-upload-chunk"))) > 0);
   expect(await statusOf(id)).toBe("processing");
-  expect(await deliver(large, "split-large-upload")).toBeGreaterThan(0);
+  expect(await deliver(splits, "split-upload")).toBeGreaterThan(0);
   expect(await statusOf(id)).toBe("completed");
 
   // Workers of rows, and no others, count what was applied before a stop.
@@ -393,7 +377,7 @@ test("large files are split, and long lists merged, with no more than each funct
     await store.buckets.claim(snapshot.job, snapshot.buckets[0]!);
     await store.requestStop(snapshot.job, "cancelled");
     clock.advance(HOUR_MS);
-    await invoke("split-large-upload", sqsEvent(splitMessage(job(stopped))));
+    await split(stopped);
     expect(await statusOf(stopped)).toBe("processing");
     await invoke("apply-upload-chunk", sqsEvent({ ...job(stopped), bucket: 0, chunk: 0 }));
     expect(await statusOf(stopped)).toBe("cancelled");

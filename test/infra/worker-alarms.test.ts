@@ -26,10 +26,10 @@ describe("upload jobs", () => {
 
   test("trigger FilesWaiting when no worker reads a file, and SplitQueueAge when its messages wait", async () => {
     const { service } = await upload();
-    const rung = await periodsOf(service, 14, sweep(service));
+    const rung = await periodsOf(service, 38, sweep(service));
     expect(minutesOf(rung)).toEqual([
       ["FilesWaiting", 35],
-      ["SplitQueueAge", 70],
+      ["SplitQueueAge", 190],
     ]);
   });
 
@@ -80,15 +80,6 @@ describe("upload jobs", () => {
       ["ChunksQueueAge", 65],
       ["JobAge", 365],
     ]);
-  });
-
-  test("trigger LargeSplitQueueAge when no worker takes a large file for three hours", async () => {
-    const service = await createWatchedService();
-    const { sqs, environment } = service.runtime;
-    const MessageBody = JSON.stringify({ organization: service.organization.id, id: "large" });
-    await sqs.send(new SendMessageCommand({ QueueUrl: environment.LARGE_SPLIT_QUEUE_URL, MessageBody }));
-    const rung = await periodsOf(service, 40, nothing);
-    expect(minutesOf(rung)).toEqual([["LargeSplitQueueAge", 185]]);
   });
 
   test("trigger SweepStopped when every sweep fails", async () => {

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import { isLarge, type UploadBucket } from "../../lib/uploads/job/upload-record.ts";
+import type { UploadBucket } from "../../lib/uploads/job/upload-record.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { aroundRequests, failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
+import { createDyingUploads } from "../support/uploads/dying-workers.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 
@@ -160,18 +162,18 @@ describe("a job ends", () => {
 
   it("without its lists when all workers die that write them for a day", async () => {
     const id = await uploads.begin(manyRows(2500));
-    const large = async (): Promise<readonly Record<string, unknown>[]> => {
+    const requested = async (): Promise<readonly Record<string, unknown>[]> => {
       for (const message of await uploads.harness.take("chunks"))
         await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
-      return uploads.harness.take("large");
+      return uploads.harness.take("split");
     };
-    let messages = await large();
-    while (messages.length === 0) messages = await large();
+    let messages = await requested();
+    while (messages.length === 0) messages = await requested();
     // The worker gets no further than its claim.
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
-    expect(await uploads.harness.store.claimFinish(job)).toBe(true);
+    expect(await uploads.harness.store.claim(job)).toBeDefined();
     uploads.clock.advance(25 * 60 * MINUTE_MS);
-    await uploads.harness.splitLarge(sqsEvent(messages[0]), lambdaContext(900_000));
+    await uploads.harness.split(sqsEvent(messages[0]), lambdaContext(900_000));
     expect(await uploads.get(id)).toMatchObject({
       status: "completed",
       error: "failed_rows and results could not be written for a day",
@@ -183,7 +185,7 @@ describe("a job ends", () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nE-1\n");
     const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
     const source = { etag: '"other"', size: 17, writtenAt: new Date(uploads.clock()) };
-    expect(await uploads.harness.store.claimSplit(job, source)).toBeDefined();
+    expect(await uploads.harness.store.claim(job, { source })).toBeDefined();
     uploads.clock.advance(CLAIM_MS + 1);
     await uploads.split(id);
     expect(await uploads.get(id)).toMatchObject({ status: "failed", error: "the file was replaced while it was read" });
@@ -224,7 +226,7 @@ describe("a worker close to its time limit", () => {
     }
     expect(deliveries).toBe(3);
     expect(await uploads.get(id)).toMatchObject({ status: "processing" });
-    expect(await uploads.harness.deliver("large")).toBe(1);
+    expect(await uploads.harness.deliver("split")).toBe(1);
     const { error, ...job } = await uploads.get(id);
     expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", succeeded_rows: 2500 });
   });
@@ -239,7 +241,7 @@ describe("a worker close to its time limit", () => {
         const [message] = await uploads.harness.take("chunks");
         await uploads.harness.apply(sqsEvent(message), closeToTheLimit);
       }
-      const [message, ...others] = await uploads.harness.take("large");
+      const [message, ...others] = await uploads.harness.take("split");
       expect(others).toEqual([]);
       if (message === undefined) throw new Error("no message requests the lists");
       return { id, message };
@@ -248,7 +250,7 @@ describe("a worker close to its time limit", () => {
     it("leaves the report to another, which has the time", async () => {
       const { id, message } = await applyAll();
       expect(await uploads.get(id)).toMatchObject({ status: "processing", failed_rows: FAILED });
-      await uploads.harness.splitLarge(sqsEvent(message), lambdaContext(120_000));
+      await uploads.harness.split(sqsEvent(message), lambdaContext(120_000));
       const { error, ...job } = await uploads.get(id);
       expect({ error, ...job }).toMatchObject({ error: undefined, status: "completed", failed_rows: FAILED });
       const { url } = await uploads.failedRows(id);
@@ -257,7 +259,7 @@ describe("a worker close to its time limit", () => {
 
     it("says how many the report lists where a whole run is not enough", async () => {
       const { id, message } = await applyAll();
-      await uploads.harness.splitLarge(sqsEvent(message), closeToTheLimit);
+      await uploads.harness.split(sqsEvent(message), closeToTheLimit);
       const job = await uploads.get(id);
       expect(job).toMatchObject({ status: "completed", total_rows: FAILED, failed_rows: FAILED });
       const { url } = await uploads.failedRows(id);
@@ -268,26 +270,132 @@ describe("a worker close to its time limit", () => {
   });
 });
 
-describe("a file larger than 64 MB", () => {
-  it("is left to workers of its own before anything is read", async () => {
-    const { id } = await uploads.harness.upload(uploads.organization, "external_id\nL-1\n");
-    const bytes = 64 * 1024 * 1024;
-    const stop = aroundRequests(uploads.runtime.s3, async (command, _, send) => {
-      const { output, ...response } = await send();
-      return {
-        ...response,
-        output: command === "HeadObjectCommand" ? { ...output, ContentLength: bytes + 1 } : output,
-      };
-    });
-    await uploads.split(id);
-    expect(await uploads.get(id)).toMatchObject({ status: "pending" });
-    expect(await uploads.harness.take("large")).toEqual([splitMessage(uploads.jobKey(id))]);
-    expect([bytes, bytes + 1].map((size) => isLarge({ source_size: size }))).toEqual([false, true]);
+/** Lets the sweep run each minute, and workers handle what it sends. @returns the minutes until the job has ended */
+const minutesToEnd = async ({ clock, sweep, harness, get }: UploadService, id: string): Promise<number> => {
+  const start = clock();
+  while ((await get(id))["status"] === "processing" && clock() < start + 60 * MINUTE_MS) {
+    clock.advance(MINUTE_MS);
+    await sweep();
+    await harness.drain();
+  }
+  return (clock() - start) / MINUTE_MS;
+};
 
+describe("a worker that dies", () => {
+  it("while it reads a file leaves it to the sweep: the queue hides its message for an hour and a half", async () => {
+    const dying = await createDyingUploads();
+    const { sqs, environment } = dying.runtime;
+    const { id } = await dying.harness.upload(dying.organization, manyRows(2000));
+    const MessageBody = JSON.stringify(splitMessage(dying.jobKey(id)));
+    const QueueUrl = environment.SPLIT_QUEUE_URL;
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+    const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+    let chunks = 0;
+    const hasDied = await dying.work("split", JSON.parse(message!.Body!) as object, (command) =>
+      command === "PutObjectCommand" ? ++chunks === 3 : false,
+    );
+    expect([hasDied, await dying.get(id)]).toMatchObject([true, { status: "processing", total_rows: 0 }]);
+
+    expect(await minutesToEnd(dying, id)).toBe(1);
+    const ended = await dying.get(id);
+    expect(ended).toMatchObject({ status: "completed", total_rows: 2000, created_rows: 2000 });
+    const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }));
+    expect(Attributes).toMatchObject({
+      VisibilityTimeout: String(90 * 60),
+      ApproximateNumberOfMessages: "0",
+      ApproximateNumberOfMessagesNotVisible: "1",
+    });
+    // Then it comes again.
+    expect(await dying.work("split", JSON.parse(message!.Body!) as object, () => false)).toBe(false);
+    expect(await dying.harness.take("chunks")).toEqual([]);
+    expect(await dying.get(id)).toEqual(ended);
+  });
+
+  it.each([
+    ["of rows", ["chunks"]],
+    ["of files", ["chunks", "split"]],
+  ] as const)("while it merges lists leaves them to the sweep, if it is one %s", async (_, deaths) => {
+    const dying = await createDyingUploads();
+    const id = await dying.begin(manyRows(3));
+    const [chunks = {}] = await dying.harness.take("chunks");
+    const messages = { chunks, split: splitMessage(dying.jobKey(id)) };
+    for (const [before, queue] of deaths.entries()) {
+      dying.clock.advance(before * (CLAIM_MS + 1));
+      // The first object of a worker of rows has the lines of the window.
+      let left = queue === "chunks" ? 2 : 1;
+      const isList = (command: string): boolean => command === "PutObjectCommand" && --left === 0;
+      expect(await dying.work(queue, messages[queue], isList)).toBe(true);
+      expect(await dying.get(id)).toMatchObject({ status: "processing", succeeded_rows: 3 });
+    }
+    // As long as the claim lasts, the message has no effect.
+    for (const queue of ["chunks", "split"] as const) {
+      expect(await dying.work(queue, messages[queue], () => false)).toBe(false);
+    }
+    expect(await dying.get(id)).toMatchObject({ status: "processing", succeeded_rows: 3 });
+    expect(await minutesToEnd(dying, id)).toBe(1);
+    expect(await dying.get(id)).toMatchObject({ status: "completed", succeeded_rows: 3 });
+    expect(await dying.resultLines(id)).toHaveLength(3);
+  });
+});
+
+describe("lists", () => {
+  /** A job whose rows are counted and whose lists aren't merged. @returns its id and a message about it for each queue */
+  const counted = async (rows: number) => {
+    // Short rows: the file has one bucket.
+    const id = await uploads.begin(`external_id\n${Array.from({ length: rows }, (_, row) => `${row}\n`).join("")}`);
+    const [message = {}] = await uploads.harness.take("chunks");
+    const stop = failRequests(uploads.runtime.dynamodb, (command, { Key }) =>
+      command.startsWith("Update") && JSON.stringify(Key).includes("#JOB")
+        ? { name: "Killed", httpStatusCode: 400 }
+        : undefined,
+    );
+    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
     stop();
-    await uploads.harness.splitLarge(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext(900_000));
-    await uploads.harness.drain();
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 1 });
+    expect(await uploads.get(id)).toMatchObject({ status: "processing", succeeded_rows: rows });
+    return { id, chunks: message, split: splitMessage(uploads.jobKey(id)) };
+  };
+  /** Calls a function before each list is written. */
+  const beforeLists = (act: () => Promise<unknown>) =>
+    aroundRequests(uploads.runtime.s3, async (command, { Key }: { Key?: string }, send) => {
+      if (command === "PutObjectCommand" && Key?.endsWith(".csv")) await act();
+      return send();
+    });
+
+  it.each(["chunks", "split"] as const)("are merged by one worker, however many get a message of %s", async (queue) => {
+    const { id, ...messages } = await counted(3);
+    let lists = 0;
+    const stop = beforeLists(async () => void lists++);
+    const worker = queue === "split" ? uploads.harness.split : uploads.harness.apply;
+    const workers = [1, 2, 3].map(() => worker(sqsEvent(messages[queue]), lambdaContext(120_000)));
+    for (const { batchItemFailures } of await Promise.all(workers)) expect(batchItemFailures).toEqual([]);
+    stop();
+    expect(lists).toBe(1);
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 3 });
+  });
+
+  it("that are being merged when their job is cancelled belong to the cancelled job at once", async () => {
+    const { id, split } = await counted(3);
+    const { store } = uploads.harness;
+    const stop = beforeLists(() => store.requestStop(uploads.jobKey(id), "cancelled"));
+    await uploads.harness.split(sqsEvent(split), lambdaContext(120_000));
+    stop();
+    expect(await uploads.get(id)).toMatchObject({ status: "cancelled", succeeded_rows: 3 });
+    expect(await uploads.resultLines(id)).toHaveLength(3);
+  });
+
+  it("that take longer than five seconds are left to workers of files", async () => {
+    const { id, chunks } = await counted(2500);
+    const stop = aroundRequests(uploads.runtime.s3, async (command, _, send) => {
+      if (command === "GetObjectCommand") uploads.clock.advance(5000);
+      return send();
+    });
+    await uploads.harness.apply(sqsEvent(chunks), lambdaContext(120_000));
+    stop();
+    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+    expect(await uploads.harness.take("split")).toEqual([splitMessage(uploads.jobKey(id))]);
+    await uploads.harness.split(sqsEvent(splitMessage(uploads.jobKey(id))), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2500 });
+    expect(await uploads.resultLines(id)).toHaveLength(2500);
   });
 });
 

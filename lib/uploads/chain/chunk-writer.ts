@@ -1,9 +1,9 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { type Frame, FrameWriter } from "../files/frames.ts";
 import { CHUNK_LAYOUT, objectKeys, type UploadObjects } from "../files/upload-objects.ts";
-import { CLAIM_MS } from "../job/bucket-store.ts";
 import type { UploadJob } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
+import { createKeepClaim, StoppedError } from "./keep-claim.ts";
 
 /** How rows are cut: the same file must always be cut in the same way (`objectKeys.chunk`). */
 export const CHUNK_LIMITS = {
@@ -13,13 +13,6 @@ export const CHUNK_LIMITS = {
   /** Bytes of a small file for each bucket: enough to be worth the overhead of one. */
   bucketBytes: 64 * 1024,
 };
-/** Time between the notes that a worker still reads rows. */
-const NOTE_MS = CLAIM_MS / 3;
-
-/** The job was stopped or published by another worker, or its organization is being erased: this worker must stop. */
-export class StoppedError extends Error {
-  override readonly name: string = "StoppedError";
-}
 
 /** What writing chunks requires. */
 export interface ChunkWriterDependencies extends Pick<RuntimeWith<never>, "clock"> {
@@ -45,15 +38,16 @@ export class ChunkWriter {
   readonly #job: UploadJob;
   readonly #limits: typeof CHUNK_LIMITS;
   readonly #buckets: readonly OpenChunk[];
+  /** Keeps the claim on the job. @throws StoppedError */
+  readonly note: () => Promise<void>;
   #rows = 0;
-  #notedAt: number;
 
   constructor(dependencies: ChunkWriterDependencies, job: UploadJob, buckets: number) {
     this.#with = dependencies;
     this.#job = job;
     this.#limits = dependencies.limits ?? CHUNK_LIMITS;
     this.#buckets = Array.from({ length: buckets }, () => ({ frames: new FrameWriter(), rows: 0, number: 0 }));
-    this.#notedAt = dependencies.clock();
+    this.note = createKeepClaim(dependencies, job);
   }
 
   /** Adds a row to a bucket. Returns a promise if its chunk is full, to be awaited before the next call. @throws StoppedError */
@@ -70,14 +64,6 @@ export class ChunkWriter {
   async end(): Promise<{ readonly chunks: readonly number[]; readonly rows: number }> {
     for (const [number, { rows }] of this.#buckets.entries()) if (rows > 0) await this.#writeChunk(number);
     return { chunks: this.#rows === 0 ? [] : this.#buckets.map(({ number }) => number), rows: this.#rows };
-  }
-
-  /** Notes now and then that this worker lives. @throws StoppedError */
-  async note(): Promise<void> {
-    const { clock, store } = this.#with;
-    if (clock() < this.#notedAt + NOTE_MS) return;
-    if (!(await store.noteSplit(this.#job))) throw new StoppedError();
-    this.#notedAt = clock();
   }
 
   async #writeChunk(bucket: number): Promise<void> {

@@ -8,7 +8,7 @@ import {
   hasWaitedEnough,
   isBusy,
   isComplete,
-  isLarge,
+  isEnded,
   isRefusedForGood,
   isSettled,
   logFieldsOf,
@@ -21,28 +21,43 @@ import {
 import { CLAIM_MS } from "../job/bucket-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { type ChunkDependencies, ChunkTurn } from "./chunk-turn.ts";
+import { createKeepClaim, StoppedError } from "./keep-claim.ts";
 import type { SendJob } from "./messages.ts";
 
 /** Claims without progress after which a stopped bucket is closed as it is. */
 const CLOSING_ATTEMPTS_MAX = CHUNK_ATTEMPTS_MAX + 2;
 const UNCOUNTED = "some of the last rows may be applied and not counted";
 const UNLISTED = "failed_rows and results could not be written for a day";
+/** A worker of rows merges lists for this long. Longer ones are left to workers that have minutes. */
+const SHORT_LISTS_MS = 5_000;
 
 type EndDependencies = Pick<RuntimeWith<never>, "log"> & { readonly store: UploadStore };
 
-/** Ends a job with these counters. @param lists the run that merged its lists, and what they lack */
+/** The run that merged a job's lists, and what they lack. */
+interface MergedLists {
+  readonly merged?: string;
+  readonly shortfalls?: readonly string[];
+}
+
+/** Ends a job with these counters. */
 async function end(
-  { store, log }: EndDependencies,
+  dependencies: EndDependencies,
   job: UploadJob,
   counters: ReturnType<typeof sumOf>,
-  { merged, shortfalls = [] }: { readonly merged?: string; readonly shortfalls?: readonly string[] } = {},
+  lists: MergedLists = {},
 ): Promise<void> {
+  const { store, log } = dependencies;
+  const { merged, shortfalls = [] } = lists;
   const status = job.stopping ?? "completed";
   const error = [job.error, ...shortfalls].filter(Boolean).join("; ");
   const endedNow = await store.end(job, counters, { status, merged, ...(shortfalls.length > 0 && { error }) });
   const { key_id: keyId, total_rows: rows, source_size: bytes } = job;
-  if (!endedNow) return;
-  log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, ...toRowCounters(counters), bytes });
+  if (endedNow)
+    log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, ...toRowCounters(counters), bytes });
+  if (endedNow || job.stopping) return;
+  // A stop that came after the last row was counted changes no row. Its own message found the job busy.
+  const current = await store.readJob(job);
+  if (current?.stopping && !isEnded(current)) await end(dependencies, current, counters, lists);
 }
 
 /** Makes the function that ends a job of which no row is applied: it is to stop and is not in chunks yet, or has no rows. */
@@ -90,8 +105,8 @@ export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<ne
   /** What a worker of rows does itself, and leaves to others. @default this worker merges long lists */
   readonly ofRows?: {
     readonly settle: SettleBucket;
-    /** Sends a job whose lists take long to workers with more time. */
-    readonly sendLarge: SendJob;
+    /** Sends a job whose lists take long to workers that have the time. */
+    readonly sendSplit: SendJob;
   };
 }
 
@@ -144,38 +159,47 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     return shortfalls;
   };
 
+  /** Merges the lists of a job that this worker has claimed. @returns undefined if other workers have to do it */
+  const mergeLists = async (
+    snapshot: UploadSnapshot,
+    claimed: UploadJob,
+    until: number,
+  ): Promise<MergedLists | undefined> => {
+    const isOverdue = hasWaitedEnough(lastChangeOf(snapshot), clock());
+    // A worker that had claimed the job has died.
+    if (isOverdue && snapshot.job.busy_until > 0) return { shortfalls: [UNLISTED] };
+    const merged = randomUUID();
+    const listsUntil = ofRows ? Math.min(until, clock() + SHORT_LISTS_MS) : until;
+    const time: ListTime = {
+      isOver: () => clock() >= listsUntil,
+      note: createKeepClaim(dependencies, claimed),
+    };
+    try {
+      const shortfalls = await writeLists(snapshot, merged, time);
+      return shortfalls && { merged, shortfalls };
+    } catch (error) {
+      if (!isOverdue || error instanceof StoppedError) throw error;
+      log.error("lists of an upload cannot be written", { ...logFieldsOf(claimed), error: error as Error });
+      return { shortfalls: [UNLISTED] };
+    }
+  };
+
   return async (given: UploadSnapshot, until: number): Promise<void> => {
     const snapshot = given.job.stopping ? await stopAll(given, until) : given;
     if (snapshot === undefined || (!snapshot.job.stopping && !isComplete(snapshot))) return;
-    const { job } = snapshot;
-    if (ofRows && isLarge(job)) return ofRows.sendLarge(job);
-    // Long lists take minutes: only one worker merges them at a time.
-    if (!ofRows && !(await store.claimFinish(job))) return;
-    const isOverdue = hasWaitedEnough(lastChangeOf(snapshot), clock());
-    const withoutLists = (): Promise<void> =>
-      end(dependencies, job, sumOf(snapshot.buckets), { shortfalls: [UNLISTED] });
-    // A worker that had claimed the job has died.
-    if (isOverdue && job.busy_until > 0) return withoutLists();
-    let notedAt = clock();
-    const merged = randomUUID();
-    const time: ListTime = {
-      isOver: () => clock() >= until,
-      note: async () => {
-        if (ofRows || clock() < notedAt + CLAIM_MS / 3) return;
-        await store.noteFinish(job);
-        notedAt = clock();
-      },
-    };
-    let shortfalls: string[] | undefined;
+    const { job, buckets } = snapshot;
+    const claimed = await store.claim(job);
+    if (claimed === undefined) return;
     try {
-      shortfalls = await writeLists(snapshot, merged, time);
+      const lists = await mergeLists(snapshot, claimed, until);
+      if (lists) return await end(dependencies, job, sumOf(buckets), lists);
+      await store.release(claimed);
+      await ofRows?.sendSplit({ organization: job.organization, id: job.id });
     } catch (error) {
-      if (!isOverdue) throw error;
-      log.error("lists of an upload cannot be written", { ...logFieldsOf(job), error: error as Error });
-      return withoutLists();
+      if (error instanceof StoppedError) return;
+      await store.release(claimed);
+      throw error;
     }
-    if (shortfalls) await end(dependencies, job, sumOf(snapshot.buckets), { merged, shortfalls });
-    else await ofRows?.sendLarge(job);
   };
 }
 

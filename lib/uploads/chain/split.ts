@@ -8,7 +8,6 @@ import {
   bucketCount,
   bucketOf,
   isEnded,
-  isLarge,
   isRefusedForGood,
   logFieldsOf,
   mappingOf,
@@ -16,8 +15,9 @@ import {
 } from "../job/upload-record.ts";
 import { CLAIM_MS } from "../job/bucket-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
-import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies, StoppedError } from "./chunk-writer.ts";
-import type { EndWithoutRows } from "./finish.ts";
+import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
+import type { EndWithoutRows, FinishUpload } from "./finish.ts";
+import { StoppedError } from "./keep-claim.ts";
 import { type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
 import { chunksOfUndo, sourceOfUndo, undoBeginsAt } from "./undo-chunks.ts";
 
@@ -36,10 +36,9 @@ function permanentFailure(error: unknown): string | undefined {
 export interface SplitDependencies extends ChunkWriterDependencies, Pick<RuntimeWith<never>, "log"> {
   /** Sends the job to the queue that this worker reads. */
   readonly sendSplit: SendJob;
-  /** Sends the job of a large file to workers of its own. @default this is one */
-  readonly sendLarge?: SendJob;
   readonly sendChunks: SendChunks;
   readonly endWithoutRows: EndWithoutRows;
+  readonly finish: FinishUpload;
 }
 
 /** What publishes a job. */
@@ -79,10 +78,12 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
 /**
  * Makes the function that puts the rows of a job's file into chunks, then publishes the job in one write and sends the message of
  * each bucket's first chunk. No row is applied before that. The same file gives the same chunks, so that a run that is repeated
- * does no harm.
+ * does no harm. A job that is in chunks already is ended if all its rows are counted: its lists take longer than a worker of rows
+ * has.
+ * @returns a function that ends the lists at a time, in milliseconds since the epoch
  */
 export function createSplitUpload(dependencies: SplitDependencies) {
-  const { clock, log, store, objects, sendSplit, sendLarge, sendChunks, endWithoutRows } = dependencies;
+  const { clock, log, store, objects, sendSplit, sendChunks, endWithoutRows, finish } = dependencies;
 
   const fail = async (job: UploadJob, error: string): Promise<void> => {
     await store.requestStop(job, "failed", { error, unlessPublished: true });
@@ -94,7 +95,7 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     if (!isUnavailable(error)) throw error;
     const since = job.refused_since || clock();
     const delay = secondsAfterRefusal(since, clock());
-    const isReleased = await store.releaseSplit(job, clock() + delay * 500).then(
+    const isReleased = await store.release(job, clock() + delay * 500).then(
       () => true,
       () => false,
     );
@@ -104,9 +105,13 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     else await sendSplit({ organization, id, refused_since: since }, CLAIM_MS / 1000);
   };
 
-  return async (message: JobMessage): Promise<void> => {
+  return async (message: JobMessage, handOverAt: number): Promise<void> => {
     const job = await store.readJob(message);
-    if (!job || isEnded(job) || job.chunks) return;
+    if (!job || isEnded(job)) return;
+    if (job.chunks) {
+      const snapshot = await store.read(job);
+      return snapshot && finish(snapshot, handOverAt);
+    }
     if (job.stopping) return endWithoutRows(job);
     const undone = job.undo_of === undefined ? undefined : await store.read({ ...message, id: job.undo_of });
     // A dry run writes nothing, so it doesn't matter who else does.
@@ -120,13 +125,12 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     if (job.source_etag !== undefined && job.source_etag !== source.etag) {
       return fail(job, "the file was replaced while it was read");
     }
-    if (!undone && sendLarge && isLarge({ source_size: source.size })) return sendLarge(message);
     if (job.split_attempts >= ATTEMPTS_MAX && message.refused_since === undefined) {
       return fail(job, "the file could not be read after repeated tries");
     }
     if (isRefusedForGood(job, clock())) return fail(job, "reading the file makes no progress");
 
-    const claimed = await store.claimSplit(job, source, message.refused_since);
+    const claimed = await store.claim(job, { source, refusedSince: message.refused_since });
     if (claimed === undefined) return;
     try {
       const file = await (undone ? chunksOfUndo(objects, undone) : splitFile(dependencies, claimed));

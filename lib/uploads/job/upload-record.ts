@@ -14,8 +14,6 @@ export interface JobKey {
 
 /** The most buckets of a job: chunks of so many are applied at the same time. */
 const BUCKETS_MAX = 8;
-/** Larger files have workers of their own, so that small ones don't wait for them. */
-const LARGE_FILE_BYTES = 64 * 1024 * 1024;
 /** Claims of a bucket without progress after which its job fails. */
 export const CHUNK_ATTEMPTS_MAX = 6;
 /** What a store refuses is no failure of a worker, but a job doesn't wait for it forever. */
@@ -31,7 +29,7 @@ export function bucketOf(externalId: string, buckets: number): number {
   return crc32(externalId) % buckets;
 }
 
-/** A worker's claim on a job's file or on a bucket. */
+/** A worker's claim on a job, to read its file or to merge its lists, or on a bucket. */
 const claimShape = {
   /**
    * Until when its worker may work or, after the store refused it, until when the next one waits, in milliseconds since the
@@ -77,7 +75,7 @@ const rowCountersSchema = z.object({
   kept_rows: z.int().default(0),
 });
 
-/** The record of an upload job. Its claim belongs to the worker that reads the file. */
+/** The record of an upload job. Its claim belongs to the worker that reads the file or merges the lists. */
 export const uploadJobRecordSchema = z.object({
   organization: z.string(),
   id: z.string(),
@@ -283,11 +281,6 @@ export function isEnded({ status }: Pick<UploadJob, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-/** Whether a job's file has workers of its own. */
-export function isLarge({ source_size: size = 0 }: Pick<UploadJob, "source_size">): boolean {
-  return size > LARGE_FILE_BYTES;
-}
-
 /** The sums of counters. */
 export function sumOf(counters: readonly Counters[]): Counters {
   return Object.fromEntries(
@@ -315,7 +308,7 @@ export function toRowCounters(counters: Counters) {
 export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJobResponse {
   const changed = isEnded(job) ? [] : [job.changed_at, ...buckets.map((bucket) => bucket.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
-  // Of an undo, the size is that of the undone job's file, by which the worker of its lists is chosen.
+  // Of an undo, the record has the size of the undone job's file.
   const size = job.undo_of === undefined ? (job.expected_size ?? job.source_size) : undefined;
   return {
     id: job.id,

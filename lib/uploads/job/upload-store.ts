@@ -56,6 +56,18 @@ const IS_OPEN = "attribute_exists(#check_at)";
 const IS_RUNNING = `${IS_OPEN} AND attribute_not_exists(#stopping)`;
 const IS_UNREAD = `${IS_RUNNING} AND attribute_not_exists(#chunks)`;
 
+/** The condition under which a worker may have a job: until its rows are in chunks to read its file, then to merge its lists. */
+function whileHeld({ chunks }: UploadJob): string {
+  return chunks === undefined ? IS_UNREAD : IS_OPEN;
+}
+
+/** A file as its object is when a worker begins to read it. */
+interface SourceFile {
+  readonly etag: string;
+  readonly size: number;
+  readonly writtenAt: Date;
+}
+
 /**
  * The records of upload jobs in the WorkItems table, with those of their buckets. Every change is one conditional write with absolute
  * values, so that a write that is repeated because its response was lost does no harm.
@@ -154,55 +166,57 @@ export class UploadStore {
   }
 
   /**
-   * Claims the reading of a job's file. @param refusedSince as in `BucketStore.claim`
-   * @returns undefined if another worker reads it, or it must not be read
+   * Claims a job that no worker has: to read its file, or to merge its lists.
+   * @param reading the file that is read; `refusedSince` as in `BucketStore.claim` @default merges the lists
+   * @returns undefined if another worker has the job, or that must not be done
    */
-  async claimSplit(
+  async claim(
     job: UploadJob,
-    source: { readonly etag: string; readonly size: number; readonly writtenAt: Date },
-    refusedSince = 0,
+    reading?: { readonly source: SourceFile; readonly refusedSince?: number | undefined },
   ): Promise<UploadJob | undefined> {
     const now = this.#clock();
+    const { source, refusedSince = 0 } = reading ?? {};
     return this.#changeJob(job, {
       set: {
-        status: "processing",
-        source_etag: source.etag,
-        source_size: source.size,
-        source_written_at: isoTime(source.writtenAt.getTime()),
-        split_attempts: job.split_attempts + (refusedSince > 0 ? 0 : 1),
-        refused_since: job.refused_since || refusedSince,
         busy_until: now + CLAIM_MS,
         changed_at: now,
-        resent: 0,
-        check_at: isoTime(now + CHECK_WITHIN_MS),
+        ...(source && {
+          status: "processing",
+          source_etag: source.etag,
+          source_size: source.size,
+          source_written_at: isoTime(source.writtenAt.getTime()),
+          split_attempts: job.split_attempts + (refusedSince > 0 ? 0 : 1),
+          refused_since: job.refused_since || refusedSince,
+          resent: 0,
+          check_at: isoTime(now + CHECK_WITHIN_MS),
+        }),
       },
       condition: [
-        IS_UNREAD,
+        whileHeld(job),
         "(attribute_not_exists(#busy_until) OR #busy_until < :now)",
-        "(attribute_not_exists(#source_etag) OR #source_etag = :etag)",
+        ...(source ? ["(attribute_not_exists(#source_etag) OR #source_etag = :etag)"] : []),
       ].join(" AND "),
-      given: { now, etag: source.etag },
+      given: { now, ...(source && { etag: source.etag }) },
     });
   }
 
-  /** Notes that a worker still reads the file. @returns false if it must stop */
-  async noteSplit(job: JobKey): Promise<boolean> {
+  /** Notes that a worker still has a job. @returns false if it must stop */
+  async note(job: UploadJob): Promise<boolean> {
     const now = this.#clock();
     const set = { busy_until: now + CLAIM_MS, changed_at: now };
-    return (await this.#changeJob(job, { set, condition: IS_UNREAD })) !== undefined;
+    return (await this.#changeJob(job, { set, condition: whileHeld(job) })) !== undefined;
   }
 
-  /** Gives the file back because the store has refused. @param until when the next worker may claim it */
-  async releaseSplit(job: UploadJob, until: number): Promise<void> {
+  /**
+   * Gives a job back that its worker isn't done with.
+   * @param refusedUntil until when the next worker is to wait for the store; 0 if it needn't wait
+   */
+  async release(job: UploadJob, refusedUntil = 0): Promise<void> {
     const now = this.#clock();
     const attempts = Math.max(0, job.split_attempts - 1);
-    const set = {
-      busy_until: until,
-      changed_at: now,
-      split_attempts: attempts,
-      refused_since: job.refused_since || now,
-    };
-    await this.#changeJob(job, { set, condition: IS_UNREAD });
+    const refused = { split_attempts: attempts, refused_since: job.refused_since || now };
+    const set = { busy_until: refusedUntil, changed_at: now, ...(refusedUntil > 0 && refused) };
+    await this.#changeJob(job, { set, condition: whileHeld(job) });
   }
 
   /** Records in one write that all rows are in chunks. @returns undefined if the job was stopped, or published before */
@@ -226,19 +240,6 @@ export class UploadStore {
       },
       condition: IS_UNREAD,
     });
-  }
-
-  /** Claims the merging of a job's lists. @returns false if another worker merges them, or the job has ended */
-  async claimFinish(job: JobKey): Promise<boolean> {
-    const now = this.#clock();
-    const condition = `${IS_OPEN} AND (attribute_not_exists(#busy_until) OR #busy_until < :now)`;
-    const set = { busy_until: now + CLAIM_MS, changed_at: now };
-    return (await this.#changeJob(job, { set, condition, given: { now } })) !== undefined;
-  }
-
-  /** Notes that a worker still merges the lists. */
-  async noteFinish(job: JobKey): Promise<void> {
-    await this.#changeJob(job, { set: { busy_until: this.#clock() + CLAIM_MS }, condition: IS_OPEN });
   }
 
   /**

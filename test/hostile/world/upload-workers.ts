@@ -14,8 +14,9 @@ import { NO_RESPONSE, type World } from "./world.ts";
 
 const WORKER_MS = 120_000;
 const MINUTE_MS = 60_000;
-/** Time until SQS delivers a message again whose worker was stopped: that of the queues in the template. */
-const VISIBILITY_MS = 12 * MINUTE_MS;
+/** How long a worker of each queue runs, and when SQS delivers a message again whose worker was stopped: as in the template. */
+const SPLIT_QUEUE = { workerMs: 15 * MINUTE_MS, visibilityMs: 90 * MINUTE_MS, batch: 1 };
+const CHUNKS_QUEUE = { workerMs: WORKER_MS, visibilityMs: 12 * MINUTE_MS, batch: 4 };
 /**
  * Claims in a row without progress after which nothing more goes wrong with a job: after three its file, or the row at
  * which its workers die, fails.
@@ -46,13 +47,16 @@ export class UploadWorkers implements Uploads {
     this.#queues = queues;
     this.#plain = createWorkers(world.base);
     this.#fatalWrite = world.hostilities.chosen.has("deaths") ? world.seed % FATAL_WRITES : Infinity;
-    const { SPLIT_QUEUE_URL, LARGE_SPLIT_QUEUE_URL, CHUNKS_QUEUE_URL } = world.base.environment;
-    for (const url of [SPLIT_QUEUE_URL, LARGE_SPLIT_QUEUE_URL, CHUNKS_QUEUE_URL]) {
+    const { SPLIT_QUEUE_URL, CHUNKS_QUEUE_URL } = world.base.environment;
+    for (const { url, workerMs, visibilityMs, batch } of [
+      { url: SPLIT_QUEUE_URL, ...SPLIT_QUEUE },
+      { url: CHUNKS_QUEUE_URL, ...CHUNKS_QUEUE },
+    ]) {
       const sendAgain = createSendAgain(world.runtime.sqs, url);
       queues.add({
         url,
-        visibilityMs: VISIBILITY_MS,
-        batch: url === CHUNKS_QUEUE_URL ? 4 : 1,
+        visibilityMs,
+        batch,
         mayLose: true,
         invoke: async (records) => {
           const jobs = records.map(({ body }) => jobIn(body));
@@ -63,7 +67,7 @@ export class UploadWorkers implements Uploads {
           jobs.forEach((job) => this.#begin(job));
           const { handle } = createWorkers(world.runtime, sizes);
           const result = await world.call(
-            WORKER_MS,
+            workerMs,
             {
               isCalm,
               isSlow,
@@ -71,7 +75,7 @@ export class UploadWorkers implements Uploads {
               onEnd: () => jobs.forEach((job) => this.#end(job)),
             },
             (clock) =>
-              queueWorker(world.runtime, handle, sendAgain)({ Records: records }, lambdaContext(WORKER_MS, clock)),
+              queueWorker(world.runtime, handle, sendAgain)({ Records: records }, lambdaContext(workerMs, clock)),
           );
           if (result === NO_RESPONSE) return undefined;
           return new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));

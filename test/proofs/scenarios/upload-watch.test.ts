@@ -40,7 +40,7 @@ const ORIGINS = {
 const claimSplit = async (uploads: UploadService, id: string) => {
   const { store, objects } = uploads.harness;
   const source = (await objects.head(objectKeys.source(uploads.jobKey(id))))!;
-  const claimed = await store.claimSplit(await jobOf(uploads, id), source);
+  const claimed = await store.claim(await jobOf(uploads, id), { source });
   if (claimed === undefined) throw new Error("the file cannot be claimed");
   return claimed;
 };
@@ -57,6 +57,20 @@ const claimBucket = async (uploads: UploadService, id: string) => {
   return claimed;
 };
 
+/** Brings a job into the state in which all its rows are counted and nothing ends it. */
+const countAll = async (uploads: UploadService, id: string) => {
+  const [message] = await publish(uploads, id);
+  let updates = 0;
+  const stop = failRequests(uploads.runtime.dynamodb, (command) =>
+    command.startsWith("Update") && ++updates > 2 ? { name: "Killed", httpStatusCode: 400 } : undefined,
+  );
+  await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
+  stop();
+  const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+  expect([job.status, ...buckets.map((bucket) => isDone(job, bucket))]).toEqual(["processing", true]);
+  return job;
+};
+
 /** Brings a job into a state in which nothing works on it and no message names it. */
 const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unknown>> = {
   "S3's message is sent on and lost": async (uploads, id) => {
@@ -65,23 +79,17 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
   },
   "the splitter dies": claimSplit,
   "the splitter waits for the store and its message is lost": async (uploads, id) =>
-    uploads.harness.store.releaseSplit(await claimSplit(uploads, id), uploads.clock() + 1000),
+    uploads.harness.store.release(await claimSplit(uploads, id), uploads.clock() + 1000),
   "no bucket is claimed": publish,
   "the worker of a bucket dies": claimBucket,
   "a bucket waits for the store and its message is lost": async (uploads, id) => {
     const claimed = await claimBucket(uploads, id);
     await uploads.harness.store.buckets.release(uploads.jobKey(id), claimed, uploads.clock() + 1000);
   },
-  "all buckets are done and nothing ends the job": async (uploads, id) => {
-    const [message] = await publish(uploads, id);
-    let updates = 0;
-    const stop = failRequests(uploads.runtime.dynamodb, (command) =>
-      command.startsWith("Update") && ++updates > 2 ? { name: "Killed", httpStatusCode: 400 } : undefined,
-    );
-    await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
-    stop();
-    const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
-    expect([job.status, ...buckets.map((bucket) => isDone(job, bucket))]).toEqual(["processing", true]);
+  "all buckets are done and nothing ends the job": countAll,
+  "the worker that merges its lists dies": async (uploads, id) => {
+    const job = await countAll(uploads, id);
+    expect(await uploads.harness.store.claim(job)).toBeDefined();
   },
   "it is cancelled before it is split": (uploads, id) =>
     uploads.harness.store.requestStop(uploads.jobKey(id), "cancelled"),

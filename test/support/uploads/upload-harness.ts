@@ -3,7 +3,6 @@ import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { create as createApplyUploadChunk } from "../../../functions/apply-upload-chunk.ts";
-import { create as createSplitLargeUpload } from "../../../functions/split-large-upload.ts";
 import { create as createSplitUpload } from "../../../functions/split-upload.ts";
 import { type Organization } from "../../../lib/organizations/organization.ts";
 import type { QueueWorker } from "../../../lib/aws/queue-worker.ts";
@@ -56,7 +55,6 @@ export const s3Event = (job: JobKey) => ({
 export const createUploadHarness = (runtime: TestRuntime) => {
   const { environment, sqs, clock } = runtime;
   const split = createSplitUpload(runtime);
-  const splitLarge = createSplitLargeUpload(runtime);
   const apply = createApplyUploadChunk(runtime);
   const store = new UploadStore(runtime);
   const objects = createUploadObjects(runtime);
@@ -81,14 +79,12 @@ export const createUploadHarness = (runtime: TestRuntime) => {
 
   const queues = {
     split: { url: environment.SPLIT_QUEUE_URL, worker: split },
-    large: { url: environment.LARGE_SPLIT_QUEUE_URL, worker: splitLarge },
     chunks: { url: environment.CHUNKS_QUEUE_URL, worker: apply },
   };
   const deliverFrom = (queue: keyof typeof queues) => deliver(queues[queue].url, queues[queue].worker);
 
   return {
     split,
-    splitLarge,
     apply,
     store,
     objects,
@@ -111,7 +107,7 @@ export const createUploadHarness = (runtime: TestRuntime) => {
     },
     /** Delivers messages until the queues are empty. */
     drain: async (): Promise<void> => {
-      while ((await deliverFrom("split")) + (await deliverFrom("large")) + (await deliverFrom("chunks")));
+      while ((await deliverFrom("split")) + (await deliverFrom("chunks")));
     },
     /** Creates a job and writes its file to the bucket, as the endpoint does. */
     upload: async (organization: Organization, file: string | Buffer, id: string = randomUUID()): Promise<JobKey> => {

@@ -45,11 +45,10 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
     onEnd: () => undefined,
   };
   const { store, objects } = uploads;
-  const sendLarge = createJobSender(sqs, environment.LARGE_SPLIT_QUEUE_URL);
-  const split = createSplitUpload({ ...uploads, limits: SMALL_CHUNKS });
+  const split = createSplitUpload({ ...uploads, limits: SMALL_CHUNKS, finish: createFinishUpload(uploads) });
   const withWindows = { ...uploads, limits: sizes.window };
-  const finish = createFinishUpload({ ...uploads, ofRows: { settle: createSettleBucket(withWindows), sendLarge } });
-  const finishLarge = createFinishUpload(uploads);
+  const settle = createSettleBucket(withWindows);
+  const finish = createFinishUpload({ ...uploads, ofRows: { settle, sendSplit: uploads.sendSplit } });
   const apply = createApplyChunk({ ...withWindows, finish });
   return {
     store,
@@ -67,14 +66,10 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
       if ("bucket" in (JSON.parse(body) as object)) return apply(body, handOverAt);
       const { jobs, isFromS3 } = parseJobMessage(body);
       for (const job of jobs) {
-        const snapshot = isFromS3 ? undefined : await store.read(job);
         if (isFromS3) {
           await store.watch(job);
           await uploads.sendSplit(job);
-        }
-        // Only the workers of large files get a job whose rows are in chunks.
-        else if (snapshot?.job.chunks && !isEnded(snapshot.job)) await finishLarge(snapshot, handOverAt);
-        else await split(job);
+        } else await split(job, handOverAt);
       }
     },
     sweep: createSweep(uploads),

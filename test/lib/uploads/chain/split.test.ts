@@ -1,10 +1,12 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Organization } from "../../../../lib/organizations/organization.ts";
+import { createFinishUpload } from "../../../../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender } from "../../../../lib/uploads/chain/messages.ts";
 import { createSplitUpload } from "../../../../lib/uploads/chain/split.ts";
 import { readRows } from "../../../../lib/uploads/files/frames.ts";
 import { CHUNK_LAYOUT, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
+import { createWriteList } from "../../../../lib/uploads/files/write-list.ts";
 import { bucketOf, type JobKey } from "../../../../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../../../../lib/uploads/worker-dependencies.ts";
 import { createTestOrganization } from "../../../support/organization.ts";
@@ -44,9 +46,10 @@ const split = async (file: string, sizes: readonly number[], isFoundAgain = true
     findOrganization: () => Promise.resolve(isFoundAgain || asked++ === 0 ? organization : undefined),
     sendSplit: createJobSender(runtime.sqs, runtime.environment.SPLIT_QUEUE_URL),
     sendChunks: createChunkSender(runtime),
+    finish: createFinishUpload({ ...uploads, writeList: createWriteList(runtime, objects) }),
     limits: LIMITS,
   });
-  await run(job);
+  await run(job, runtime.clock() + 60_000);
   return { job, chunks: await chunksOf(job) };
 };
 const chunksOf = async (job: JobKey) => {

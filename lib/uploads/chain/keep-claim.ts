@@ -1,0 +1,29 @@
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { CLAIM_MS } from "../job/bucket-store.ts";
+import type { UploadJob } from "../job/upload-record.ts";
+import type { UploadStore } from "../job/upload-store.ts";
+
+/** Time between the notes that a worker still has a job. */
+const NOTE_MS = CLAIM_MS / 3;
+
+/** The job was stopped, published or ended by another worker, or its organization is being erased: this worker must stop. */
+export class StoppedError extends Error {
+  override readonly name: string = "StoppedError";
+}
+
+/**
+ * Makes the function that keeps the claim on a job, which its worker calls now and then.
+ * @param job as it was claimed
+ * @returns a function that throws StoppedError if the worker must stop
+ */
+export function createKeepClaim(
+  { clock, store }: Pick<RuntimeWith<never>, "clock"> & { readonly store: UploadStore },
+  job: UploadJob,
+) {
+  let notedAt = clock();
+  return async (): Promise<void> => {
+    if (clock() < notedAt + NOTE_MS) return;
+    if (!(await store.note(job))) throw new StoppedError();
+    notedAt = clock();
+  };
+}
