@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     ];
     await endedDaysAgo(site.stack, late, 29);
     const { page } = await site.begin(`#job=${late}`);
-    await page.getByText("This import ended more than 28 days ago. It can’t be undone any more.").waitFor();
+    await page.getByText("This import ended more than 28 days ago. It can no longer be undone.").waitFor();
     expect(await page.getByRole("button", { name: /^Undo/ }).count()).toBe(0);
     await look(page, "undo-too-late");
 
