@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await becomes(page, "Team")).toBe("kept");
     expect(await page.getByLabel(/^Date format/).inputValue()).toBe("dd/MM/yyyy HH:mm");
     await page
-      .locator("p.bad", { hasText: '1 row of the first 30 doesn’t fit: "someday" doesn\'t match the format' })
+      .locator("p.bad", { hasText: "1 row of the first 30 doesn’t fit: “someday” doesn’t match the format" })
       .waitFor();
     await page.getByRole("group", { name: /^Which time zone are these times in\?/ }).waitFor();
     await page.getByLabel("Another time zone").fill("Europe/Berlin");
