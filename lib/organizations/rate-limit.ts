@@ -120,7 +120,7 @@ function refuse(account: Account, now: number, atLeast = 0): void {
  * organization has one record, which instances debit in leases. When the limit is reached, an instance leases requests that
  * become free in the future instead of trying repeatedly, so that the record is written about 50 times a second with any
  * number of instances and requests. Admits at most burst + rate × (window + 5 s). Requests are rejected if the record is
- * throttled, and pass if the table is unavailable or doesn't respond within 100 ms.
+ * throttled, and pass if the table is unavailable or doesn't respond within 100 ms. Decision 32 says what leases save.
  * @param failedOpen called with the error of each outage
  * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  * @returns a function that throws RateLimitExceededError
