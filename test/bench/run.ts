@@ -47,10 +47,11 @@ const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
 const measureIn = (directory: string, name: string): Promise<BenchRow[]> =>
   new Promise((resolve, reject) => {
     const options = { cwd: directory, maxBuffer: 2 ** 26 };
-    execFile(process.execPath, ["test/bench/run.ts", name, "--json"], options, (error, stdout, stderr) => {
-      if (stdout === "") reject(new Error(`the other commit's bench ${name} failed: ${stderr}`, { cause: error }));
+    const child = execFile(process.execPath, ["test/bench/run.ts", name, "--json"], options, (error, stdout) => {
+      if (stdout === "") reject(new Error(`the bench ${name} of the other commit failed`, { cause: error }));
       else resolve(JSON.parse(stdout) as BenchRow[]);
     });
+    child.stderr?.pipe(process.stderr);
   });
 
 const rows: (BenchRow & { readonly other?: number | undefined })[] = [];
