@@ -383,6 +383,21 @@ describe("lists", () => {
     expect(await uploads.resultLines(id)).toHaveLength(3);
   });
 
+  it("are given back by a worker that the store refuses, so that the next one needn't wait", async () => {
+    const { id, chunks } = await counted(3);
+    let updates = 0;
+    const stop = failRequests(uploads.runtime.dynamodb, (command) =>
+      command.startsWith("Update") && ++updates === 2
+        ? { name: "ThrottlingException", httpStatusCode: 400 }
+        : undefined,
+    );
+    await uploads.harness.apply(sqsEvent(chunks), lambdaContext(120_000));
+    stop();
+    expect(await uploads.get(id)).toMatchObject({ status: "processing" });
+    await uploads.harness.apply(sqsEvent(chunks), lambdaContext(120_000));
+    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 3 });
+  });
+
   it("that take longer than five seconds are left to workers of files", async () => {
     const { id, chunks } = await counted(2500);
     const stop = aroundRequests(uploads.runtime.s3, async (command, _, send) => {
