@@ -2,8 +2,7 @@ import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { lambda } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createAppendChanges } from "../lib/changes/change-queue-worker.ts";
-import { createReadEndedJobs } from "../lib/webhooks/read-ended-jobs.ts";
-import { createRing } from "../lib/webhooks/ring.ts";
+import { createReadEndedJobs, createRing } from "../lib/webhooks/ring.ts";
 import { workers } from "./workers.ts";
 
 /** Appends the changes in each message to the change log of its organization, and rings its webhooks. */

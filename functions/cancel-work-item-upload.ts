@@ -4,7 +4,7 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createEndWithoutRows } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender } from "../lib/uploads/chain/messages.ts";
-import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
+import { openJobHeaders } from "../lib/uploads/job/upload-job.ts";
 import {
   isEnded,
   type JobKey,

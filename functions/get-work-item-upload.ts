@@ -1,7 +1,7 @@
 import { NotFoundError } from "../lib/errors.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { createFindUndoneBy } from "../lib/uploads/job/undos.ts";
-import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
+import { openJobHeaders } from "../lib/uploads/job/upload-job.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { uploadRoutes } from "./routes/uploads.ts";

@@ -3,7 +3,7 @@ import { readOptionalJsonBody } from "../lib/http/request-body.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createJobSender } from "../lib/uploads/chain/messages.ts";
 import { createRequestUndo } from "../lib/uploads/job/undos.ts";
-import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
+import { openJobHeaders } from "../lib/uploads/job/upload-job.ts";
 import { toSingleUploadJobResponse } from "../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { uploadRoutes } from "./routes/uploads.ts";

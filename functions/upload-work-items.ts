@@ -1,7 +1,7 @@
 import { IdempotencyKeyReusedError } from "../lib/errors.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
-import { openJobHeaders } from "../lib/uploads/job/open-job-headers.ts";
+import { openJobHeaders } from "../lib/uploads/job/upload-job.ts";
 import { readUploadBody } from "../lib/uploads/upload-body.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { assertMapping, assertReadable } from "../lib/uploads/file-format.ts";

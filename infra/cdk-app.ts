@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { PROJECT_ROOT } from "./build.ts";
 import { reportErrors } from "./command-line.ts";
-import { contextOf } from "./context.ts";
+import { contextOf } from "./settings/settings.ts";
 import { createServiceApp } from "./service-app.ts";
 import { processTerminal } from "./terminal.ts";
 

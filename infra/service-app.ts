@@ -1,8 +1,7 @@
 import { App, FileSystem, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { BUNDLES } from "./build.ts";
-import { type Context, projectContext } from "./context.ts";
-import { parseSettings } from "./settings/settings.ts";
+import { type Context, parseSettings, projectContext } from "./settings/settings.ts";
 import type { StageSettings } from "./settings/stage-settings.ts";
 import { stages as stagesOfTheCheckout } from "./stages.ts";
 import { WorkItemsStack } from "./work-items-stack.ts";

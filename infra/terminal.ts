@@ -2,7 +2,6 @@ import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
-import { printable, printableLines } from "./printable.ts";
 
 type Input = Readable & { readonly isTTY?: boolean };
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -89,4 +88,28 @@ export async function runAsProgram(command: (terminal: Terminal) => Promise<numb
     process.exit();
   });
   process.exitCode = await command(processTerminal());
+}
+
+/**
+ * What a terminal obeys instead of showing it: control characters (C0, DEL, C1), which move the cursor, set colours or
+ * the window's title, and the controls that reverse the order of what follows them
+ * (https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters).
+ */
+const CONTROLS = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
+/** Those that don't end a line. A carriage return before a line feed does. */
+const CONTROLS_IN_LINES = /(?!\r\n)(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
+
+/** A character as JSON writes it, so that JSON stays the same data. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** A text from data or from a service as it is shown to people, in one line: ESC becomes `\u001b`. */
+export function printable(text: string): string {
+  return text.replaceAll(CONTROLS, escaped);
+}
+
+/** The same for text of several lines. */
+function printableLines(text: string): string {
+  return text.replaceAll(CONTROLS_IN_LINES, escaped);
 }

@@ -10,7 +10,7 @@ import { mapResources, resourcesOfKind } from "../lib/resources.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
 import { Backup } from "./constructs/backup.ts";
-import { callClassOf } from "./settings/call-class.ts";
+import { callClassOf, type RegionSettings } from "./settings/stage-settings.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { originOf, type StatefulResources } from "./constructs/grants.ts";
@@ -27,7 +27,6 @@ import type { Variables } from "./environment-file.ts";
 import { API_TIMEOUT_SECONDS, MEMORY_MB } from "./limits.ts";
 import { tagsOf } from "./settings/setting-tags.ts";
 import { stackNameOf } from "./settings/settings.ts";
-import type { RegionSettings } from "./settings/stage-settings.ts";
 
 const NO_FIREWALL = {
   id: "AwsSolutions-APIG3",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { route, routesOf } from "../../lib/http/route.ts";
-import { keyScopeSchema } from "../../lib/organizations/key-scope.ts";
+import { keyScopeSchema } from "../../lib/organizations/api-key.ts";
 
 /** Endpoints of the service itself. */
 export const serviceRoutes = routesOf({

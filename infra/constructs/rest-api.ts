@@ -18,8 +18,7 @@ import { FilterPattern, LogGroup, type MetricFilter, type RetentionDays } from "
 import { Construct } from "constructs";
 import { allServed, unknownRoute } from "../../functions/routes.ts";
 import { methodsOf, type Route } from "../../lib/http/route.ts";
-import type { RegionSettings } from "../settings/stage-settings.ts";
-import { callClassOf } from "../settings/call-class.ts";
+import { callClassOf, type RegionSettings } from "../settings/stage-settings.ts";
 import { COMPRESSED_FROM_BYTES } from "../limits.ts";
 import { GATEWAY_RESPONSES, gatewayHeaders, type GatewayResponseType, gatewayTemplates } from "../gateway-responses.ts";
 

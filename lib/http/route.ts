@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { functionNameOf, type Permissions } from "../aws/permissions.ts";
 import { MissingScopeError } from "../errors.ts";
-import type { KeyScope } from "../organizations/key-scope.ts";
+import type { KeyScope } from "../organizations/api-key.ts";
 
 /** How the body of a request is parsed before the schema validates it. */
 type BodyKind = "none" | "json" | "optional-json" | "multipart-or-json";

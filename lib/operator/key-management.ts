@@ -19,8 +19,7 @@ import {
   organizationPartition,
   organizationRecordKey,
 } from "../organizations/access-store.ts";
-import { apiKeyId, generateApiKey, hashApiKey } from "../organizations/api-key.ts";
-import type { KeyScope } from "../organizations/key-scope.ts";
+import { apiKeyId, generateApiKey, hashApiKey, type KeyScope } from "../organizations/api-key.ts";
 import { type Administration, assertKept, getOrganization, putOrganization, scanAccess } from "./administration.ts";
 
 /** A transaction conflicts with those of other commands. */

@@ -5,7 +5,7 @@ import { decoderOf } from "../store/decode-record.ts";
 import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { keyScopeSchema } from "./key-scope.ts";
+import { keyScopeSchema } from "./api-key.ts";
 import {
   FIRST_NUMBER_DEFAULT,
   organizationIdSchema,

@@ -1,6 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { RegionCode } from "../regions.ts";
+import * as z from "zod";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^32 ≈ 2^190. */
@@ -44,3 +45,15 @@ export function hashApiKey(key: string): string {
 export function apiKeyId(hash: string): string {
   return hash.slice(0, KEY_ID_LENGTH);
 }
+
+/**
+ * What a key may do: read everything but webhooks, write work items and events, start and cancel uploads, or manage
+ * webhooks.
+ */
+export const keyScopeSchema = z
+  .enum(["read", "write", "upload", "webhooks"])
+  .meta({ id: "KeyScope", description: "What a key may do. More may be added." });
+/** One of the scopes of a key. */
+export type KeyScope = z.output<typeof keyScopeSchema>;
+/** All scopes. A key whose record names none has all of them. */
+export const KEY_SCOPES = keyScopeSchema.options;

@@ -2,9 +2,8 @@ import type { Clock } from "../clock.ts";
 import { UnauthenticatedError } from "../errors.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { RegionCode } from "../regions.ts";
-import { hashApiKey, isApiKeyOf } from "./api-key.ts";
+import { hashApiKey, isApiKeyOf, KEY_SCOPES, type KeyScope } from "./api-key.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import { KEY_SCOPES, type KeyScope } from "./key-scope.ts";
 import type { Organization } from "./organization.ts";
 
 /** Revoked keys and changed limits take effect within this time. */

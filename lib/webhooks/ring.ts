@@ -1,9 +1,11 @@
-import type { RuntimeWith } from "../aws/runtime.ts";
 import type { RingWebhooks } from "../changes/append-to-log.ts";
 import { createExpiringCache } from "../organizations/expiring-cache.ts";
-import { type EndedJob, newestOf } from "./endpoint-state.ts";
+import { type EndedJob, endedJobSchema, newestOf } from "./endpoint-state.ts";
 import { createSendToWebhooks } from "./webhook-messages.ts";
 import { hasWebhooks } from "./webhook-store.ts";
+import type { RuntimeWith } from "../aws/runtime.ts";
+import { createReadJobs } from "../uploads/job/ended-jobs.ts";
+import { isEnded } from "../uploads/job/upload-record.ts";
 
 /** A webhook that is created meanwhile is rung by itself when this time is over. */
 const KNOWN_MS = 60_000;
@@ -32,4 +34,11 @@ export function createRing(
     const jobs = written.length === 0 ? [] : await readEndedJobs(organization, written);
     if (mark !== undefined || jobs.length > 0) await send([{ kind: "news", organization, mark, ...newestOf(jobs) }]);
   };
+}
+
+/** Makes the function that reads those of some jobs that have ended, as webhooks show them. */
+export function createReadEndedJobs(runtime: RuntimeWith<"workItems">) {
+  const readJobs = createReadJobs(runtime);
+  return async (organization: string, ids: readonly string[]): Promise<EndedJob[]> =>
+    (await readJobs(organization, ids)).filter(isEnded).map((job) => endedJobSchema.parse(job));
 }

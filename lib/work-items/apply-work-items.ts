@@ -8,10 +8,9 @@ import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../error-trace.ts";
 import { hasLayers } from "./undo/undo.ts";
-import { findKnownJobs, type RowSource } from "./known-rows.ts";
+import { findKnownJobs, markedRowsIn, type RowSource } from "./upload-mark.ts";
 import type { FailedWrite, ItemInput, ItemResult, PendingInput } from "./pending-input.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";
-import { markedRowsIn } from "./upload-mark.ts";
 import { ITEM_SORT_KEY } from "./work-item-record.ts";
 import {
   groupByItem,

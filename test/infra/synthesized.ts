@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { functionNames } from "../../infra/build.ts";
-import type { Context } from "../../infra/context.ts";
+import type { Context } from "../../infra/settings/settings.ts";
 import { createServiceApp } from "../../infra/service-app.ts";
 import { type RegionCode, regionCodes, stackIdOf } from "../../lib/regions.ts";
 import type { StageSettings } from "../../infra/settings/stage-settings.ts";

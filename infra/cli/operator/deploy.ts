@@ -6,9 +6,15 @@ import { distance } from "fastest-levenshtein";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../../lib/regions.ts";
 import { PROJECT_ROOT } from "../../build.ts";
-import { contextOf, projectContext } from "../../context.ts";
+import {
+  contextOf,
+  parseSettings,
+  projectContext,
+  SettingsError,
+  stackNameOf,
+  STAGES_FILE,
+} from "../../settings/settings.ts";
 import { keptSettings } from "../../settings/setting-tags.ts";
-import { parseSettings, SettingsError, STAGES_FILE, stackNameOf } from "../../settings/settings.ts";
 import type { RegionSettings } from "../../settings/stage-settings.ts";
 import { stages } from "../../stages.ts";
 import { createCommandLine, runCommand } from "../../command-line.ts";

@@ -5,8 +5,7 @@ import { countForErasure, type ErasureCounts, eraseOrganization } from "../../..
 import { keptInLedger } from "../../../lib/operator/erasure-ledger.ts";
 import { type ErasedPerson, erasePerson } from "../../../lib/operator/erase-person.ts";
 import { UsageError } from "../../command-line.ts";
-import { printable } from "../../printable.ts";
-import type { Terminal } from "../../terminal.ts";
+import { printable, type Terminal } from "../../terminal.ts";
 import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged, type Result } from "./target-tables.ts";

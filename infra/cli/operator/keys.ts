@@ -12,9 +12,8 @@ import {
   rotateKey,
 } from "../../../lib/operator/key-management.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
-import { apiKeyId, hashApiKey } from "../../../lib/organizations/api-key.ts";
+import { apiKeyId, hashApiKey, KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/api-key.ts";
 import type { OnDamaged } from "../../../lib/store/decode-record.ts";
-import { KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/key-scope.ts";
 import {
   existingOrganization,
   nameDamaged,

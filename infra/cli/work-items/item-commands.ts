@@ -4,10 +4,9 @@ import { inCalls, type NamesBody } from "work-items-client/named-item-calls.ts";
 import { entriesOf, type Page } from "work-items-client/http.ts";
 import { repeatableFilters, workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
-import type { Terminal } from "../../terminal.ts";
+import { printable, type Terminal } from "../../terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { CommandError } from "../../command-line.ts";
-import { printable } from "../../printable.ts";
 import { exportSince } from "./changes-command.ts";
 import { keepingDigits } from "./service-client.ts";
 

@@ -1,5 +1,4 @@
-import { referenceTo } from "./cell-place.ts";
-import type { MergedRange } from "./merged-cells.ts";
+import { type MergedRange, referenceTo } from "./merged-cells.ts";
 import type { LostCells, Sheet } from "./workbook.ts";
 
 /** More ranges are counted. */

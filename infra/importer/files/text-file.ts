@@ -2,7 +2,6 @@ import { type Delimiter, DELIMITERS } from "../../../lib/uploads/csv/delimiter.t
 import { markOf, utf16Of } from "../../../lib/uploads/csv/file-kind.ts";
 import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
 import { createCellRepair } from "./cell-values.ts";
-import { endMarkIn, withoutEndMark } from "./end-mark.ts";
 import { encodingName, UTF_8 } from "./encodings.ts";
 import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "./likely-encodings.ts";
 import { findBadByte, readWhole, type RowLayout, rowAt, sampleLines, type WholeText } from "./whole-text.ts";
@@ -176,4 +175,27 @@ export function toUtf8(file: Blob, format: TextFormat): ReadableStream<Uint8Arra
     .pipeThrough(withoutEndMark())
     .pipeThrough(createCellRepair(delimiter))
     .pipeThrough(new TextEncoderStream());
+}
+
+/** What ends files of DOS, and what some programs still write. */
+const END_MARK = "\u001A";
+
+/** Where the end marks at the end of a text begin, which line ends may follow; -1 if there is none. */
+function endMarkIn(text: string): number {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === END_MARK || text[end - 1]!.trim() === "")) end--;
+  return text.indexOf(END_MARK, end);
+}
+
+/** Leaves out the end mark of a text that comes in pieces, and what follows it. Elsewhere the character stays. */
+function withoutEndMark(): TransformStream<string, string> {
+  let held = "";
+  return new TransformStream({
+    transform: (piece, controller) => {
+      const text = held + piece;
+      const at = endMarkIn(text);
+      held = at === -1 ? "" : text.slice(at);
+      controller.enqueue(at === -1 ? text : text.slice(0, at));
+    },
+  });
 }

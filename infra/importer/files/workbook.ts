@@ -2,9 +2,8 @@ import { unzipSync } from "fflate";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportHeader, withoutPrefix } from "./cell-values.ts";
-import { type CellPlace, placeOf } from "./cell-place.ts";
+import { type CellPlace, type MergedRange, mergedRangeOf, placeOf, withMergedValues } from "./merged-cells.ts";
 import { type DateSystem, kindOfFormat, type NumberKind, textOfIso, textOfNumber } from "./workbook-values.ts";
-import { type MergedRange, mergedRangeOf, withMergedValues } from "./merged-cells.ts";
 import { readXml } from "./xml.ts";
 
 /** A sheet of a workbook. */

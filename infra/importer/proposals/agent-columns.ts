@@ -1,7 +1,6 @@
 import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
-import { type AgentName, agentOfName } from "./known-headers.ts";
-import { plainWords } from "./plain-words.ts";
+import { type AgentName, agentOfName, plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 
 /** What a column of a person is recognized by. */

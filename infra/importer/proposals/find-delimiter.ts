@@ -1,7 +1,6 @@
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import { agentOfName, isCustomer, targetOfName } from "./known-headers.ts";
-import { plainWords } from "./plain-words.ts";
+import { agentOfName, isCustomer, plainWords, targetOfName } from "./known-headers.ts";
 
 /** How the header of a file reads by a delimiter. */
 export interface DelimiterReading {

@@ -2,7 +2,7 @@ import type { WorkItem } from "work-items-client/client.ts";
 import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import { fieldOf, ITEM_FIELD_NAMES, itemTarget } from "../../../lib/uploads/csv/target.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
-import { plainWords } from "./plain-words.ts";
+import { plainWords } from "./known-headers.ts";
 
 /**
  * What other systems call the statuses, as `plainWords` makes it, in English, German, French and Spanish, a line each. Words that

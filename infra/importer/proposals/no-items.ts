@@ -1,4 +1,4 @@
-import { plainWords } from "./plain-words.ts";
+import { plainWords } from "./known-headers.ts";
 
 /** What is known of the texts of a column. */
 export interface TextCounts {

@@ -4,11 +4,10 @@ import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/
 import { doubtOfIds, isDistinct, isIdentifier, isMeasure } from "./id-columns.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { agentFields, areEmails, nobodyIn } from "./agent-columns.ts";
-import { agentOfBareName, isCustomer, targetOfName, targetOfSlip } from "./known-headers.ts";
+import { agentOfBareName, isCustomer, plainWords, targetOfName, targetOfSlip } from "./known-headers.ts";
 import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./known-choices.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { isNoDate } from "./no-dates.ts";
-import { plainWords } from "./plain-words.ts";
 import {
   proposeTime,
   type TimeAnswers,

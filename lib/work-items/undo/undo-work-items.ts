@@ -10,8 +10,7 @@ import { optimisticWrite, type OptimisticWriteOptions, type WriteTarget } from "
 import { createRecordStore } from "../../store/record-store.ts";
 import type { RecordKey, StoredRecord } from "../../store/versioned-record.ts";
 import { traceOf } from "../../error-trace.ts";
-import { findKnownJobs, type RowSource } from "../known-rows.ts";
-import { type KnownJobs, marksAfter, uploadMarksOf } from "../upload-mark.ts";
+import { findKnownJobs, type KnownJobs, marksAfter, type RowSource, uploadMarksOf } from "../upload-mark.ts";
 import type { WorkItem } from "../work-item.ts";
 import {
   attributesOf,

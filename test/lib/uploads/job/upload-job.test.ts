@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { openJobHeaders } from "../../../../lib/uploads/job/open-job-headers.ts";
-import { uploadStatusSchema } from "../../../../lib/uploads/job/upload-job.ts";
+import { openJobHeaders, uploadStatusSchema } from "../../../../lib/uploads/job/upload-job.ts";
 
 const created_at = "2026-03-01T12:00:00.000Z";
 const after = (seconds: number) => Date.parse(created_at) + seconds * 1000;
