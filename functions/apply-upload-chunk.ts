@@ -10,7 +10,7 @@ import { createFinishUpload, createSettleBucket } from "../lib/uploads/chain/fin
 import { createChunkSender, createJobSender } from "../lib/uploads/chain/messages.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { runningSeconds } from "../lib/uploads/job/upload-record.ts";
-import { createRowUploads } from "../lib/uploads/worker-dependencies.ts";
+import { createRowUploads } from "../lib/uploads/chain/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
 /** Applies the chunk that each message of the chunks queue names. */

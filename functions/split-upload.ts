@@ -9,7 +9,7 @@ import { createFinishUpload } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender, type JobMessage, parseJobMessage } from "../lib/uploads/chain/messages.ts";
 import { createSplitUpload } from "../lib/uploads/chain/split.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
-import { createUploads } from "../lib/uploads/worker-dependencies.ts";
+import { createUploads } from "../lib/uploads/chain/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
 /** Puts the uploaded file that each message of the split queue names into chunks, or merges the lists of its job at the end. */

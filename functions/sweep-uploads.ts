@@ -6,7 +6,7 @@ import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createChunkSender, createJobSender } from "../lib/uploads/chain/messages.ts";
 import { createSweep } from "../lib/uploads/chain/sweep.ts";
-import { createUploads } from "../lib/uploads/worker-dependencies.ts";
+import { createUploads } from "../lib/uploads/chain/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
 /** Reserved at the end of the function's time, to finish the job that it is checking. */

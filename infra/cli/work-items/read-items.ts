@@ -1,4 +1,4 @@
-import { readHeader } from "../../../lib/uploads/file-format.ts";
+import { readHeader } from "../../../lib/uploads/mapping/file-format.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";

@@ -1,7 +1,7 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { traceOf } from "../../error-trace.ts";
-import { type CsvFormat, formatOf } from "../file-format.ts";
+import { type CsvFormat, formatOf } from "../mapping/file-format.ts";
 import { readRows, type Row } from "../files/frames.ts";
 import { createReportWriter } from "../files/row-list.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";

@@ -2,7 +2,7 @@ import { codeOf, isUnavailable } from "../../aws/error-codes.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
-import { type CsvFormat, delimiterOf, isHeader, readHeader, withoutHeader } from "../file-format.ts";
+import { type CsvFormat, delimiterOf, isHeader, readHeader, withoutHeader } from "../mapping/file-format.ts";
 import { CHUNK_LAYOUT, ObjectGoneError, objectKeys, ObjectReplacedError } from "../files/upload-objects.ts";
 import {
   bucketCount,

@@ -1,4 +1,4 @@
-import { delimiterOf } from "../file-format.ts";
+import { delimiterOf } from "../mapping/file-format.ts";
 import { readRows } from "../files/frames.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import { CLAIM_MS } from "../job/bucket-store.ts";

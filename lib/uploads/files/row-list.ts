@@ -2,7 +2,7 @@ import { cellValue, lineEndOf, rawCells, toCell } from "../csv/csv-text.ts";
 import { COMMA, type Delimiter } from "../csv/delimiter.ts";
 import { BYTE_ORDER_MARK, isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
 import type { RowError } from "../csv/row-reader.ts";
-import { type CsvFormat, delimiterOf, headerRowOf } from "../file-format.ts";
+import { type CsvFormat, delimiterOf, headerRowOf } from "../mapping/file-format.ts";
 import { mappingOf, type UploadJob } from "../job/upload-record.ts";
 import type { Row } from "./frames.ts";
 

@@ -2,7 +2,7 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { BodyTooLargeError, MalformedBodyError, UnsupportedMediaTypeError } from "../../../lib/errors.ts";
 import { BODY_MAX_BYTES, readJsonBody } from "../../../lib/http/request-body.ts";
-import { readUploadBody } from "../../../lib/uploads/upload-body.ts";
+import { readUploadBody } from "../../../lib/uploads/files/upload-body.ts";
 
 const json = Buffer.from('{"name":"ä"}');
 const file = "external_id\r\nä\r\n";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseMediaType } from "../../../lib/http/request.ts";
 import { FIELDS_MAX, MalformedMultipartError, scanMultipart } from "../../../lib/http/multipart.ts";
-import { readUploadBody } from "../../../lib/uploads/upload-body.ts";
+import { readUploadBody } from "../../../lib/uploads/files/upload-body.ts";
 import { cpuMillisecondsOf } from "../../support/cpu-time.ts";
 
 const CONTENT = "external_id,type\r\na,b\r\n\r\n--not-a-boundary\r\n";

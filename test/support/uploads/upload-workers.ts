@@ -10,7 +10,7 @@ import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList } from "../../../lib/uploads/files/write-list.ts";
 import { isEnded, type JobKey } from "../../../lib/uploads/job/upload-record.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { createRowUploads, createUploads } from "../../../lib/uploads/worker-dependencies.ts";
+import { createRowUploads, createUploads } from "../../../lib/uploads/chain/worker-dependencies.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import type { TestRuntime } from "../runtime.ts";
 

@@ -8,7 +8,7 @@ import { readRows } from "../../../../lib/uploads/files/frames.ts";
 import { CHUNK_LAYOUT, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList } from "../../../../lib/uploads/files/write-list.ts";
 import { bucketOf, type JobKey } from "../../../../lib/uploads/job/upload-record.ts";
-import { createUploads } from "../../../../lib/uploads/worker-dependencies.ts";
+import { createUploads } from "../../../../lib/uploads/chain/worker-dependencies.ts";
 import { createTestOrganization } from "../../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 import { createUploadHarness } from "../../../support/uploads/upload-harness.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { InvalidInputError } from "../../../../lib/errors.ts";
 import { toProblemDetails } from "../../../../lib/problem-detail.ts";
-import { assertReadable } from "../../../../lib/uploads/file-format.ts";
+import { assertReadable } from "../../../../lib/uploads/mapping/file-format.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { problems } from "./mapping-problems.ts";
 

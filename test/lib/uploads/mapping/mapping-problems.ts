@@ -1,6 +1,6 @@
 import { describeProblems } from "../../../../lib/errors.ts";
 import { problemsOf } from "../../../../lib/schema.ts";
-import { assertMapping } from "../../../../lib/uploads/file-format.ts";
+import { assertMapping } from "../../../../lib/uploads/mapping/file-format.ts";
 import { mappingSchema } from "../../../../lib/uploads/mapping/mapping.ts";
 
 /** What is wrong with a mapping, as a response says it; empty if nothing is. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertMapping, formatOf } from "../../../../lib/uploads/file-format.ts";
+import { assertMapping, formatOf } from "../../../../lib/uploads/mapping/file-format.ts";
 import { cellsOf } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { problems } from "./mapping-problems.ts";

@@ -1,13 +1,13 @@
-import { createAccessStore } from "../organizations/access-store.ts";
-import type { RuntimeWith } from "../aws/runtime.ts";
-import { createApplyWorkItems } from "../work-items/apply-work-items.ts";
-import { createApplyRows } from "./chain/apply-rows.ts";
-import { createUndoRows } from "./chain/undo-rows.ts";
-import { createUndoWorkItems } from "../work-items/undo/undo-work-items.ts";
-import { createEndWithoutRows } from "./chain/finish.ts";
-import { createUploadObjects } from "./files/upload-objects.ts";
-import { createFindEndedJobs } from "./job/ended-jobs.ts";
-import { UploadStore } from "./job/upload-store.ts";
+import { createAccessStore } from "../../organizations/access-store.ts";
+import type { RuntimeWith } from "../../aws/runtime.ts";
+import { createApplyWorkItems } from "../../work-items/apply-work-items.ts";
+import { createApplyRows } from "./apply-rows.ts";
+import { createUndoRows } from "./undo-rows.ts";
+import { createUndoWorkItems } from "../../work-items/undo/undo-work-items.ts";
+import { createEndWithoutRows } from "./finish.ts";
+import { createUploadObjects } from "../files/upload-objects.ts";
+import { createFindEndedJobs } from "../job/ended-jobs.ts";
+import { UploadStore } from "../job/upload-store.ts";
 
 /** The dependencies of every worker on jobs. */
 export function createUploads(runtime: RuntimeWith<"workItems" | "uploads">) {

@@ -1,14 +1,14 @@
-import { InvalidInputError, describeProblems } from "../errors.ts";
-import { problemsOfMapping } from "./mapping/check-mapping.ts";
-import { assertColumns, mappedReader } from "./mapping/mapped-columns.ts";
-import { type Mapping, mappingPath } from "./mapping/mapping.ts";
-import { columnReader, targetsOfColumns } from "./csv/csv-columns.ts";
-import { type CsvRecord, readCsv } from "./csv/csv-reader.ts";
-import { cellsOf } from "./csv/csv-text.ts";
-import { COMMA, type Delimiter } from "./csv/delimiter.ts";
-import { assertHeader, HEADER_MAX_BYTES, HEADER_TOO_LONG, NO_HEADER, refuseHeader } from "./csv/header-names.ts";
-import { InvalidFileError } from "./csv/invalid-file-error.ts";
-import type { RowReader } from "./csv/row-reader.ts";
+import { InvalidInputError, describeProblems } from "../../errors.ts";
+import { problemsOfMapping } from "./check-mapping.ts";
+import { assertColumns, mappedReader } from "./mapped-columns.ts";
+import { type Mapping, mappingPath } from "./mapping.ts";
+import { columnReader, targetsOfColumns } from "../csv/csv-columns.ts";
+import { type CsvRecord, readCsv } from "../csv/csv-reader.ts";
+import { cellsOf } from "../csv/csv-text.ts";
+import { COMMA, type Delimiter } from "../csv/delimiter.ts";
+import { assertHeader, HEADER_MAX_BYTES, HEADER_TOO_LONG, NO_HEADER, refuseHeader } from "../csv/header-names.ts";
+import { InvalidFileError } from "../csv/invalid-file-error.ts";
+import type { RowReader } from "../csv/row-reader.ts";
 
 /** How the rows of one file are read. */
 export interface CsvFormat {

@@ -1,5 +1,5 @@
 import httpMultipartBodyParser from "@middy/http-multipart-body-parser";
-import { InvalidInputError, MalformedBodyError, type ProblemCode, shownKey } from "../errors.ts";
+import { InvalidInputError, MalformedBodyError, type ProblemCode, shownKey } from "../../errors.ts";
 import {
   openBody,
   parseJsonBody,
@@ -7,10 +7,10 @@ import {
   type RawBody,
   type ReadBody,
   type RequestBody,
-} from "../http/request-body.ts";
-import type { MediaType } from "../http/request.ts";
-import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "../http/multipart.ts";
-import { problemOfText } from "../schema.ts";
+} from "../../http/request-body.ts";
+import type { MediaType } from "../../http/request.ts";
+import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "../../http/multipart.ts";
+import { problemOfText } from "../../schema.ts";
 
 /** The form field with the file of a multipart upload. */
 const FILE_FIELD = "upload[file]";

@@ -1,13 +1,13 @@
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { createListLink } from "../../../lib/uploads/files/list-link.ts";
-import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
-import { objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
-import type { JobKey } from "../../../lib/uploads/job/upload-record.ts";
-import { createTestOrganization } from "../../support/organization.ts";
-import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
-import { lambdaContext } from "../../support/lambda-context.ts";
+import { createListLink } from "../../../../lib/uploads/files/list-link.ts";
+import type { RowListName } from "../../../../lib/uploads/files/row-list.ts";
+import { objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
+import type { JobKey } from "../../../../lib/uploads/job/upload-record.ts";
+import { createTestOrganization } from "../../../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../../../support/uploads/upload-harness.ts";
+import { lambdaContext } from "../../../support/lambda-context.ts";
 
 const REGION = "eu-central-1";
 const CREDENTIALS = { accessKeyId: "AKID", secretAccessKey: "secret", sessionToken: "a+token/with=signs" };

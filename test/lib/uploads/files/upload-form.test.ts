@@ -1,9 +1,9 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { REGIONS } from "../../../lib/regions.ts";
-import { createUploadForm } from "../../../lib/uploads/files/upload-form.ts";
-import { uploadJobRecordSchema } from "../../../lib/uploads/job/upload-record.ts";
-import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
+import { REGIONS } from "../../../../lib/regions.ts";
+import { createUploadForm } from "../../../../lib/uploads/files/upload-form.ts";
+import { uploadJobRecordSchema } from "../../../../lib/uploads/job/upload-record.ts";
+import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 const BUCKET = "files";
 const CREDENTIALS = { accessKeyId: "AKID", secretAccessKey: "secret", sessionToken: "a+token/with=signs" };

@@ -4,9 +4,9 @@ import {
   InvalidInputError,
   MalformedBodyError,
   UnsupportedMediaTypeError,
-} from "../../../lib/errors.ts";
-import { BODY_MAX_BYTES, readJsonBody, type RequestBody } from "../../../lib/http/request-body.ts";
-import { readUploadBody } from "../../../lib/uploads/upload-body.ts";
+} from "../../../../lib/errors.ts";
+import { BODY_MAX_BYTES, readJsonBody, type RequestBody } from "../../../../lib/http/request-body.ts";
+import { readUploadBody } from "../../../../lib/uploads/files/upload-body.ts";
 
 const read = (body: string | Buffer | null, contentType?: string, headers = {}) =>
   readUploadBody(
