@@ -1,4 +1,5 @@
 import { endpoint } from "../lib/http/endpoint.ts";
+import { countFitting } from "../lib/http/response.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { assertScopes } from "../lib/http/route.ts";
@@ -20,6 +21,6 @@ export const { create, handler } = endpoint(workItemRoutes.createWorkItem, { rea
     written.set(id, outcome);
     // What others have written since isn't what the caller sent.
     if (!isUntouched) assertScopes(["read"], scopes);
-    return respondWithWorkItem(organization, created);
+    return respondWithWorkItem(organization, created, countFitting);
   };
 });

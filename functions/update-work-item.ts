@@ -1,5 +1,6 @@
 import { InvalidInputError } from "../lib/errors.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
+import { countFitting } from "../lib/http/response.ts";
 import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
@@ -22,6 +23,6 @@ export const { create, handler } = endpoint(workItemRoutes.updateWorkItem, { rea
     written.set(id, "unknown");
     const { outcome, ...updated } = await updateWorkItem(organization, id, changes, { assertVersion, deadline });
     written.set(id, outcome);
-    return respondWithWorkItem(organization, updated);
+    return respondWithWorkItem(organization, updated, countFitting);
   };
 });

@@ -1,6 +1,6 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
-import { countFitting } from "../http/response.ts";
+import type { CountFitting } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { chunksOf } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";
@@ -39,7 +39,7 @@ interface ReadEntries {
  * Makes the function that reads what work items are now.
  * @returns a function that throws StoreBusyError
  */
-export function createReadEntries(runtime: RuntimeWith<"workItems">) {
+export function createReadEntries(runtime: RuntimeWith<"workItems">, countFitting: CountFitting) {
   const { dynamodb, environment } = runtime;
   const readItemPage = createReadItemPage(runtime);
   const onDamaged = logDamaged(runtime);
@@ -62,7 +62,7 @@ export function createReadEntries(runtime: RuntimeWith<"workItems">) {
     const { record, events, eventsAfter } = await readItemPage(organization.id, id);
     const item = workItemFrom(record);
     if (item === null) return erased(entry);
-    const { body } = respondWithWorkItem(organization, { id, item, version: 0, events, eventsAfter });
+    const { body } = respondWithWorkItem(organization, { id, item, version: 0, events, eventsAfter }, countFitting);
     return {
       ...body.data,
       sequence,

@@ -1,6 +1,6 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { ResyncRequiredError, StoreBusyError } from "../errors.ts";
-import { createRoom } from "../http/response.ts";
+import type { CountFitting } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
 import { createListWorkItems } from "../work-items/work-item-list.ts";
@@ -28,6 +28,13 @@ export interface ChangesQuery {
 }
 type PageQuery = Pick<ChangesQuery, "limit" | "withEvents">;
 
+/** What fits into one response. */
+interface ResponseSize {
+  readonly countFitting: CountFitting;
+  /** Makes the function that puts values into one response, as long as they all fit. */
+  readonly createRoom: () => (values: readonly unknown[]) => boolean;
+}
+
 /** A page of the feed. */
 export interface ChangesPage {
   readonly data: Change[];
@@ -47,11 +54,14 @@ function joined(first: ChangesPage, second: ChangesPage): ChangesPage {
  * @returns a function that throws InvalidInputError for what is not a mark, ResyncRequiredError for one after which
  * changes are missing, and StoreBusyError
  */
-export function createReadChanges(runtime: RuntimeWith<"workItems" | "changes">) {
+export function createReadChanges(
+  runtime: RuntimeWith<"workItems" | "changes">,
+  { countFitting, createRoom }: ResponseSize,
+) {
   const { clock, log } = runtime;
   const changeLog = createChangeLog(runtime);
-  const listWorkItems = createListWorkItems(runtime);
-  const readEntries = createReadEntries(runtime);
+  const listWorkItems = createListWorkItems(runtime, countFitting);
+  const readEntries = createReadEntries(runtime, countFitting);
 
   /** Logs a damaged segment of the log, whose reader gets another error than a failure of the service. */
   const onDamaged =

@@ -61,6 +61,3 @@ export function toPage<T>(data: T[], next: string | undefined, pageLimit: number
     meta: { page: { ...(next !== undefined && { next }), limit: pageLimit } },
   };
 }
-
-/** Makes parameters that a list declares but does not apply a type error: intersect the declared ones with it. */
-export type NoneBesides<Applied, Declared> = Readonly<Record<Exclude<keyof Declared, keyof Applied>, never>>;

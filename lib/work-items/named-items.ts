@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { countFitting } from "../http/response.ts";
+import type { CountFitting } from "../store/lists/page.ts";
 import { workItemId } from "../identity.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { boundedArray, count, externalId, parseUuid, rule, uuid } from "../schema.ts";
@@ -119,7 +119,7 @@ function foundIn(id: string, record: Attributes) {
 }
 
 /** Makes the function that reads named items, deleted ones too, in one BatchGetItem. It throws StoreBusyError. */
-export function createFindItems(runtime: RuntimeWith<"workItems">) {
+export function createFindItems(runtime: RuntimeWith<"workItems">, countFitting: CountFitting) {
   const { dynamodb, environment } = runtime;
   const onDamaged = logDamaged(runtime);
   return async (organization: Organization, named: readonly NamedItem[]): Promise<FoundItem[]> => {

@@ -1,6 +1,6 @@
 import { encodeCursor } from "../store/lists/cursor.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { countFitting } from "../http/response.ts";
+import type { CountFitting } from "../store/lists/page.ts";
 import type { ItemWithEvents } from "./read-work-item.ts";
 import type { WorkItemEventResponse } from "./work-item.ts";
 import { toEventResponse, toWorkItemResponse } from "./work-item-response.ts";
@@ -22,7 +22,7 @@ function sortTextOf({ occurred_at: at, created_at: created, id }: WorkItemEventR
  * The response of get, create and update. Events are sorted by `occurred_at`, then `created_at`; those without
  * `occurred_at` come last. If not all events fit, `meta.events.next` is the cursor for the others.
  */
-export function respondWithWorkItem(organization: Organization, found: ItemWithEvents) {
+export function respondWithWorkItem(organization: Organization, found: ItemWithEvents, countFitting: CountFitting) {
   const data = toWorkItemResponse(found.id, found.item);
   const events = found.events.map(toEventResponse);
   const fitting = countFitting(events, data);

@@ -1,9 +1,7 @@
 import type { RecordKey } from "../store/versioned-record.ts";
 import { agentSource, listingIndexes, listingSource } from "../store/lists/partition.ts";
-import { readPage } from "../store/lists/page.ts";
+import { type CountFitting, readPage } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
-import type { NoneBesides } from "../http/pagination.ts";
-import { countFitting } from "../http/response.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { storedWorkItemSchema, type WorkItem, type WorkItemResponse } from "./work-item.ts";
@@ -48,13 +46,16 @@ function walkOf(organization: Organization, filters: WorkItemFilters) {
 /** A list doesn't need a third of a record: its places in the indexes, and the writes that it remembers. */
 export const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)];
 
+/** Makes parameters that a list declares but does not apply a type error: intersect the declared ones with it. */
+type NoneBesides<Applied, Declared> = Readonly<Record<Exclude<keyof Declared, keyof Applied>, never>>;
+
 /**
  * Lists an organization's work items, newest completion first. The index only gives their order; the items are read
  * from the table.
  * @returns the items, and the cursor of the next page; undefined on the last one
  * @throws InvalidInputError for a cursor of another list
  */
-export function createListWorkItems(runtime: RuntimeWith<"workItems">) {
+export function createListWorkItems(runtime: RuntimeWith<"workItems">, countFitting: CountFitting) {
   return async <F extends WorkItemFilters>(
     organization: Organization,
     filters: F & NoneBesides<WorkItemFilters, F>,
@@ -75,6 +76,6 @@ export function createListWorkItems(runtime: RuntimeWith<"workItems">) {
           ? toWorkItemResponse(itemIdOf(record as Attributes & RecordKey), item)
           : undefined;
       },
-      countFitting: (items) => countFitting(items.map((item) => item ?? null)),
+      countFitting,
     });
 }

@@ -11,6 +11,9 @@ import { type ListingQuery, walkListing } from "./walk.ts";
 /** A list may read more than the record of each value. */
 const CONCURRENT_READS = 8;
 
+/** How many values, counted from the first, fit into one response. @param rest what is in the response beside them */
+export type CountFitting = (values: readonly unknown[], rest?: unknown) => number;
+
 /** Read units that a page may spend on the index: those of an eventually consistent read of 16 MB (half a unit per 4 KB). */
 const INDEX_UNITS_MAX = 2048;
 /** Records that a page reads to find one that it shows: with records of up to 4 KB, ten times the units of the largest page. */
@@ -34,7 +37,7 @@ export interface PageRequest<T> {
   /** What the list shows of a record; undefined if it does not belong in the list any more, since indexes lag. */
   readonly show: (record: Attributes) => T | undefined | Promise<T | undefined>;
   /** How many of the values fit into one response. @default all */
-  readonly countFitting?: (values: readonly (T | undefined)[]) => number;
+  readonly countFitting?: CountFitting;
 }
 
 function countAll(values: readonly unknown[]): number {
@@ -103,7 +106,7 @@ export async function readPage<T>(
     const walked = await walkListing({ ...runtime, ...from, after, limit: asked, workUnits: INDEX_UNITS_MAX - spent });
     const places = uniqueById(walked.places);
     const values = await readRecords(runtime, request, places);
-    const fitting = Math.min(countFitting(values), countHolding(values, limit));
+    const fitting = Math.min(countFitting(values.map((value) => value ?? null)), countHolding(values, limit));
     const next = fitting < values.length ? places[fitting - 1] : walked.next;
     const data = values.slice(0, fitting).filter((value) => value !== undefined);
     read += places.length;
