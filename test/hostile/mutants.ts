@@ -242,7 +242,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "refused for good": {
     defect: "a job that the store refuses never ends",
-    file: "lib/uploads/job/upload-record.ts",
+    file: "lib/uploads/job/claim.ts",
     text: "return since > 0 && now - since > WAITS_MAX_MS;",
     instead: "return since > 0 && now - since > Infinity;",
     foundBy: "test/scenarios/upload-waits.test.ts",

@@ -11,7 +11,7 @@ import { importOrganization } from "../../lib/operator/import-organization.ts";
 import { listAllKeys } from "../../lib/operator/key-management.ts";
 import { partitionKeyOf } from "../../lib/resources.ts";
 import type { MalformedRecordError } from "../../lib/store/decode-record.ts";
-import { uploadBucketRecordSchema } from "../../lib/uploads/job/upload-record.ts";
+import { uploadBucketRecordSchema } from "../../lib/uploads/job/bucket-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { createCaller } from "../support/service.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";

@@ -3,7 +3,7 @@ import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } 
 import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import type { UploadBucket } from "../../lib/uploads/job/upload-record.ts";
+import type { UploadBucket } from "../../lib/uploads/job/bucket-record.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { aroundRequests, failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";

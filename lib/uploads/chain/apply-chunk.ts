@@ -1,16 +1,8 @@
 import { codeOf, isUnavailable } from "../../aws/error-codes.ts";
 import { ObjectGoneError } from "../files/upload-objects.ts";
-import {
-  isBusy,
-  isComplete,
-  isDone,
-  isEnded,
-  CHUNK_ATTEMPTS_MAX,
-  isRefusedForGood,
-  logFieldsOf,
-  type UploadBucket,
-  type UploadJob,
-} from "../job/upload-record.ts";
+import { CHUNK_ATTEMPTS_MAX, type UploadBucket } from "../job/bucket-record.ts";
+import { isBusy, isRefusedForGood } from "../job/claim.ts";
+import { isComplete, isDone, isEnded, logFieldsOf, type UploadJob } from "../job/upload-record.ts";
 import { CLAIM_MS } from "../job/bucket-store.ts";
 import { type ChunkDependencies, ChunkTurn, ClaimLostError } from "./chunk-turn.ts";
 import type { FinishUpload } from "./finish.ts";

@@ -6,16 +6,8 @@ import { readRows, type Row } from "../files/frames.ts";
 import { createReportWriter } from "../files/row-list.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
-import {
-  chunkSource,
-  mappingOf,
-  sumOf,
-  type Undone,
-  undoneBy,
-  type UploadBucket,
-  type UploadJob,
-  withClaim,
-} from "../job/upload-record.ts";
+import { sumOf, type UploadBucket, withClaim } from "../job/bucket-record.ts";
+import { chunkSource, mappingOf, type Undone, undoneBy, type UploadJob } from "../job/upload-record.ts";
 import { CLAIM_MARGIN_MS } from "../job/bucket-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import type { ApplyRows, ApplyRowsOptions } from "./apply-rows.ts";

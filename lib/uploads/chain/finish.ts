@@ -3,18 +3,13 @@ import { isUnavailable } from "../../aws/error-codes.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { ObjectGoneError } from "../files/upload-objects.ts";
 import type { ListTime, WriteList } from "../files/write-list.ts";
+import { CHUNK_ATTEMPTS_MAX, sumOf, toRowCounters, type UploadBucket } from "../job/bucket-record.ts";
+import { hasWaitedEnough, isBusy, isRefusedForGood } from "../job/claim.ts";
 import {
-  CHUNK_ATTEMPTS_MAX,
-  hasWaitedEnough,
-  isBusy,
   isComplete,
   isEnded,
-  isRefusedForGood,
   isSettled,
   logFieldsOf,
-  sumOf,
-  toRowCounters,
-  type UploadBucket,
   type UploadJob,
   type UploadSnapshot,
 } from "../job/upload-record.ts";

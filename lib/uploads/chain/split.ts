@@ -4,15 +4,9 @@ import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { type CsvFormat, delimiterOf, isHeader, readHeader, withoutHeader } from "../mapping/file-format.ts";
 import { CHUNK_LAYOUT, ObjectGoneError, objectKeys, ObjectReplacedError } from "../files/upload-objects.ts";
-import {
-  bucketCount,
-  bucketOf,
-  isEnded,
-  isRefusedForGood,
-  logFieldsOf,
-  mappingOf,
-  type UploadJob,
-} from "../job/upload-record.ts";
+import { bucketCount, bucketOf } from "../job/bucket-record.ts";
+import { isRefusedForGood } from "../job/claim.ts";
+import { isEnded, logFieldsOf, mappingOf, type UploadJob } from "../job/upload-record.ts";
 import { CLAIM_MS } from "../job/bucket-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";

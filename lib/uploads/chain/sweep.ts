@@ -2,13 +2,13 @@ import type { RuntimeWith } from "../../aws/runtime.ts";
 import { mapConcurrently } from "../../retry.ts";
 import { fileDue } from "../files/upload-form.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
+import type { UploadBucket } from "../job/bucket-record.ts";
+import { isBusy } from "../job/claim.ts";
 import {
-  isBusy,
   isComplete,
   isDone,
   type JobKey,
   runningSeconds,
-  type UploadBucket,
   type UploadJob,
   type UploadSnapshot,
 } from "../job/upload-record.ts";

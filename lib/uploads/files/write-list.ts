@@ -1,5 +1,6 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { claimsIn, type UploadBucket, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
+import { claimsIn, type UploadBucket } from "../job/bucket-record.ts";
+import type { UploadJob, UploadSnapshot } from "../job/upload-record.ts";
 import { beginPiecewiseObject, type PiecewiseObject } from "./piecewise-object.ts";
 import { ROW_LISTS, type RowListName } from "./row-list.ts";
 import { type Frame, frameAt, frameBytes } from "./frames.ts";

@@ -8,13 +8,8 @@ import { changeRecord, type ConditionalUpdate } from "../../store/conditional-up
 import { decoderOf } from "../../store/decode-record.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
 import { UPLOADS_KEPT_DAYS } from "./kept-until.ts";
-import {
-  type Counters,
-  type JobKey,
-  type UploadBucket,
-  uploadBucketRecordSchema,
-  type UploadJob,
-} from "./upload-record.ts";
+import { type Counters, type UploadBucket, uploadBucketRecordSchema } from "./bucket-record.ts";
+import type { JobKey, UploadJob } from "./upload-record.ts";
 
 /** Lifetime of a bucket's record: as long as that of chunks and reports. An undo begins at most 28 days after the job has ended. */
 const BUCKET_KEPT_SECONDS = UPLOADS_KEPT_DAYS * 86_400;

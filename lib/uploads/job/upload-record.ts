@@ -1,64 +1,16 @@
-import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { isoTime } from "../../clock.ts";
 import { storedTimestamp } from "../../schema.ts";
 import type { Import } from "../../work-items/undo/layers.ts";
 import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
+import { claimShape } from "./claim.ts";
+import { sumOf, toRowCounters, type UploadBucket, uploadBucketRecordSchema } from "./bucket-record.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
 /** Identifies an upload job. */
 export interface JobKey {
   readonly organization: string;
   readonly id: string;
-}
-
-/** The most buckets of a job: chunks of so many are applied at the same time. */
-const BUCKETS_MAX = 8;
-/** Claims of a bucket without progress after which its job fails. */
-export const CHUNK_ATTEMPTS_MAX = 6;
-/** What a store refuses is no failure of a worker, but a job doesn't wait for it forever. */
-const WAITS_MAX_MS = 24 * 60 * 60 * 1000;
-
-/** Number of buckets of a file. @param bytes its size @param bucketBytes bytes of the file for each bucket of a small file */
-export function bucketCount(bytes: number, bucketBytes: number): number {
-  return Math.min(BUCKETS_MAX, Math.ceil(bytes / bucketBytes));
-}
-
-/** Bucket of an external_id. Rows with the same external_id are in the same bucket, so that they stay in order. */
-export function bucketOf(externalId: string, buckets: number): number {
-  return crc32(externalId) % buckets;
-}
-
-/** A worker's claim on a job, to read its file or to merge its lists, or on a bucket. */
-const claimShape = {
-  /**
-   * Until when its worker may work or, after the store refused it, until when the next one waits, in milliseconds since the
-   * epoch; 0 if it gave the claim back at once.
-   */
-  busy_until: z.number().default(0),
-  /** Milliseconds since the epoch since when the store has refused all progress; 0 if it has not. */
-  refused_since: z.number().default(0),
-  /** Milliseconds since the epoch of the last claim, or of what its worker noted last. */
-  changed_at: z.number().default(0),
-  /** How often the sweep has sent a message since the last claim, and when it did last, in milliseconds since the epoch. */
-  resent: z.int().default(0),
-  resent_at: z.number().default(0),
-};
-type ClaimFields = { readonly [N in keyof typeof claimShape]: number };
-
-/** Whether a worker may be at work, or the next one waits. @param now milliseconds since the epoch */
-export function isBusy({ busy_until: until }: Pick<ClaimFields, "busy_until">, now: number): boolean {
-  return until >= now;
-}
-
-/** Whether a job has waited so long that it doesn't wait any more. @param since milliseconds since the epoch; 0 if it doesn't wait */
-export function hasWaitedEnough(since: number, now: number): boolean {
-  return since > 0 && now - since > WAITS_MAX_MS;
-}
-
-/** Whether a store has refused for so long that the job fails. @param now milliseconds since the epoch */
-export function isRefusedForGood({ refused_since: since }: Pick<ClaimFields, "refused_since">, now: number): boolean {
-  return hasWaitedEnough(since, now);
 }
 
 /** Counters of an ended job; those of an open job are in its buckets. */
@@ -182,72 +134,6 @@ export function logFieldsOf({ id, organization, request_id: requestId }: UploadJ
   return { job: id, organization, request_id: requestId };
 }
 
-/** How many rows a bucket has counted, by outcome. The succeeded are the sum of all that are not failed. */
-const countersShape = {
-  succeeded: z.int().default(0),
-  failed: z.int().default(0),
-  created: z.int().default(0),
-  updated: z.int().default(0),
-  unchanged: z.int().default(0),
-  restored: z.int().default(0),
-  deleted: z.int().default(0),
-  undone: z.int().default(0),
-  partly: z.int().default(0),
-  kept: z.int().default(0),
-};
-
-/**
- * The record of a bucket: which rows come next, and the counters so far. It does not exist before the first claim or stop.
- * Every change compares `claim`, so that a worker that has lost its claim changes nothing.
- */
-export const uploadBucketRecordSchema = z.object({
-  number: z.int(),
-  /** Number of the next chunk to apply. */
-  next: z.int().default(0),
-  /** Number of the last row that is counted; 0 if none is. */
-  after: z.int().default(0),
-  /** How many rows the chunks before that one have. */
-  rows_before: z.int().default(0),
-  /** Number of claims so far. */
-  claim: z.int().default(0),
-  /** Random id of the last claim, by which its worker recognizes it. */
-  claimed_by: z.string().optional(),
-  /** Claims since the last progress, this one included; those that the store refused don't count. */
-  attempts: z.int().default(0),
-  /** Whether the job is to stop: no one may claim the bucket but to close it. */
-  stop: z.boolean().optional(),
-  /** Whether the bucket is stopped, and all rows that its workers applied are counted. */
-  closed: z.boolean().optional(),
-  /** Whether it was closed although rows may have been applied that aren't counted: they could not be read. */
-  uncounted: z.boolean().optional(),
-  /** Claims whose results count, as ranges: `1-3 5` are 1, 2, 3 and 5. */
-  counted: z.string().default(""),
-  ...countersShape,
-  ...claimShape,
-});
-/** A decoded record of a bucket. */
-export type UploadBucket = Readonly<z.output<typeof uploadBucketRecordSchema>>;
-/** Numbers of rows by outcome. */
-export type Counters = Pick<UploadBucket, keyof typeof countersShape>;
-const counterNames = Object.keys(countersShape) as (keyof Counters)[];
-
-/** The claims in ranges such as `1-3 5`, in order. */
-export function claimsIn(ranges: string): number[] {
-  return ranges.split(" ").flatMap((range) => {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    return first === 0 ? [] : Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  });
-}
-
-/** The ranges with one more claim, which is greater than all others. */
-export function withClaim(ranges: string, claim: number): string {
-  const last = /(?:^| )(?<first>\d+)(?:-(?<end>\d+))?$/.exec(ranges)?.groups;
-  if (last === undefined) return String(claim);
-  const { first = "", end = first } = last;
-  if (Number(end) + 1 !== claim) return `${ranges} ${claim}`;
-  return `${ranges.slice(0, ranges.lastIndexOf(" ") + 1)}${first}-${claim}`;
-}
-
 /** A job and its buckets, read together. */
 export interface UploadSnapshot {
   readonly job: UploadJob;
@@ -279,29 +165,6 @@ export function isComplete({ job, buckets }: UploadSnapshot): boolean {
 /** Whether a job has ended: it does not change any more. */
 export function isEnded({ status }: Pick<UploadJob, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
-}
-
-/** The sums of counters. */
-export function sumOf(counters: readonly Counters[]): Counters {
-  return Object.fromEntries(
-    counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)]),
-  ) as Record<keyof Counters, number>;
-}
-
-/** Counters as jobs store and show them: `succeeded_rows` and so on. */
-export function toRowCounters(counters: Counters) {
-  return {
-    succeeded_rows: counters.succeeded,
-    failed_rows: counters.failed,
-    created_rows: counters.created,
-    updated_rows: counters.updated,
-    unchanged_rows: counters.unchanged,
-    restored_rows: counters.restored,
-    deleted_rows: counters.deleted,
-    undone_rows: counters.undone,
-    partly_undone_rows: counters.partly,
-    kept_rows: counters.kept,
-  };
 }
 
 /** A job in lists. */

@@ -14,12 +14,11 @@ import { decoderOf } from "../../store/decode-record.ts";
 import { listingEntry } from "../../store/lists/partition.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
 import { bucketFrom, BucketStore, CLAIM_MS, uploadPartition } from "./bucket-store.ts";
+import { type Counters, toRowCounters } from "./bucket-record.ts";
 import {
   bucketsOf,
-  type Counters,
   type JobKey,
   type NewUpload,
-  toRowCounters,
   type UploadJob,
   uploadJobRecordSchema,
   type UploadSnapshot,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sumOf } from "../../../lib/uploads/job/upload-record.ts";
+import { sumOf } from "../../../lib/uploads/job/bucket-record.ts";
 import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
 import { createUploadService, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 

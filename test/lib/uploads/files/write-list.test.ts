@@ -5,12 +5,8 @@ import { RESULTS_HEADER } from "../../../../lib/uploads/files/row-list.ts";
 import { type Frame, FrameWriter } from "../../../../lib/uploads/files/frames.ts";
 import { createUploadObjects, ObjectGoneError, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList, type ListTime } from "../../../../lib/uploads/files/write-list.ts";
-import {
-  claimsIn,
-  uploadBucketRecordSchema,
-  type UploadJob,
-  withClaim,
-} from "../../../../lib/uploads/job/upload-record.ts";
+import { claimsIn, uploadBucketRecordSchema, withClaim } from "../../../../lib/uploads/job/bucket-record.ts";
+import type { UploadJob } from "../../../../lib/uploads/job/upload-record.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
 
 const BUCKETS = 3;
