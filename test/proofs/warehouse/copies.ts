@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 
-const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The code of the guide "Keep a copy" in a language: the first below a heading. */
 function codeOfGuide(language: "ts" | "python" | "sh" | "sql" | "py" | "yaml", heading = "Keep a copy"): string {
