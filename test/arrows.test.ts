@@ -11,7 +11,7 @@ interface Import {
   readonly to: string;
 }
 
-const files = globSync(["{lib,functions,infra}/**/*.{ts,tsx}"], { cwd: ROOT });
+const files = globSync(["{lib,functions,infra,apps}/**/*.{ts,tsx}"], { cwd: ROOT, exclude: ["**/dist/**"] });
 const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 /** What each file names in its imports, except Node's modules. */
@@ -43,17 +43,18 @@ const importing = (from: RegExp, to: RegExp): string[] =>
 test("the imports are found", () => {
   expect(imports.length).toBeGreaterThan(300);
   expect(importing(/^functions\//, /^lib\//)).not.toEqual([]);
+  expect(workspaces.filter((each) => importing(new RegExp(`^${each}/`), /^/).length === 0)).toEqual([]);
 });
 
 /**
- * A room is a folder of the service, with the files directly in it. Beside the rooms of `lib`, and in `infra` beside
+ * A room is a folder of the service, with the files directly in it. Beside the rooms of `lib`, and in `infra` and `apps` beside
  * folders, facts and programs are rooms of their own. Undo is a part of the room that it belongs to.
  */
 const roomOf = (file: string): string => {
   const folder = dirname(file);
   if (folder === "lib/work-items/undo") return dirname(folder);
   const isBesideRooms = files.some((each) => dirname(each).startsWith(`${folder}/`));
-  return isBesideRooms && (folder === "lib" || folder.startsWith("infra")) ? file : folder;
+  return isBesideRooms && (folder === "lib" || folder.startsWith("infra") || folder.startsWith("apps")) ? file : folder;
 };
 
 /** The first way found from something back to itself, or nothing. */
@@ -104,7 +105,7 @@ test("what is in a workspace is imported from outside by the workspace's name", 
 
 test("the service imports no workspace, but its build puts the pages beside the function that serves them", () => {
   const arrows = imports.filter(({ from, to }) => workspaceOf(from) === "." && workspaceOf(to) !== ".");
-  expect(arrows).toEqual([{ from: "infra/build.ts", to: "infra/pages/build-pages.ts" }]);
+  expect(arrows).toEqual([{ from: "infra/build.ts", to: "apps/pages/build-pages.ts" }]);
 });
 
 test("a workspace exports nothing that no other one imports", () => {
@@ -129,10 +130,10 @@ test("every package that a file imports is in the package.json of its workspace"
   expect(missing).toEqual([]);
 });
 
-test("lib knows neither functions nor infra, and functions not infra", () => {
-  expect(importing(/^lib\//, /^(functions|infra|test)\//)).toEqual([]);
-  expect(importing(/^functions\//, /^(infra|test)\//)).toEqual([]);
-  expect(importing(/^infra\//, /^test\//)).toEqual([]);
+test("lib knows neither functions nor infra, functions not infra, and none of them what stands around the service", () => {
+  expect(importing(/^lib\//, /^(functions|infra|apps|test)\//)).toEqual([]);
+  expect(importing(/^functions\//, /^(infra|apps|test)\//)).toEqual([]);
+  expect(importing(/^(infra|apps)\//, /^test\//)).toEqual([]);
 });
 
 test("a function imports the file of its own row, and only the function that knows every path imports all rows", () => {
@@ -144,7 +145,7 @@ test("a function imports the file of its own row, and only the function that kno
 
 test("http knows no domain, and of the rest of lib only what reads the body of an upload knows http", () => {
   expect(
-    importing(/^lib\/http\//, /^lib\/(work-items|uploads|changes|conversation-uploads|operator|client)\//),
+    importing(/^lib\/http\//, /^lib\/(work-items|uploads|changes|conversation-uploads|webhooks|retention)\//),
   ).toEqual([]);
   expect(importing(/^lib\/(?!http\/|uploads\/files\/upload-body\.ts)/, /^lib\/http\//)).toEqual([]);
 });
@@ -157,20 +158,24 @@ test("rules know no AWS, no HTTP and no environment", () => {
 });
 
 test("what is deployed does not know the local service", () => {
-  expect(importing(/^infra\/(?!local\/)/, /^infra\/local\//)).toEqual([]);
+  expect(importing(/^(?!apps\/local\/)/, /^apps\/local\//)).toEqual([]);
 });
 
 test("the importer knows the service's rules and client, page and command know the importer, and not each other", () => {
   expect(
-    importing(/^infra\/importer\//, /^(functions|infra\/(?!importer\/)|lib\/(?!uploads\/(csv|mapping)\/|client\/))/),
+    importing(
+      /^apps\/importer\//,
+      /^(functions|infra|apps\/(?!importer\/|client\/)|lib\/(?!uploads\/(csv|mapping)\/))/,
+    ),
   ).toEqual([]);
-  expect(importing(/^infra\/cli\/work-items\//, /^infra\/importer\//)).not.toEqual([]);
-  expect(importing(/^infra\/cli\//, /^infra\/pages\//)).toEqual([]);
-  expect(importing(/^infra\/pages\//, /^infra\/(cli|local)\//)).toEqual([]);
+  expect(importing(/^apps\/cli\/work-items\//, /^apps\/importer\//)).not.toEqual([]);
+  expect(importing(/^apps\/(cli|operator)\//, /^apps\/pages\//)).toEqual([]);
+  expect(importing(/^apps\/pages\//, /^apps\/(cli|operator|local)\//)).toEqual([]);
+  expect(importing(/^apps\/cli\//, /^apps\/operator\//)).toEqual([]);
 });
 
 test("what the SDK calls its errors is known only where AWS is talked to", () => {
   const names = /"(\w+Exception|\w*Throttl\w*|NoSuch\w+|ConditionalCheckFailed|PreconditionFailed|AccessDenied)"/;
-  const rooms = /^(lib\/aws\/|lib\/store\/write-outcome\.ts$|infra\/)/;
+  const rooms = /^(lib\/aws\/|lib\/store\/write-outcome\.ts$|infra\/|apps\/)/;
   expect(files.filter((file) => !rooms.test(file) && names.test(textOf(file)))).toEqual([]);
 });

@@ -20,11 +20,11 @@ const lockSchema = z.object({
 test("every script installs the packages first, so that it works in a fresh clone", () => {
   const { prepack: _, ...others } = manifestOf(".").scripts;
   expect(Object.keys(others)).toEqual(expect.arrayContaining(["start", "test", "check", "synth", "keys", "demo"]));
-  const installs = /^(\w+=\S+ )*(exec )?node infra\/local\/run\.mjs /;
+  const installs = /^(\w+=\S+ )*(exec )?node apps\/local\/run\.mjs /;
   expect(Object.entries(others).filter(([, command]) => !installs.test(command))).toEqual([]);
   // A shell remembers where it found a program: another "node" would still be the host's own.
   expect(
-    Object.entries(others).filter(([, command]) => /(?:^|\s)node (?!infra\/local\/run\.mjs )/.test(command)),
+    Object.entries(others).filter(([, command]) => /(?:^|\s)node (?!apps\/local\/run\.mjs )/.test(command)),
   ).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { createCommandLine, runCommand, UsageError } from "../command-line.ts";
 import { processTerminal } from "../terminal.ts";
 
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
-const CLIENT_TYPES = join(PROJECT_ROOT, "lib/client/openapi-types.ts");
+const CLIENT_TYPES = join(PROJECT_ROOT, "apps/client/openapi-types.ts");
 
 function committed(): OpenApiDocument | undefined {
   try {

@@ -8,7 +8,7 @@ import { create as createListWorkItems } from "../../functions/list-work-items.t
 import { create as createRecordChanges } from "../../functions/record-changes.ts";
 import { create as createUpdateWorkItem } from "../../functions/update-work-item.ts";
 import { workers } from "../../functions/workers.ts";
-import { createClient } from "../../lib/client/client.ts";
+import { createClient } from "../../apps/client/client.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { chunksOf, mapConcurrently } from "../../lib/retry.ts";
 import { startService } from "../hostile/process/service-process.ts";

@@ -9,8 +9,8 @@ import { pages } from "../../functions/pages.ts";
 import { allRoutes, unknownRoute } from "../../functions/routes.ts";
 import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { functionNames } from "../../infra/build.ts";
-import { preparationsOf } from "../../infra/local/invoke-event.ts";
-import { toProxyEvent } from "../../infra/local/gateway/proxy-event.ts";
+import { preparationsOf } from "../../apps/local/invoke-event.ts";
+import { toProxyEvent } from "../../apps/local/gateway/proxy-event.ts";
 import { messageIn } from "../../lib/changes/change-messages.ts";
 import { InvalidInputError } from "../../lib/errors.ts";
 import { conversationUploadId, idempotentUploadJobId, idempotentWebhookId, workItemId } from "../../lib/identity.ts";
@@ -156,7 +156,7 @@ describe("API functions", () => {
     // This function only refuses requests: without a status in the sample's name, the response is 404.
     const usual = functionOf(sample) === unknownRoute.name ? 404 : (route?.status ?? 200);
     const { status, body } = responseTo(sample);
-    const hint = "name what makes what it needs in PREPARATIONS of infra/local/invoke-event.ts";
+    const hint = "name what makes what it needs in PREPARATIONS of apps/local/invoke-event.ts";
     expect({ status, body }, hint).toMatchObject({ status: Number(refusalOf(sample) ?? usual) });
     const ofApi = status >= 400 ? errorSchema : route?.response;
     const schema = functionOf(sample) === pages.name ? pageSchema : ofApi;

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Context } from "aws-lambda";
-import { readEvent } from "../../infra/local/invoke-event.ts";
+import { readEvent } from "../../apps/local/invoke-event.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import type { TestRuntime } from "../support/runtime.ts";

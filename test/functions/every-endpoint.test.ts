@@ -7,7 +7,7 @@ import { allRoutes } from "../../functions/routes.ts";
 import { create as uploadWorkItems } from "../../functions/upload-work-items.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import type { Route } from "../../lib/http/route.ts";
-import { createKey, revokeKey } from "../../lib/operator/key-management.ts";
+import { createKey, revokeKey } from "../../apps/operator/data/key-management.ts";
 import { workItemEventId } from "../../lib/identity.ts";
 import { generateApiKey } from "../../lib/organizations/api-key.ts";
 import { createTestClock } from "../support/clock.ts";

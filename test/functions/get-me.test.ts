@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createKey } from "../../lib/operator/key-management.ts";
+import { createKey } from "../../apps/operator/data/key-management.ts";
 import { apiKeyId, hashApiKey } from "../../lib/organizations/api-key.ts";
 import { administrationOf } from "../support/organization.ts";
 import { createTestService } from "../support/service.ts";

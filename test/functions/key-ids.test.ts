@@ -1,9 +1,9 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { GetWorkItemUploadResponseBody } from "../../lib/client/openapi-types.ts";
+import type { GetWorkItemUploadResponseBody } from "../../apps/client/openapi-types.ts";
 import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
-import { revokeKey } from "../../lib/operator/key-management.ts";
+import { revokeKey } from "../../apps/operator/data/key-management.ts";
 import { administrationOf, call, createTestOrganization } from "../support/organization.ts";
 import { createCustomer, type Customer } from "../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";

@@ -3,7 +3,7 @@ import document from "../../docs/openapi.json" with { type: "json" };
 import { create as recordQaScore } from "../../functions/record-qa-score.ts";
 import { routes } from "../../functions/routes.ts";
 import { methodsOf } from "../../lib/http/route.ts";
-import { createKey } from "../../lib/operator/key-management.ts";
+import { createKey } from "../../apps/operator/data/key-management.ts";
 import { KEY_SCOPES, type KeyScope } from "../../lib/organizations/api-key.ts";
 import { createTestClock } from "../support/clock.ts";
 import { withoutTimeouts } from "../support/faults.ts";

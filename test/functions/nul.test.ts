@@ -5,7 +5,7 @@ import { create as recordQaScore } from "../../functions/record-qa-score.ts";
 import { routes } from "../../functions/routes.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { describeProblems } from "../../lib/errors.ts";
-import { importOrganization } from "../../lib/operator/import-organization.ts";
+import { importOrganization } from "../../apps/operator/data/import-organization.ts";
 import type { RouteName } from "../support/handlers.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { exampleBodyOf } from "../support/openapi/example-body.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { workItemId } from "../../lib/identity.ts";
-import { createKey } from "../../lib/operator/key-management.ts";
+import { createKey } from "../../apps/operator/data/key-management.ts";
 import { itemKeyOf } from "../../lib/work-items/work-item-record.ts";
 import { administrationOf } from "../support/organization.ts";
 import { createTestService } from "../support/service.ts";

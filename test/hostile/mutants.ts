@@ -256,10 +256,10 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "last pass": {
     defect: "an erasure ends while a worker still runs that has read the organization before",
-    file: "lib/operator/jobs-before.ts",
+    file: "apps/operator/data/jobs-before.ts",
     text: "export const WORKERS_END_WITHIN_MS = 16 * 60_000;",
     instead: "export const WORKERS_END_WITHIN_MS = 0;",
-    foundBy: "test/lib/operator/erase-organization.test.ts",
+    foundBy: "test/apps/operator/data/erase-organization.test.ts",
   },
   late: {
     defect: "a worker whose claim is over still writes",
@@ -425,10 +425,10 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   repeats: {
     defect: "the client repeats a change with If-Match whose response was lost, and reports a 412",
-    file: "lib/client/retries.ts",
+    file: "apps/client/retries.ts",
     text: "if (advice !== undefined) throw",
     instead: "if (advice === null) throw",
-    foundBy: "test/lib/client/client.test.ts",
+    foundBy: "test/apps/client/client.test.ts",
   },
   rings: {
     defect: "changes that come while a webhook's endpoint is called are never sent",

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { putOrganization } from "../../lib/operator/administration.ts";
+import { putOrganization } from "../../apps/operator/data/administration.ts";
 import { mapConcurrently } from "../../lib/retry.ts";
 import { createCloudWatch } from "./alarms/cloudwatch.ts";
 import { withoutTimeouts } from "../support/faults.ts";

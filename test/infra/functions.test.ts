@@ -6,7 +6,7 @@ import { allWorkers, type Trigger } from "../../functions/workers.ts";
 import { type Resource as StatefulResource, type ResourceName, resources } from "../../lib/resources.ts";
 import { parseEnvironment } from "../../lib/aws/environment.ts";
 import type { Permissions, TablePermissions } from "../../lib/aws/permissions.ts";
-import { WORKERS_END_WITHIN_MS } from "../../lib/operator/jobs-before.ts";
+import { WORKERS_END_WITHIN_MS } from "../../apps/operator/data/jobs-before.ts";
 import { idOf, plain, type Resource, resourcesOf, synthesize } from "./synthesized.ts";
 
 const { us } = synthesize();

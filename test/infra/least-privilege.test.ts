@@ -9,7 +9,7 @@ import type { Route } from "../../lib/http/route.ts";
 import { workItemEventId, workItemId } from "../../lib/identity.ts";
 import { createUploadObjects, objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
-import { changeOrganization } from "../../lib/operator/administration.ts";
+import { changeOrganization } from "../../apps/operator/data/administration.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { eventKeyOf } from "../../lib/work-items/work-item-record.ts";
 import { workers } from "../../functions/workers.ts";

@@ -2,7 +2,7 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
 import { bodyOf } from "../../lib/changes/change-messages.ts";
 import { workItemId } from "../../lib/identity.ts";
-import { changeOrganization } from "../../lib/operator/administration.ts";
+import { changeOrganization } from "../../apps/operator/data/administration.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { lambdaContext } from "../support/lambda-context.ts";

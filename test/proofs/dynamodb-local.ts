@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { startDynamoDbProcess } from "../../infra/local/engines/dynamodb.ts";
+import { startDynamoDbProcess } from "../../apps/local/engines/dynamodb.ts";
 import { runTests } from "../support/test-run.ts";
 import { skip } from "./skip.ts";
 

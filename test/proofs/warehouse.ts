@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createClient } from "../../lib/client/client.ts";
+import { createClient } from "../../apps/client/client.ts";
 import { startService } from "../hostile/process/service-process.ts";
 import { type Copy, differencesOf, openCopies } from "./warehouse/copies.ts";
 import { HOSTILE_ITEMS } from "./warehouse/hostile-values.ts";

@@ -3,7 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { create as createRecordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
-import { eraseItem } from "../../lib/operator/erase-item.ts";
+import { eraseItem } from "../../apps/operator/data/erase-item.ts";
 import { rateLimitKey } from "../../lib/organizations/limit-record.ts";
 import { bucketKey } from "../../lib/uploads/job/bucket-store.ts";
 import { jobKey } from "../../lib/uploads/job/upload-store.ts";

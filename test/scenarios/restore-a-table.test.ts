@@ -1,17 +1,22 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../lib/changes/change.ts";
-import { listOrganizations } from "../../lib/operator/administration.ts";
-import { resyncFeed } from "../../lib/operator/feed-state.ts";
+import { listOrganizations } from "../../apps/operator/data/administration.ts";
+import { resyncFeed } from "../../apps/operator/data/feed-state.ts";
 import { create as createSweepChanges } from "../../functions/sweep-changes.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { workItemId } from "../../lib/identity.ts";
-import { eraseItem } from "../../lib/operator/erase-item.ts";
-import { eraseOrganization } from "../../lib/operator/erase-organization.ts";
-import { erasePerson } from "../../lib/operator/erase-person.ts";
-import { assertLedgerOf, keptInLedger, lackedErasure, reapplyErasures } from "../../lib/operator/erasure-ledger.ts";
-import { exportOrganization } from "../../lib/operator/export-organization.ts";
-import { importOrganization } from "../../lib/operator/import-organization.ts";
+import { eraseItem } from "../../apps/operator/data/erase-item.ts";
+import { eraseOrganization } from "../../apps/operator/data/erase-organization.ts";
+import { erasePerson } from "../../apps/operator/data/erase-person.ts";
+import {
+  assertLedgerOf,
+  keptInLedger,
+  lackedErasure,
+  reapplyErasures,
+} from "../../apps/operator/data/erasure-ledger.ts";
+import { exportOrganization } from "../../apps/operator/data/export-organization.ts";
+import { importOrganization } from "../../apps/operator/data/import-organization.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createCaller } from "../support/service.ts";

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openCsv, readSample } from "../../infra/cli/work-items/open-csv.ts";
-import { checkRows } from "../../infra/pages/browser/upload/check-rows.ts";
-import { readFile } from "../../infra/pages/browser/upload/table-file.ts";
-import { proposeMapping } from "../../infra/importer/proposals/propose-mapping.ts";
+import { openCsv, readSample } from "../../apps/cli/work-items/open-csv.ts";
+import { checkRows } from "../../apps/pages/browser/upload/check-rows.ts";
+import { readFile } from "../../apps/pages/browser/upload/table-file.ts";
+import { proposeMapping } from "../../apps/importer/proposals/propose-mapping.ts";
 import { strangeFiles } from "./strange-files.ts";
 import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import { create as createAppendChanges } from "../../functions/append-changes.ts";
-import { toRecord } from "../../infra/local/workers/queue.ts";
+import { toRecord } from "../../apps/local/workers/queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 import type { TestRuntime } from "./runtime.ts";
 

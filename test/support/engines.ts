@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startDynamoDbEngine } from "../../infra/local/engines/dynamodb.ts";
-import { startFauxqsEngine } from "../../infra/local/engines/fauxqs.ts";
+import { startDynamoDbEngine } from "../../apps/local/engines/dynamodb.ts";
+import { startFauxqsEngine } from "../../apps/local/engines/fauxqs.ts";
 
 /** The engine's memory mode is half as fast after a few ten thousand items; a file on a RAM disk is not. */
 const RAM_DISK = "/dev/shm";

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPages } from "../../infra/local/api-server.ts";
+import { buildPages } from "../../apps/local/api-server.ts";
 
 /** Builds the pages into the suite's temporary directory, once for all tests that need them. */
 export const preparePages = async (): Promise<void> => {

@@ -8,7 +8,7 @@ type Place = readonly [file: string, before?: string];
 const FIELDS = "lib/work-items/work-item-fields.ts";
 const ROUTES = "functions/routes/service.ts";
 const SCOPES = "test/functions/key-scopes.test.ts";
-const KINDS = "lib/operator/kinds-of-data.ts";
+const KINDS = "apps/operator/data/kinds-of-data.ts";
 
 /** The places of the code blocks, by what a block holds. */
 const PLACES: Readonly<Record<string, Place>> = {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { provision, variablesOf } from "../../infra/local/engines/provision.ts";
-import { createClients, createLocalRuntime, type LocalRuntime } from "../../infra/local/functions.ts";
-import { REGION_CODE } from "../../infra/local/platform.ts";
+import { provision, variablesOf } from "../../apps/local/engines/provision.ts";
+import { createClients, createLocalRuntime, type LocalRuntime } from "../../apps/local/functions.ts";
+import { REGION_CODE } from "../../apps/local/platform.ts";
 import type { Clock } from "../../lib/clock.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { TestLogger } from "./test-logger.ts";

@@ -1,5 +1,5 @@
 import { routes } from "../../functions/routes.ts";
-import type { operations } from "../../lib/client/openapi-types.ts";
+import type { operations } from "../../apps/client/openapi-types.ts";
 import type { ApiHandler } from "../../lib/http/chain.ts";
 import { createHandler, type RouteName } from "./handlers.ts";
 import { type ApiRequest, type ApiResponse, call, createTestOrganization } from "./organization.ts";

@@ -3,7 +3,7 @@ import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { create as createRecordChanges } from "../../functions/record-changes.ts";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
-import { iteratorAfter, readShard, shardsOf } from "../../infra/local/workers/stream.ts";
+import { iteratorAfter, readShard, shardsOf } from "../../apps/local/workers/stream.ts";
 import { createQueueDelivery } from "./changes-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 import type { TestRuntime } from "./runtime.ts";

@@ -1,5 +1,5 @@
-import { eraseItem } from "../../../lib/operator/erase-item.ts";
-import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { eraseItem } from "../../../apps/operator/data/erase-item.ts";
+import { eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { operatorOf, overwrite, tracesOf } from "../../support/customer-data.ts";
 import type { Changes } from "../world/changes.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 
-const START = fileURLToPath(new URL("../../../infra/local/start.ts", import.meta.url));
+const START = fileURLToPath(new URL("../../../apps/local/start.ts", import.meta.url));
 const HOSTILE = fileURLToPath(new URL("start.ts", import.meta.url));
 
 /** The whole service as a process of its own, as `npm start` runs it. */

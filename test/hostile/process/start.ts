@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Context } from "aws-lambda";
-import * as newer from "../../../infra/local/functions.ts";
-import { startLocalService } from "../../../infra/local/local-service.ts";
+import * as newer from "../../../apps/local/functions.ts";
+import { startLocalService } from "../../../apps/local/local-service.ts";
 import { randomFrom } from "../../support/random.ts";
 import { createFaultyRuntime } from "../../support/uploads/fault-injection.ts";
 import { Hostilities } from "../world/hostilities.ts";
@@ -20,7 +20,7 @@ if (seed === undefined) hostilities.end();
 /** Each makes clients of its own: the SDK's paginators take no others. */
 const versions = [newer];
 if (older !== undefined) {
-  versions.push((await import(pathToFileURL(join(older, "infra/local/functions.ts")).href)) as typeof newer);
+  versions.push((await import(pathToFileURL(join(older, "apps/local/functions.ts")).href)) as typeof newer);
 }
 
 /** A version's function, in whose requests things go wrong; the newer one if the older hasn't got it. */

@@ -3,7 +3,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { onTestFinished, vi } from "vitest";
 import { routes } from "../../../functions/routes.ts";
 import { workers } from "../../../functions/workers.ts";
-import { deadLettersOf } from "../../../infra/local/engines/provision.ts";
+import { deadLettersOf } from "../../../apps/local/engines/provision.ts";
 import { resources, resourcesOfKind } from "../../../lib/resources.ts";
 import { idOf, resourcesOf, synthesize } from "../synthesized.ts";
 import { createQueueDelivery } from "../../support/changes-queue.ts";

@@ -24,7 +24,7 @@ describe("docs/openapi.json", () => {
   });
 
   it("has the types of the client made from it", () => {
-    expect(readFileSync(join(PROJECT_ROOT, "lib/client/openapi-types.ts"), "utf8")).toBe(clientTypesOf(document));
+    expect(readFileSync(join(PROJECT_ROOT, "apps/client/openapi-types.ts"), "utf8")).toBe(clientTypesOf(document));
   });
 
   it("has types of the client with one property a line, so that two changes of an object can be merged", () => {

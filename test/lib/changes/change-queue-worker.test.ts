@@ -11,7 +11,7 @@ import { holeKey } from "../../../lib/changes/due-holes.ts";
 import { createFailures } from "../../../lib/changes/failing-changes.ts";
 import { segmentKey } from "../../../lib/changes/segment.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { readFeedState } from "../../../lib/operator/feed-state.ts";
+import { readFeedState } from "../../../apps/operator/data/feed-state.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createQueueDelivery } from "../../support/changes-queue.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";

@@ -6,7 +6,7 @@ import { create as createSweepChanges } from "../../../functions/sweep-changes.t
 import { createAppend } from "../../../lib/changes/append-to-log.ts";
 import { createChangeLog } from "../../../lib/changes/segment-store.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
 import { createQueueDelivery } from "../../support/changes-queue.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { operatorOf, tracesOf } from "../../support/customer-data.ts";

@@ -3,7 +3,7 @@ import { create as createRecordQaScore } from "../../../functions/record-qa-scor
 import { createAppend } from "../../../lib/changes/append-to-log.ts";
 import { createChangeLog } from "../../../lib/changes/segment-store.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { eraseItem } from "../../../lib/operator/erase-item.ts";
+import { eraseItem } from "../../../apps/operator/data/erase-item.ts";
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { segmentKey } from "../../../lib/changes/segment.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";

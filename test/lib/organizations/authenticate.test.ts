@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createAccessStore, keyRecordKey } from "../../../lib/organizations/access-store.ts";
-import { putOrganization } from "../../../lib/operator/administration.ts";
-import { createKey, revokeKey } from "../../../lib/operator/key-management.ts";
+import { putOrganization } from "../../../apps/operator/data/administration.ts";
+import { createKey, revokeKey } from "../../../apps/operator/data/key-management.ts";
 import { generateApiKey, hashApiKey } from "../../../lib/organizations/api-key.ts";
 import { UnauthenticatedError } from "../../../lib/errors.ts";
 import {

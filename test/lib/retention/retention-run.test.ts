@@ -3,7 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { isoTime } from "../../../lib/clock.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { changeOrganization } from "../../../lib/operator/administration.ts";
+import { changeOrganization } from "../../../apps/operator/data/administration.ts";
 import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createEraseExpired } from "../../../lib/retention/retention-run.ts";
 import { eventKeyOf, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";

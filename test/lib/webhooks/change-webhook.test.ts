@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
 import { createCustomer, operatorOf, tracesOf } from "../../support/customer-data.ts";
 import { isSignedBy } from "../../support/webhooks.ts";
 import { useWebhooks } from "./use-webhooks.ts";

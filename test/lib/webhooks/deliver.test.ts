@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { describe, expect, test } from "vitest";
 import { queueWorker } from "../../../lib/aws/queue-worker.ts";
-import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
 import { createRing } from "../../../lib/webhooks/ring.ts";
 import { createDeliver } from "../../../lib/webhooks/deliver.ts";

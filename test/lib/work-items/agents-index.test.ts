@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { getOrganization } from "../../../lib/operator/administration.ts";
-import { growListingShards } from "../../../lib/operator/administration.ts";
+import { getOrganization } from "../../../apps/operator/data/administration.ts";
+import { growListingShards } from "../../../apps/operator/data/administration.ts";
 import { createTestService } from "../../support/service.ts";
 import { aroundRequests } from "../../support/faults.ts";
 

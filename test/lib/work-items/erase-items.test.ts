@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { workItemId } from "../../../lib/identity.ts";
-import { changeOrganization } from "../../../lib/operator/administration.ts";
-import { eraseItem } from "../../../lib/operator/erase-item.ts";
-import { countForErasure, eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { changeOrganization } from "../../../apps/operator/data/administration.ts";
+import { eraseItem } from "../../../apps/operator/data/erase-item.ts";
+import { countForErasure, eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
 import { createEraseExpired } from "../../../lib/retention/retention-run.ts";
 import { chunksOf } from "../../../lib/retry.ts";
 import { createTestClock } from "../../support/clock.ts";

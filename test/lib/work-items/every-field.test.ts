@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { inputOf, type WorkItem } from "../../../lib/client/client.ts";
+import { inputOf, type WorkItem } from "../../../apps/client/client.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-item.ts";

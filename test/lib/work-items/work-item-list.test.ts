@@ -4,7 +4,7 @@ import { create as createRecorder } from "../../../functions/record-conversation
 import type { createListWorkItems } from "../../../lib/work-items/work-item-list.ts";
 import { chunksOf } from "../../../lib/retry.ts";
 import { workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
-import type { ListWorkItemsResponseBody } from "../../../lib/client/openapi-types.ts";
+import type { ListWorkItemsResponseBody } from "../../../apps/client/openapi-types.ts";
 import type { ApiResponse } from "../../support/organization.ts";
 import { createTestService } from "../../support/service.ts";
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
-import { proposeMapping } from "../../../infra/importer/proposals/propose-mapping.ts";
+import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
 
 /** Headers that are alike, that are fields in other cases, or that objects and attributes can't have. */
 const header = fc.constantFrom(

@@ -9,8 +9,8 @@ import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { Marked, type Tokens } from "marked";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MarkdownDocument, readGuides } from "../../../infra/pages/docs/documents.ts";
-import { type Language, LANGUAGES } from "../../../infra/pages/docs/languages.ts";
+import { type MarkdownDocument, readGuides } from "../../../apps/pages/docs/documents.ts";
+import { type Language, LANGUAGES } from "../../../apps/pages/docs/languages.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { pages } from "../../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../../infra/build.ts";
-import { traceCommand } from "../../../infra/cli/operator/trace.ts";
+import { traceCommand } from "../../../apps/operator/commands/trace.ts";
 import { codeHashOf } from "../../../infra/service-app.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../../lib/regions.ts";
 import { startAwsAccount } from "../../support/aws-account.ts";
@@ -77,7 +77,7 @@ describe("the build", () => {
 
   test("keeps the name of each class of errors that a function can throw", async () => {
     const bundles = await Promise.all(functionNames.map((name) => readFile(join(outdir, name, "index.js"), "utf8")));
-    const sources = globSync(["lib/**/*.ts", "functions/**/*.ts"], { cwd: PROJECT_ROOT, exclude: ["lib/client/**"] });
+    const sources = globSync(["lib/**/*.ts", "functions/**/*.ts"], { cwd: PROJECT_ROOT, exclude: ["apps/client/**"] });
     const classes = sources.flatMap((file) =>
       [...readFileSync(join(PROJECT_ROOT, file), "utf8").matchAll(/^(?:export )?class (\w+) extends \w*Error\b/gm)].map(
         ([, name = ""]) => name,

@@ -10,7 +10,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Runs `npm run invoke -- <words>`. @returns its exit status and output */
 const invoke = (words: string, variables: Readonly<Record<string, string>> = {}) =>
-  runScript("infra/local/invoke.ts", words.split(" ").filter(Boolean), {
+  runScript("apps/local/invoke.ts", words.split(" ").filter(Boolean), {
     env: { DATA_DIR: directory, ...variables },
   });
 

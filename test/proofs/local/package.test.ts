@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 import { Marked, type Tokens } from "marked";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
-import { readTopics } from "../../../infra/pages/docs/documents.ts";
+import { readTopics } from "../../../apps/pages/docs/documents.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
 
-const PACKAGE = join(PROJECT_ROOT, "lib/client");
+const PACKAGE = join(PROJECT_ROOT, "apps/client");
 const scratch = mkdtempSync(join(tmpdir(), "scratch-project-"));
 let stack: TestService;
 beforeAll(async () => {
@@ -76,7 +76,7 @@ it("is packed and used by a project that has nothing else: 5,000 tickets, 10 cha
   const installed = join(scratch, "node_modules/work-items-client");
   const files = readdirSync(installed, { recursive: true }).map(String);
   expect(files).toEqual(
-    expect.arrayContaining(["dist/client/client.js", "dist/client/client.d.ts", "README.md", "package.json"]),
+    expect.arrayContaining(["dist/apps/client/client.js", "dist/apps/client/client.d.ts", "README.md", "package.json"]),
   );
   expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as { dependencies: object };

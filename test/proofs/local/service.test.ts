@@ -8,16 +8,16 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { organizationsCommand } from "../../../infra/cli/operator/organizations.ts";
+import { organizationsCommand } from "../../../apps/operator/commands/organizations.ts";
 import { readEnvironmentFile } from "../../../infra/environment-file.ts";
-import type { ListWorkItemsResponseBody } from "../../../lib/client/openapi-types.ts";
+import type { ListWorkItemsResponseBody } from "../../../apps/client/openapi-types.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { makeApp, resourcesOf, type Template } from "../../infra/synthesized.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { runCommand } from "../../support/terminal.ts";
 
 const STARTING = "Starting the service …\n";
-const script = (name: string): string => fileURLToPath(new URL(`../../../infra/local/${name}`, import.meta.url));
+const script = (name: string): string => fileURLToPath(new URL(`../../../apps/local/${name}`, import.meta.url));
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 const children: Child[] = [];

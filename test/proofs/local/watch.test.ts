@@ -17,7 +17,7 @@ describe("npm start -- --watch", () => {
   let headers: Record<string, string> = {};
 
   beforeAll(async () => {
-    child = spawn(process.execPath, ["infra/local/start.ts", "--watch"], {
+    child = spawn(process.execPath, ["apps/local/start.ts", "--watch"], {
       cwd: copy,
       env: { ...childEnvironment(), DATA_DIR: directory, PORT: "0" },
       stdio: ["ignore", "pipe", "pipe"],

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HEAD_BYTES } from "../../../infra/importer/files/text-file.ts";
+import { HEAD_BYTES } from "../../../apps/importer/files/text-file.ts";
 import { accessibilityFindings, hasBrowser, openPage, takeScreenshot } from "../../support/browser.ts";
 import {
   chooseFile,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eraseOrganization } from "../../../lib/operator/erase-organization.ts";
+import { eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { createCustomer, everythingIn, fill, operatorOf, putObject, tracesOf } from "../../support/customer-data.ts";
 import { createTestRuntime } from "../../support/runtime.ts";

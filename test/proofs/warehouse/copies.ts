@@ -131,7 +131,7 @@ export const DUCKDB_FILES: Readonly<Record<string, string>> = {
   "duckdb.mjs": DUCKDB_PROGRAM,
 };
 /** The guide's shell code, after what calls its programs. */
-export const DUCKDB_UPDATE = `work-items() { ${process.execPath} ${ROOT}/infra/cli/work-items.ts "$@"; }
+export const DUCKDB_UPDATE = `work-items() { ${process.execPath} ${ROOT}/apps/cli/work-items-command.ts "$@"; }
 duckdb() { ${process.execPath} duckdb.mjs "$@"; }
 ${codeOfGuide("sh")}`;
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient } from "../../../lib/client/client.ts";
+import { createClient } from "../../../apps/client/client.ts";
 import { type Copy, differencesOf, openCopies } from "./copies.ts";
 import { HOSTILE_ITEMS, REFUSED_ATTRIBUTES } from "./hostile-values.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";

@@ -1,4 +1,4 @@
-import type { Client, WorkItem, WorkItemInput } from "../../../lib/client/client.ts";
+import type { Client, WorkItem, WorkItemInput } from "../../../apps/client/client.ts";
 import type { CopiedItem } from "./copies.ts";
 import { asCopied, HOSTILE_ITEMS, type HostileItem } from "./hostile-values.ts";
 

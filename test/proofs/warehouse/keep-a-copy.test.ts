@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, createClient } from "../../../lib/client/client.ts";
+import { type Client, createClient } from "../../../apps/client/client.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { DUCKDB_FILES, DUCKDB_UPDATE } from "./copies.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";

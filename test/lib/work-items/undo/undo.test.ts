@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { workItemId } from "../../../../lib/identity.ts";
-import { emptyPerson } from "../../../../lib/operator/empty-person.ts";
-import { exportOrganization } from "../../../../lib/operator/export-organization.ts";
-import { importOrganization } from "../../../../lib/operator/import-organization.ts";
-import { PersonAddress } from "../../../../lib/operator/person-address.ts";
+import { emptyPerson } from "../../../../apps/operator/data/empty-person.ts";
+import { exportOrganization } from "../../../../apps/operator/data/export-organization.ts";
+import { importOrganization } from "../../../../apps/operator/data/import-organization.ts";
+import { PersonAddress } from "../../../../apps/operator/data/person-address.ts";
 import { stopAtDamaged } from "../../../../lib/store/decode-record.ts";
 import { createRecordStore } from "../../../../lib/store/record-store.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";

@@ -1,0 +1,91 @@
+import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
+import { type IdFindings, readRepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
+import { observeRows } from "@work-items/importer/files/whole-file.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+import { withBar } from "../progress-bar.ts";
+
+/** The mapping of a file whose columns are named after the fields, as far as IDs are concerned. */
+const BY_NAMES: CheckedMapping = { fields: { external_id: { column: "external_id" } } };
+
+/** The mapping that will be used, if it is a valid one; the service says what is wrong with others. */
+export async function usedMapping(client: Client, mapping: Mapping | undefined): Promise<CheckedMapping | undefined> {
+  if (mapping === undefined) return BY_NAMES;
+  const given = "from" in mapping ? (await client.uploads.get(mapping.from)).mapping : mapping;
+  return mappingSchema.safeParse(given).data;
+}
+
+/** How the rows of a file are read by its mapping. */
+export function layoutOf({ header_row: headerRow = 1, delimiter = COMMA }: CheckedMapping) {
+  return { headerRow, delimiter };
+}
+
+/** Reads a file to its end and finds the IDs that repeat by a mapping. */
+export function readIds(terminal: Terminal, blob: Blob, mapping: CheckedMapping): Promise<IdFindings | undefined> {
+  return withBar(terminal, "reading IDs [{bar}] {percentage} %", {}, (update) => {
+    const options = { ...layoutOf(mapping), onProgress: (bytes: number) => update(bytes, blob.size) };
+    return readRepeatedIds((begin) => observeRows(blob.stream(), options, begin), mapping);
+  });
+}
+
+/** Says which IDs repeat, and which look like another one. */
+export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, odd, isComplete }: IdFindings): void {
+  if (oddRows > 0) {
+    terminal.note(
+      `${oddRows === 1 ? "1 row has an ID that differs" : `${oddRows} rows have IDs that differ`} from what is seen${odd.length < oddRows ? "; the first" : ""}:`,
+    );
+    for (const { row, externalId, oddity } of odd) terminal.note(`row ${row}: "${externalId}" has ${oddity}`);
+  }
+  if (!isComplete) terminal.note("there are more IDs than can be compared here; later rows may repeat one");
+  if (repeatedRows === 0) {
+    if (isComplete) terminal.note("no ID repeats");
+    return;
+  }
+  const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows} rows repeat`;
+  terminal.note(
+    `${rows} the ID of an earlier row, and the later row wins${repeated.length < repeatedRows ? "; the first IDs" : ""}:`,
+  );
+  for (const { row, externalId, firstRow } of repeated)
+    terminal.note(`row ${row}: ${externalId}, first in row ${firstRow}`);
+}
+
+/** What a trial found, in one line. */
+function describeTrial(trial: WorkItemUpload): string {
+  const counts = [
+    `would create ${trial.created_rows}`,
+    `change ${trial.updated_rows}`,
+    `restore ${trial.restored_rows}`,
+    `leave ${trial.unchanged_rows} unchanged`,
+    `reject ${trial.failed_rows}`,
+  ];
+  const rows = trial.total_rows === 1 ? "1 row" : `${trial.total_rows} rows`;
+  return `trial of ${rows}: ${counts.join(", ")}`;
+}
+
+/** Asks a yes-or-no question at the terminal. @returns undefined if there is no terminal */
+async function ask(terminal: Terminal, question: string): Promise<boolean | undefined> {
+  if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) return undefined;
+  return /^y(?:es)?$/i.test(await terminal.ask(question));
+}
+
+/**
+ * Says what a trial of a file would create and change. If items that exist would change, or IDs repeat, a person has to
+ * agree before it is imported.
+ * @param isAgreed whether to import without a question
+ * @returns whether the import may begin
+ */
+export async function confirmed(
+  terminal: Terminal,
+  trial: WorkItemUpload,
+  ids: IdFindings | undefined,
+  isAgreed: boolean,
+): Promise<boolean> {
+  terminal.note(describeTrial(trial));
+  const isHarmless = trial.updated_rows + trial.restored_rows === 0 && (ids?.repeatedRows ?? 0) === 0;
+  if (isHarmless || isAgreed) return true;
+  const answer = await ask(terminal, "Import the file? [y/N] ");
+  if (answer === true) return true;
+  terminal.note(`nothing was imported${answer === undefined ? "; --yes imports without asking" : ""}`);
+  return false;
+}

@@ -1,0 +1,97 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { ApiError } from "work-items-client/api-error.ts";
+import { changePages, type ChangesPage, type FeedOptions } from "work-items-client/changes.ts";
+import type { Client } from "work-items-client/client.ts";
+import { CommandError } from "../../../infra/command-line.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+import { type Command, type CommandCall, textOption, UsageError } from "./command.ts";
+import { keepingDigits } from "./service-client.ts";
+
+interface PrintOptions extends FeedOptions {
+  readonly since?: string | undefined;
+  readonly withEvents: boolean;
+}
+
+/** The escapes of JSON text as `JSON.stringify` writes them: half a surrogate pair is the only one of a surrogate. */
+const ESCAPES = /\\(?:(ud[89a-f]..)|.)/g;
+
+/** JSON text in which half a surrogate pair is U+FFFD: many databases reject its escape, and with it all other lines. */
+function loadableJson(value: object): string {
+  return JSON.stringify(value).replaceAll(ESCAPES, (escape, half) => (half === undefined ? escape : "\uFFFD"));
+}
+
+/** Prints changes, one JSON object per line. @returns the mark after them */
+async function printChanges(
+  terminal: Terminal,
+  { http }: Client,
+  { withEvents, since, ...options }: PrintOptions,
+): Promise<string> {
+  const readPage = (after: string | number | undefined) => {
+    const query = {
+      ...(after === undefined ? since !== undefined && { since } : { after: String(after) }),
+      ...(withEvents && { include: "events" as const }),
+    };
+    return keepingDigits<ChangesPage<object>>(
+      http.GET("/v1/work_items/changes", { params: { query }, parseAs: "text" }),
+    );
+  };
+  let mark = "";
+  for await (const { data, meta } of changePages(readPage, options)) {
+    for (const change of data) terminal.printData(loadableJson(change));
+    mark = meta.page.next;
+  }
+  return mark;
+}
+
+function readMark(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new CommandError(`cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Prints what changed since the mark in a file, or all work items if there is no file yet, and then saves the new mark. If
+ * it is interrupted, the next call prints the same again.
+ */
+export async function exportSince({ terminal, client, options }: CommandCall, file: string): Promise<void> {
+  const after = readMark(file);
+  try {
+    const mark = await printChanges(terminal, client(), { after, withEvents: options["events"] === true });
+    // The mark is saved only once the reader has everything.
+    await terminal.writeData("");
+    writeFileSync(`${file}.new`, `${mark}\n`);
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 410) throw error;
+    throw new CommandError(
+      `changes since the cursor in ${file} are no longer available; empty your copy, delete ${file} and export again`,
+    );
+  }
+}
+
+/** Prints the change feed. */
+export const changesCommand: Command = {
+  arguments: "",
+  summary: "print work items that changed, as they are now, one JSON object per line",
+  options: {
+    "--after <cursor>": 'continue after a cursor, a sequence or "now" (default: all work items first)',
+    "--since <time>": "start with what changed at this time or later, such as 2026-01-31T09:30:00Z",
+    "--follow": "wait for further changes until you stop the command",
+    "--events": "include the events of each work item",
+  },
+  examples: ["changes > items.ndjson", "changes --after now", "changes --since 2026-01-26T00:00:00Z"],
+  run: async ({ terminal, client, options }) => {
+    const [after, since] = [textOption(options, "after"), textOption(options, "since")];
+    if (after !== undefined && since !== undefined) throw new UsageError("--after or --since, not both");
+    const mark = await printChanges(terminal, client(), {
+      after,
+      since,
+      follow: options["follow"] === true,
+      withEvents: options["events"] === true,
+    });
+    terminal.note(`continue with --after ${mark}`);
+  },
+};

@@ -1,0 +1,226 @@
+import { createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Client, Mapping, Upload, WorkItemUpload } from "work-items-client/client.ts";
+import { dataOf } from "work-items-client/api-error.ts";
+import { hasEnded } from "work-items-client/upload-calls.ts";
+import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
+import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { listed } from "../../../lib/errors.ts";
+import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
+import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
+import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
+import { noteTotals, withoutTotals, writeProposal } from "./propose.ts";
+import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
+import { withProgress } from "../progress-bar.ts";
+import { CommandError } from "../../../infra/command-line.ts";
+import { plainReason } from "../../../infra/plain-reason.ts";
+
+function delimiterOf(options: Options): Delimiter | undefined {
+  const given = textOption(options, "delimiter");
+  if (given === undefined) return undefined;
+  const delimiter = given === String.raw`\t` || given === "tab" ? "\t" : given;
+  if (delimiter in DELIMITERS) return delimiter as Delimiter;
+  throw new UsageError('--delimiter must be "," ";" "|" or tab');
+}
+
+/**
+ * The mapping of a file whose columns are named after the fields, as in one with commas, which needs none.
+ * @throws CommandError if they aren't: what other columns mean is only a guess until someone has reviewed it
+ */
+async function mappingByNames(file: CsvFile): Promise<Mapping> {
+  const { names, headerRow } = await readSample(file, 1);
+  const targets = names.map((name) => nameOfColumn(name));
+  const unknown = names.filter((name, index) => targets[index] === undefined && !isReportColumn(name));
+  if (headerRow === 1 && unknown.length === 0) {
+    const named = targets.flatMap((target, index) =>
+      target === undefined ? [] : [[target, { column: names[index]! }] as const],
+    );
+    return { fields: Object.fromEntries(named), delimiter: file.delimiter } as Mapping;
+  }
+  const other =
+    headerRow === 1 ? `unknown column ${listed(unknown.map(shownHeader))}` : `the header is in row ${headerRow}`;
+  throw new CommandError(`${other}: write a mapping with --propose <file>, check it, and import with --mapping <file>`);
+}
+
+/** The mapping in the file of `--mapping`, with the delimiter that is given; undefined without one. @throws CommandError */
+async function givenMapping(options: Options): Promise<Mapping | undefined> {
+  const path = textOption(options, "mapping");
+  if (path === undefined) return undefined;
+  let mapping: Mapping;
+  try {
+    mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
+  }
+  const delimiter = delimiterOf(options);
+  return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
+}
+
+/** The delimiter that was given, or that a mapping says; undefined if it is to be found out. */
+function knownDelimiter(options: Options, mapping: Mapping | undefined): Delimiter | undefined {
+  if (mapping === undefined || "from" in mapping) return delimiterOf(options);
+  return mapping.delimiter ?? COMMA;
+}
+
+/**
+ * The mapping to send: the given one, for a workbook with its delimiter. Without one, a file with another delimiter than a
+ * comma gets one that says so.
+ */
+async function mappingOf(given: Mapping | undefined, file: CsvFile): Promise<Mapping | undefined> {
+  if (given === undefined) return file.delimiter === COMMA ? undefined : mappingByNames(file);
+  return file.isWorkbook && !("from" in given) ? { ...given, delimiter: COMMA } : given;
+}
+
+/** Writes one of a job's lists to a file, if one is named and the list has rows. */
+export async function saveList(
+  terminal: Terminal,
+  { http }: Client,
+  id: string,
+  list: RowListName,
+  file: string | undefined,
+): Promise<void> {
+  if (file === undefined) return;
+  const { url } = await dataOf(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: { path: { id } } }));
+  if (url === null) return;
+  const response = await fetch(url);
+  if (!response.ok || response.body === null)
+    throw new CommandError(`${list} cannot be downloaded: ${response.status}`);
+  await pipeline(Readable.fromWeb(response.body as never), createWriteStream(file));
+  terminal.note(`${list} are in ${file}`);
+}
+
+/** What a job did, in one line. */
+function describeJob(job: WorkItemUpload): string {
+  const outcomes =
+    job.undo_of === undefined
+      ? (["created", "updated", "unchanged", "restored", "failed"] as const)
+      : (["deleted", "undone", "partly_undone", "kept", "unchanged", "failed"] as const);
+  const counts = outcomes.map((outcome) => `${job[`${outcome}_rows`]} ${outcome.replace("_", " ")}`);
+  const kind = job.dry_run ? " (dry run)" : "";
+  const error = job.error === undefined ? "" : `; ${job.error}`;
+  return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
+}
+
+/** Prints a job, as JSON if asked. */
+export function printJob(terminal: Terminal, job: WorkItemUpload, { json }: Options): void {
+  if (json === true) terminal.printData(JSON.stringify(job));
+  else terminal.print(describeJob(job));
+}
+
+/** Prints a job, and sets the exit code that says what became of it if it has ended. */
+export function printOutcome(terminal: Terminal, job: WorkItemUpload, options: Options): void {
+  printJob(terminal, job, options);
+  if (!hasEnded(job)) return;
+  if (job.status !== "completed") terminal.exitCode = EXIT.failed;
+  else if (job.failed_rows > 0) terminal.exitCode = EXIT.someFailed;
+}
+
+async function runImport(
+  { terminal, options, ...call }: CommandCall,
+  path: string,
+  file: CsvFile,
+  given: Mapping | undefined,
+): Promise<void> {
+  const client = call.client();
+  const mapping = await mappingOf(given, file);
+  const used = await usedMapping(client, mapping);
+  const isWithout = options["withoutTotals"] === true;
+  // A file whose changes are expected isn't read once more for that.
+  if (used && !isWithout && options["trial"] !== false) await noteTotals(terminal, file, used);
+  const content = used && isWithout ? await withoutTotals(terminal, file, used) : file.blob;
+  const ids = used && (await readIds(terminal, content, used));
+  if (ids) noteIds(terminal, ids);
+  const start = (dryRun: boolean): Promise<Upload> =>
+    client.uploads.upload(content, {
+      filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
+      dryRun,
+      ...(mapping !== undefined && { mapping }),
+    });
+  const endOf = (upload: Upload, label: string): Promise<WorkItemUpload> =>
+    withProgress(terminal, label, "rows", (update) =>
+      upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
+    );
+  const isDry = options["dryRun"] === true;
+  if (!isDry && options["trial"] !== false) {
+    const trial = await endOf(await start(true), "trial");
+    const hasCompleted = trial.status === "completed";
+    if (!hasCompleted || !(await confirmed(terminal, trial, ids, options["yes"] === true))) {
+      printJob(terminal, trial, options);
+      terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
+      return;
+    }
+  }
+  const upload = await start(isDry);
+  const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
+  const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
+  let { job } = upload;
+  if (waits) {
+    terminal.note(`Upload ${upload.id} started. It continues if you stop this command.`);
+    job = await endOf(upload, "import");
+    await saveList(terminal, client, upload.id, "failed_rows", lists.failed_rows);
+    await saveList(terminal, client, upload.id, "results", lists.results);
+  }
+  printOutcome(terminal, job, options);
+}
+
+/** Uploads a table of any system. */
+export const importCommand: Command = {
+  arguments: "<file>",
+  summary: "import a CSV file or a workbook from any system; - reads the standard input",
+  options: {
+    "--mapping <file>": "JSON file that maps columns to fields",
+    "--propose <file>": "write a proposed mapping to this file and upload nothing",
+    "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
+    "--dates <order>": "for --propose: day-first, month-first, year-first or unix, where dates don't show it",
+    "--without-totals": "leave out rows that look like totals, notes or repeated headers",
+    "--dry-run": "trial run: show what would happen, save nothing",
+    "--yes": "import without asking, even if IDs repeat or existing items would change (for scripts)",
+    "--no-trial": "import without a trial run first, and without asking",
+    "--wait": "wait until the job ends",
+    "--errors <file>": "wait, then write the failed rows to this file",
+    "--results <file>": "wait, then write the result of each row to this file",
+    "--delimiter <delimiter>": '"," ";" "|" or tab (default: detected)',
+    "--encoding <encoding>": "for example windows-1252 (default: detected)",
+    "--sheet <name>": "sheet of a workbook (default: the first with rows)",
+    "--json": "print the job as JSON",
+  },
+  examples: [
+    "import tickets.csv --propose mapping.json",
+    "import tickets.csv --mapping mapping.json --dry-run --wait",
+    "import tickets.csv --mapping mapping.json --errors failed.csv",
+    "import tickets.csv --mapping mapping.json --yes --wait",
+    "import - --mapping mapping.json --wait < tickets.csv",
+    "import tickets.xlsx --sheet June --mapping mapping.json --wait",
+  ],
+  run: async (call) => {
+    const {
+      terminal,
+      options,
+      positionals: [path = ""],
+    } = call;
+    const mapping = await givenMapping(options);
+    const known = {
+      encoding: textOption(options, "encoding"),
+      delimiter: knownDelimiter(options, mapping),
+      sheet: textOption(options, "sheet"),
+    };
+    const file = await openCsv(path, known, terminal.stdin);
+    try {
+      if (file.readAs !== undefined) terminal.note(`${path} is read as ${file.readAs}`);
+      for (const note of file.notes) terminal.note(note);
+      const propose = textOption(options, "propose");
+      if (propose === undefined) return await runImport(call, path, file, mapping);
+      await writeProposal(terminal, file, propose, options);
+      terminal.note(
+        `wrote a proposed mapping to ${propose}; check it, then run: import ${path} --mapping ${propose} --dry-run --wait`,
+      );
+    } finally {
+      await file.close();
+    }
+  },
+};

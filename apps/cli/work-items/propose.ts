@@ -1,0 +1,110 @@
+import { writeFile } from "node:fs/promises";
+import { LEFT_OUT, withRepairs } from "@work-items/importer/files/repairs.ts";
+import { columnsOf, singlesOf } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
+import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
+import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
+import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
+import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
+import { checkedColumns, NOT_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
+import { observeRows } from "@work-items/importer/files/whole-file.ts";
+import { CommandError } from "../../../infra/command-line.ts";
+import { layoutOf, readIds } from "./before-import.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+import { type Options, textOption, UsageError } from "./command.ts";
+import { type CsvFile, readSample } from "./open-csv.ts";
+import { openQuestions, proposalLines, totalsLines } from "./proposal-lines.ts";
+
+/** Rows by whose values columns are recognized. What they hold is found in all rows. */
+const SAMPLE_ROWS = 500;
+
+function dateOrderOf(options: Options): DateOrder | undefined {
+  const given = textOption(options, "dates");
+  const order = DATE_ORDERS.find((each) => each === given);
+  if (given !== undefined && order === undefined) throw new UsageError(`--dates must be ${DATE_ORDERS.join(", ")}`);
+  return order;
+}
+
+function timeZoneOf(options: Options): string | undefined {
+  const zone = textOption(options, "timeZone");
+  if (zone !== undefined && !isTimeZone(zone)) {
+    throw new UsageError("--time-zone must be an IANA time zone, such as Europe/Berlin");
+  }
+  return zone;
+}
+
+async function proposed(terminal: Terminal, file: CsvFile, options: Options): Promise<Proposal> {
+  const [dateOrder, chosenZone] = [dateOrderOf(options), timeZoneOf(options)];
+  const sample = await readSample(file, SAMPLE_ROWS);
+  const survey = new RowSurvey(sample.names);
+  await observeRows(file.blob.stream(), sample, () => [survey]);
+  const proposal = proposeMapping({
+    ...sample,
+    survey: survey.result(),
+    timeZone: chosenZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    isZoneChosen: chosenZone !== undefined,
+    dateOrder,
+  });
+  const ids = (await readIds(terminal, file.blob, proposal.mapping)) ?? NOT_COMPARED;
+  return { ...proposal, columns: checkedColumns(proposal.columns, ids) };
+}
+
+async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {
+  if (mapping.fields?.["status"] === undefined) return 0;
+  let count: ReturnType<typeof createUndatedCount> | undefined;
+  await observeRows(file.blob.stream(), layoutOf(mapping), (names) => [(count = createUndatedCount(mapping, names))]);
+  return count?.rows() ?? 0;
+}
+
+/**
+ * Writes a proposed mapping for a file, and says what it means.
+ * @throws CommandError if a date can be read in two ways, and no option says which is meant
+ */
+export async function writeProposal(terminal: Terminal, file: CsvFile, path: string, options: Options): Promise<void> {
+  const proposal = await proposed(terminal, file, options);
+  for (const line of proposalLines(proposal)) terminal.note(line);
+  const questions = openQuestions(proposal);
+  if (questions.length > 0) throw new CommandError(`${questions.join(" ")} No mapping was written.`);
+  const undated = await countUndated(file, proposal);
+  if (undated > 0) {
+    terminal.note(
+      `please check: ${undated === 1 ? "1 row is" : `${undated} rows are`} completed without a completion date`,
+    );
+  }
+  await writeFile(path, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
+}
+
+/** The place of the first column that makes the IDs of items; undefined if none does. */
+function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | undefined {
+  const source = fields["external_id"] ?? {};
+  const used = singlesOf({ source, path: [] }).flatMap((single) => columnsOf(single.source).map(comparable));
+  const place = numberedNames(names).findIndex((name) => used.includes(comparable(name)));
+  return place === -1 ? undefined : place;
+}
+
+/** The rows of a file that look like no items by its mapping. */
+async function totalsOf({ blob }: CsvFile, mapping: Mapping): Promise<readonly NumberedRow[]> {
+  let id: number | undefined;
+  let header: readonly string[] = [];
+  let survey = new RowSurvey(header);
+  await observeRows(blob.stream(), layoutOf(mapping), (names) => {
+    header = names;
+    id = idColumn(mapping, names);
+    return [(survey = new RowSurvey(names))];
+  });
+  return totalsIn(survey.result(), header, id);
+}
+
+/** Names the rows of a file that look like no items, before they are imported. */
+export async function noteTotals(terminal: Terminal, file: CsvFile, mapping: Mapping): Promise<void> {
+  for (const line of totalsLines(await totalsOf(file, mapping))) terminal.note(line);
+}
+
+/** The content of a file in which rows that are no items are blank lines, so that all rows keep their numbers. It names those rows. */
+export async function withoutTotals(terminal: Terminal, file: CsvFile, mapping: Mapping): Promise<Blob> {
+  const totals = await totalsOf(file, mapping);
+  for (const { row, cells } of totals) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);
+  return withRepairs(file.blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), layoutOf(mapping).delimiter);
+}

@@ -1,0 +1,51 @@
+import { readHeader } from "../../../lib/uploads/mapping/file-format.ts";
+import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
+import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
+import { CommandError } from "../../../infra/command-line.ts";
+
+/** Events in one work item of a call. */
+const EVENTS_MAX = 99;
+
+/** What two rows of an item make of it together. */
+function merged(first: WorkItemInput, second: WorkItemInput): WorkItemInput {
+  return {
+    ...first,
+    ...second,
+    custom_attributes: { ...first.custom_attributes, ...second.custom_attributes },
+    events: [...(first.events ?? []), ...(second.events ?? [])],
+  };
+}
+
+/**
+ * Reads a file by a mapping, as an upload does, into work items for batches: rows of the same item are merged, unless
+ * they have more events than a call takes.
+ * @throws CommandError if a row cannot be read
+ */
+export async function readItems(source: AsyncIterable<Uint8Array>, mapping: Mapping): Promise<WorkItemInput[]> {
+  const items: WorkItemInput[] = [];
+  const places = new Map<string, number>();
+  let reader: RowReader | undefined;
+  for await (const { records } of readCsv(source, { delimiter: mapping.delimiter ?? "," })) {
+    for (const record of records) {
+      if (reader === undefined) {
+        ({ reader } = readHeader(record, mapping));
+        continue;
+      }
+      const cells = record.cells();
+      if (reader.isEmpty(cells)) continue;
+      const reading = reader.read(cells);
+      if ("error" in reading) throw new CommandError(`row ${record.row}: ${reading.error.message}`);
+      const { input } = reading;
+      const place = places.get(input.external_id);
+      const before = place === undefined ? undefined : items[place];
+      if (before !== undefined && place !== undefined && (before.events?.length ?? 0) < EVENTS_MAX) {
+        items[place] = merged(before, input);
+      } else {
+        places.set(input.external_id, items.push(input) - 1);
+      }
+    }
+  }
+  return items;
+}

@@ -1,0 +1,58 @@
+import { accepted, ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
+import { type Client, createClient } from "work-items-client/client.ts";
+import { parseJson } from "../../../lib/json.ts";
+import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import { CommandError } from "../../../infra/command-line.ts";
+import { localFiles, readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { plainReason } from "../../../infra/plain-reason.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+
+/**
+ * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service
+ * wrote into its data directory.
+ * @throws CommandError
+ */
+function findService(variables: Terminal["env"]) {
+  const file = localFiles(variables).service;
+  const local: NodeJS.Dict<string> = readEnvironmentFile(file);
+  const baseUrl = variables["WORK_ITEMS_URL"] ?? variables["BASE_URL"] ?? local["BASE_URL"];
+  const apiKey = variables["WORK_ITEMS_KEY"] ?? variables["API_KEY"] ?? local["API_KEY"];
+  if (baseUrl === undefined || apiKey === undefined) {
+    throw new CommandError(
+      `no service: set WORK_ITEMS_URL and WORK_ITEMS_KEY, or run npm start first (it writes ${file}; DATA_DIR names another directory)`,
+    );
+  }
+  return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
+}
+
+/** Attempts after the first: few, so that a service that isn't running is reported within seconds. */
+const RETRIES = 5;
+
+/** The client of the service that is found. @throws CommandError */
+export function openService({ env, sleep }: Terminal): Client {
+  return createClient({ ...findService(env), retries: RETRIES, wait: sleep });
+}
+
+/** A response whose body the client leaves as text. */
+type TextOutcome = Parameters<typeof accepted<string>>[0];
+
+/** The body of a response, in which numbers keep their digits. @throws ApiError */
+export async function keepingDigits<T>(outcome: TextOutcome): Promise<T> {
+  return parseJson((await accepted(outcome)).body) as T;
+}
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401: "; is WORK_ITEMS_KEY the key of this service, and has it not been revoked?",
+};
+
+/** Says in one line why a command failed. @returns undefined for an error of this program */
+export function explain({ env }: Terminal, error: unknown): string | undefined {
+  if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
+  if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
+  if (error instanceof OutcomeUnknownError) return error.message;
+  // fetch throws a TypeError if there is no response.
+  if (error instanceof TypeError && error.message === "fetch failed") {
+    return `no service responds at ${findService(env).baseUrl}: ${plainReason(error)}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,86 @@
+import { retryAfterMs } from "../../lib/retry-after.ts";
+import { OutcomeUnknownError } from "./api-error.ts";
+import { adviceIfUnrepeatable } from "./repeatable.ts";
+
+/** Milliseconds before the second attempt; each later one waits twice as long, with full jitter. */
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 20_000;
+/** A longer time-out would end at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+const BUSY = 503;
+const RETRIED = new Set([429, BUSY]);
+
+/** How often a request is sent. */
+export interface RetryOptions {
+  /** Attempts after the first. @default 8 */
+  readonly retries?: number;
+  /** @default the global fetch */
+  readonly fetch?: typeof globalThis.fetch;
+  /** How it waits before another attempt or poll. @default with a timer */
+  readonly wait?: Wait;
+}
+
+/** Waits. @throws the signal's reason as soon as it is aborted */
+export type Wait = (milliseconds: number, signal?: AbortSignal | null) => Promise<unknown>;
+
+export const waitByTimer: Wait = (milliseconds, signal) =>
+  new Promise<void>((resolve, reject) => {
+    signal?.throwIfAborted();
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", abort);
+        resolve();
+      },
+      Math.min(milliseconds, TIMER_MAX_MS),
+    );
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+
+function jittered(attempt: number): number {
+  return Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+}
+
+/** What Node says where no connection was made, so that no request was sent. Browsers don't say it. */
+const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
+function wasSent({ cause }: TypeError): boolean {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
+  return !NOT_SENT.has(String(code));
+}
+
+/**
+ * A `fetch` that retries dropped connections, and 429 and 503 responses once the time in `Retry-After` has passed. Requests
+ * that can't be repeated safely are sent again only if the first one certainly had no effect.
+ */
+export function fetchWithRetries({ retries = 8, fetch = globalThis.fetch, wait = waitByTimer }: RetryOptions) {
+  /** @throws OutcomeUnknownError */
+  const assertRepeatable = async (request: Request, cause: unknown): Promise<void> => {
+    const advice = await adviceIfUnrepeatable(request);
+    if (advice !== undefined) throw new OutcomeUnknownError(request, advice, cause);
+  };
+  return async (request: Request): Promise<Response> => {
+    for (let attempt = 0; ; attempt++) {
+      const isLast = attempt >= retries;
+      try {
+        const response = await fetch(request.clone());
+        if (!RETRIED.has(response.status)) return response;
+        // A busy service may have carried it out and lost the response of its own store.
+        if (response.status === BUSY) await assertRepeatable(request, `the response has the status ${BUSY}`);
+        if (isLast) return response;
+        await response.body?.cancel();
+        // Calls that failed together are not retried at the same moment.
+        const asked = retryAfterMs(response.headers.get("retry-after"), Date.now()) ?? 0;
+        await wait(asked + jittered(attempt), request.signal);
+      } catch (error) {
+        // fetch throws a TypeError if there is no response.
+        if (request.signal.aborted || !(error instanceof TypeError)) throw error;
+        if (wasSent(error)) await assertRepeatable(request, error);
+        if (isLast) throw error;
+        await wait(jittered(attempt), request.signal);
+      }
+    }
+  };
+}

@@ -1,0 +1,190 @@
+import { retryAfterMs } from "../../lib/retry-after.ts";
+import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
+import { type FailedRow, failedRowsIn } from "./csv.ts";
+import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
+import { entriesOf } from "./http.ts";
+import { type RetryOptions, waitByTimer } from "./retries.ts";
+import type { Mapping, UploadJob } from "./schemas.ts";
+
+/** A file: bytes, text, or a stream, which is read into memory. Large files are best given as `openAsBlob(path)`. */
+export type UploadFile = Blob | Uint8Array<ArrayBuffer> | string | AsyncIterable<Uint8Array<ArrayBuffer>>;
+
+/** How a file is uploaded. */
+export interface UploadOptions {
+  /** @default the name of a `File`, else `upload.csv` */
+  readonly filename?: string;
+  /** How the columns become work items, if they have other names than the fields. */
+  readonly mapping?: Mapping;
+  /** Whether no item is written. @default false */
+  readonly dryRun?: boolean;
+  /** @default a random key, so that a retry doesn't start a second job */
+  readonly idempotencyKey?: string;
+  /** Posts the form of a large file. @default fetch; in a browser, XMLHttpRequest can report progress */
+  readonly postForm?: (url: string, form: FormData) => Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+/** How an upload is undone. */
+export interface UndoOptions {
+  /** Whether no item is written. Each dry run is a job of its own. @default false */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** How the end of a job is awaited. */
+export interface WaitOptions {
+  /** Called with the job after each poll. */
+  readonly onProgress?: (job: UploadJob) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** An upload that was accepted. */
+export interface Upload {
+  readonly id: string;
+  /** The job when it was accepted. */
+  readonly job: UploadJob;
+  /** Polls as often as the service asks until the job has ended. @returns the job */
+  wait: (options?: WaitOptions) => Promise<UploadJob>;
+  /** The rows that could not be applied; none while the job is open. */
+  failedRows: (signal?: AbortSignal) => AsyncGenerator<FailedRow, void, undefined>;
+  cancel: (signal?: AbortSignal) => Promise<UploadJob>;
+}
+
+/** Files up to this size are sent in one request. With a mapping of 64 KiB and the form it must stay below 4 MiB. */
+const MULTIPART_MAX_BYTES = 4 * 1024 * 1024 - 128 * 1024;
+
+/** Whether a file is sent to the service itself and not to the store by a presigned form. */
+function isSmall(file: Blob): boolean {
+  return file.size <= MULTIPART_MAX_BYTES;
+}
+
+function isStream(file: UploadFile): file is AsyncIterable<Uint8Array<ArrayBuffer>> {
+  return typeof file === "object" && Symbol.asyncIterator in file;
+}
+
+/** The file with its size known. */
+async function toBlob(file: UploadFile): Promise<Blob> {
+  if (file instanceof Blob) return file;
+  if (!isStream(file)) return new Blob([file], { type: "text/csv" });
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of file) chunks.push(chunk);
+  return new Blob(chunks, { type: "text/csv" });
+}
+
+/** The name under which a file is uploaded. */
+function nameOf(file: Blob, { filename }: UploadOptions): string {
+  return filename ?? (file instanceof File && file.name !== "" ? file.name : "upload.csv");
+}
+
+/** The form of a small file. */
+function formOf(file: Blob, options: UploadOptions): FormData {
+  const form = new FormData();
+  if (options.mapping !== undefined) form.set("upload[mapping]", JSON.stringify(options.mapping));
+  if (options.dryRun !== undefined) form.set("upload[dry_run]", String(options.dryRun));
+  form.set("upload[file]", file, nameOf(file, options));
+  return form;
+}
+
+/** The presigned form of a large file. The file must be its last field. */
+function presignedFormOf(file: Blob, fields: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  form.set("file", file);
+  return form;
+}
+
+/** Whether a job has ended. */
+export function hasEnded({ status }: Pick<UploadJob, "status">): boolean {
+  return status !== "pending" && status !== "processing";
+}
+
+/** Milliseconds between polls if the response has no `Retry-After`. */
+const POLL_MS = 1000;
+
+/** Calls on uploads. Files are sent to the bucket once. */
+export function uploadCalls(
+  http: Http,
+  { fetch: sendFile = globalThis.fetch, wait = waitByTimer }: Pick<RetryOptions, "fetch" | "wait">,
+) {
+  const waitFor = async (id: string, { onProgress, ...options }: WaitOptions = {}): Promise<UploadJob> => {
+    for (;;) {
+      const call = http.GET("/v1/work_items/upload/{id}", { params: path(id), ...options });
+      const { body, headers } = await accepted(call);
+      onProgress?.(body.data);
+      if (hasEnded(body.data)) return body.data;
+      await wait(retryAfterMs(headers.get("retry-after"), Date.now()) ?? POLL_MS, options.signal);
+    }
+  };
+
+  const cancelUpload = (id: string, options: CallOptions = {}): Promise<UploadJob> =>
+    dataOf(http.DELETE("/v1/work_items/upload/{id}", { params: path(id), ...options }));
+
+  const undoUpload = (id: string, { dryRun, ...options }: UndoOptions = {}): Promise<UploadJob> => {
+    const body = { undo: dryRun === undefined ? {} : { dry_run: dryRun } };
+    return dataOf(http.POST("/v1/work_items/upload/{id}/undo", { params: path(id), body, ...options }));
+  };
+
+  const failedRows = async function* (id: string, options: CallOptions = {}) {
+    const { url } = await dataOf(http.GET("/v1/work_items/upload/{id}/failed_rows", { params: path(id), ...options }));
+    if (url === null) return;
+    const report = await sendFile(url, options);
+    if (!report.ok) throw new ApiError(report.status, {}, null);
+    yield* failedRowsIn(await report.text());
+  };
+
+  const postForm = async (url: string, body: FormData, options: CallOptions): Promise<void> => {
+    const response = await sendFile(url, { method: "POST", body, ...options });
+    if (!response.ok) throw new ApiError(response.status, { error: await response.text() }, null);
+  };
+
+  const upload = async (given: UploadFile, options: UploadOptions = {}): Promise<Upload> => {
+    const file = await toBlob(given);
+    const { mapping, dryRun, idempotencyKey = crypto.randomUUID(), signal } = options;
+    const signalled = signal === undefined ? {} : { signal };
+    const named = {
+      filename: nameOf(file, options),
+      size: file.size,
+      ...(mapping !== undefined && { mapping }),
+      ...(dryRun !== undefined && { dry_run: dryRun }),
+    };
+    const { data: job, meta } = await bodyOf(
+      http.POST("/v1/work_items/upload", {
+        params: { header: { "Idempotency-Key": idempotencyKey } },
+        body: { upload: named },
+        ...(isSmall(file) && { bodySerializer: () => formOf(file, options) }),
+        ...signalled,
+      }),
+    );
+    // A repeated key may belong to a job whose file has already arrived.
+    if (meta?.upload !== undefined && job.status === "pending") {
+      const { url, fields } = meta.upload;
+      const filled = presignedFormOf(file, fields);
+      await (options.postForm?.(url, filled) ?? postForm(url, filled, signalled));
+    }
+    const { id } = job;
+    return {
+      id,
+      job,
+      wait: (waitOptions) => waitFor(id, waitOptions),
+      failedRows: (later) => failedRows(id, later === undefined ? {} : { signal: later }),
+      cancel: (later) => cancelUpload(id, later === undefined ? {} : { signal: later }),
+    };
+  };
+
+  return {
+    /** Uploads a file: a small one in the request itself, a large one by a presigned form. */
+    upload,
+    get: (id: string, options: CallOptions = {}): Promise<UploadJob> =>
+      dataOf(http.GET("/v1/work_items/upload/{id}", { params: path(id), ...options })),
+    /** Polls until a job has ended. */
+    wait: waitFor,
+    list: (filters: QueryOf<"listWorkItemUploads"> = {}, options: CallOptions = {}) =>
+      entriesOf((cursor) =>
+        bodyOf(http.GET("/v1/work_items/upload", { params: { query: { ...filters, ...cursor } }, ...options })),
+      ),
+    cancel: cancelUpload,
+    /** Asks for the undo of an upload. @returns the undo's job, to be awaited like that of an upload */
+    undo: undoUpload,
+    failedRows,
+  };
+}

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { pages } from "../../functions/pages.ts";
+import { allServed, gatewayFunctions, unknownRoute } from "../../functions/routes.ts";
+import { loggedError } from "../../lib/http/chain.ts";
+import { methodsOf } from "../../lib/http/route.ts";
+import { API_TIMEOUT_SECONDS } from "../../infra/limits.ts";
+import { type FunctionHost, type Invoke, loadFunction } from "./functions.ts";
+import { type Gateway, startGateway } from "./gateway/gateway.ts";
+import type { Endpoint } from "./gateway/router.ts";
+import { CommandError } from "../../infra/command-line.ts";
+
+const BUILD_PAGES = fileURLToPath(new URL("../pages/build-pages.ts", import.meta.url));
+
+/** Builds the pages into a directory, by another process. @throws CommandError with what it printed */
+export async function buildPages(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  const child = spawn(process.execPath, [BUILD_PAGES, directory], { stdio: ["ignore", "ignore", "pipe"] });
+  const exit = once(child, "exit") as Promise<[number | null]>;
+  const printed = await text(child.stderr);
+  if ((await exit)[0] !== 0) throw new CommandError(`the pages cannot be built: ${printed.trim()}`);
+}
+
+/** Loads the function of the pages. @param prepare is called before the first page is served */
+export async function loadPages(host: FunctionHost, prepare: () => Promise<void>): Promise<Invoke> {
+  const page = await loadFunction(pages.name, API_TIMEOUT_SECONDS, host);
+  let prepared: Promise<void> | undefined;
+  return async (event, requestId) => {
+    prepared ??= prepare();
+    try {
+      await prepared;
+    } catch (error) {
+      prepared = undefined;
+      host.runtime.log.error("invocation failed", { function: pages.name, error: loggedError(error) });
+      throw error;
+    }
+    return page(event, requestId);
+  };
+}
+
+/** What starts the API. */
+export interface ApiOptions extends FunctionHost {
+  /** 0 selects any free port. */
+  readonly port: number;
+  /** Origins of the pages that may call the API. */
+  readonly allowedOrigins: readonly string[];
+  /** Puts the pages in the directory that `LAMBDA_TASK_ROOT` names, when the first one is asked for. */
+  readonly preparePages: () => Promise<void>;
+}
+
+/** Serves all routes in the table, and the pages. @throws CommandError if the port is in use */
+export async function startApi({ port, allowedOrigins, preparePages, ...host }: ApiOptions): Promise<Gateway> {
+  const load = async (name: string) =>
+    [
+      name,
+      await (name === pages.name ? loadPages(host, preparePages) : loadFunction(name, API_TIMEOUT_SECONDS, host)),
+    ] as const;
+  const loaded = new Map(await Promise.all(gatewayFunctions().map(({ name }) => load(name))));
+  const endpoints = allServed().flatMap(({ name, path, method: own }) =>
+    methodsOf({ method: own }).map((method): Endpoint<Invoke> => ({ method, path, target: loaded.get(name)! })),
+  );
+  const unknown = loaded.get(unknownRoute.name)!;
+  return startGateway({ endpoints, unknown, allowedOrigins, port, log: host.runtime.log });
+}

@@ -1,0 +1,161 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CommandError } from "../../infra/command-line.ts";
+import { reasonOf } from "../../infra/plain-reason.ts";
+import { type LocalFiles, localFilesIn } from "../../infra/environment-file.ts";
+
+/** Only this user may read the data: it belongs to customers, and to developers who try the service with theirs. */
+const PRIVATE_DIRECTORY = 0o700;
+const PRIVATE_FILE = 0o600;
+/**
+ * Version of what is kept in the directory: of records, objects and the engines' own files. A change that the code
+ * cannot read raises it, and directories of other versions are then refused.
+ */
+const VERSION = "2";
+/** Time for another local service that is stopping, or an engine whose parent was just killed, to end. */
+const GONE_WITHIN_MS = 3000;
+
+/** The directory that keeps all data between starts. Only one local service at a time can use it. */
+export interface DataDirectory {
+  readonly path: string;
+  readonly dynamodbFile: string;
+  readonly queues: string;
+  readonly objects: string;
+  /** Directory of the built pages. */
+  readonly pages: string;
+  /** File of how far the stream of the table has been handled. */
+  readonly streamCheckpoints: string;
+  /** File of `NAME=value` lines for the command lines. */
+  readonly files: LocalFiles;
+  /** File of everything that the functions print. */
+  readonly logFile: string;
+  /** Its file descriptor. */
+  readonly log: number;
+  /** Unlocks the directory for other local services. */
+  close(): void;
+}
+
+/** SQLITE_BUSY: another process has locked the file. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === 5;
+}
+
+/** Locks a SQLite file for this process. The operating system releases the lock even after a kill -9. */
+function lock(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Locks a SQLite file, waiting for another process to release it. @returns undefined if it stays locked */
+async function lockWhenFree(file: string): Promise<DatabaseSync | undefined> {
+  const deadline = Date.now() + GONE_WITHIN_MS;
+  for (;;) {
+    try {
+      return lock(file);
+    } catch (error) {
+      if (!isBusy(error)) throw new CommandError(`${file} is broken: ${reasonOf(error)}`);
+      if (Date.now() > deadline) return undefined;
+    }
+    await sleep(50);
+  }
+}
+
+/** Checks that no earlier engine still has the file open: two processes would corrupt it. */
+async function assertFree(file: string): Promise<void> {
+  const database = await lockWhenFree(file);
+  if (database === undefined) throw new CommandError(`another process has ${file} open`);
+  database.close();
+}
+
+/**
+ * Makes a directory and those above it. Node's own way never ends where the file system refuses without a reason, as
+ * /proc does. @throws Error of the file system
+ */
+function makeDirectory(path: string): void {
+  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, PRIVATE_DIRECTORY);
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+  }
+}
+
+/** Makes a file that only this user may read, or keeps one and takes it from other users. */
+function makePrivateFile(file: string): void {
+  if (existsSync(file)) chmodSync(file, PRIVATE_FILE);
+  else writeFileSync(file, "", { mode: PRIVATE_FILE, flag: "a" });
+}
+
+function isEmpty(file: string): boolean {
+  return statSync(file).size === 0;
+}
+
+/** @throws CommandError if another version wrote the directory */
+function assertVersion(path: string, versionFile: string): void {
+  if (readFileSync(versionFile, "utf8").trim() === VERSION) return;
+  throw new CommandError(
+    `the data directory ${path} was written by another version of the local service: delete it, or name another with DATA_DIR`,
+  );
+}
+
+/**
+ * Opens the directory, creating it if it is missing, and locks it.
+ * @throws CommandError if it cannot be used, another local service uses it, or another version wrote it
+ */
+export async function openDataDirectory(directory: string): Promise<DataDirectory> {
+  const path = resolve(directory);
+  const inside = (name: string): string => join(path, name);
+  const [queues, objects, dynamodbFile] = [inside("queues"), inside("objects"), inside("dynamodb.sqlite")];
+  const [holderFile, lockFile, logFile] = [inside("holder"), inside("lock"), inside("functions.log")];
+  const [versionFile, queuesFile] = [inside("version"), join(queues, "fauxqs.db")];
+  try {
+    // The directory itself may be one that others use too, if it was there before.
+    makeDirectory(path);
+    for (const each of [queues, objects]) {
+      makeDirectory(each);
+      chmodSync(each, PRIVATE_DIRECTORY);
+    }
+    for (const file of [dynamodbFile, queuesFile, versionFile, holderFile, lockFile, logFile]) makePrivateFile(file);
+  } catch (error) {
+    throw new CommandError(`the data directory ${path} cannot be used: ${reasonOf(error)}`);
+  }
+  const locked = await lockWhenFree(lockFile);
+  if (locked === undefined) {
+    const holder = readFileSync(holderFile, "utf8").trim();
+    throw new CommandError(`the data directory ${path} is in use by another local service (process ${holder})`);
+  }
+  try {
+    writeFileSync(holderFile, `${process.pid}\n`);
+    // SQLite writes a page when it locks an empty file.
+    if ([dynamodbFile, queuesFile, versionFile].every(isEmpty)) writeFileSync(versionFile, `${VERSION}\n`);
+    await Promise.all([assertFree(dynamodbFile), assertFree(queuesFile)]);
+    assertVersion(path, versionFile);
+    const log = openSync(logFile, "a");
+    return {
+      path,
+      dynamodbFile,
+      queues,
+      objects,
+      files: localFilesIn(resolve(path)),
+      streamCheckpoints: inside("stream.json"),
+      pages: inside("pages"),
+      logFile,
+      log,
+      close: () => {
+        closeSync(log);
+        locked.close();
+      },
+    };
+  } catch (error) {
+    locked.close();
+    throw error;
+  }
+}

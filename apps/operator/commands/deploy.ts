@@ -1,0 +1,162 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { distance } from "fastest-levenshtein";
+import { nearestTo } from "../../../lib/nearest.ts";
+import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../../lib/regions.ts";
+import { PROJECT_ROOT } from "../../../infra/build.ts";
+import {
+  contextOf,
+  parseSettings,
+  projectContext,
+  SettingsError,
+  stackNameOf,
+  STAGES_FILE,
+} from "../../../infra/settings/settings.ts";
+import { keptSettings } from "../../../infra/settings/setting-tags.ts";
+import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
+import { stages } from "../../../infra/stages.ts";
+import { createCommandLine, runCommand } from "../../../infra/command-line.ts";
+import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
+
+/** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
+const ROLE_NOT_ASSUMED = "could not be used to assume";
+const NOT_BOOTSTRAPPED = /\/cdk-bootstrap\/\S+ not found in (aws:\/\/\S+?)\.?\s/;
+
+/** Prints the CDK's output; if the account is not bootstrapped, one line replaces the CDK's long message. */
+function relay({ stderr }: Terminal, stack: string, output: NodeJS.ReadableStream): void {
+  let held: string[] = [];
+  let isReplaced = false;
+  const write = (line: string): void => void stderr.write(`${line}\n`);
+  const release = (): void => {
+    for (const line of held) write(line);
+    held = [];
+  };
+  const print = (line: string): void => {
+    if (line.includes(ROLE_NOT_ASSUMED)) {
+      held.push(line);
+      return;
+    }
+    const environment = NOT_BOOTSTRAPPED.exec(line)?.[1];
+    if (environment === undefined) {
+      release();
+      write(line);
+      return;
+    }
+    write(`${stack}: prepare the account first, once: npx cdk bootstrap ${environment}`);
+    isReplaced = true;
+  };
+  createInterface({ input: output })
+    .on("line", (line) => isReplaced || print(line))
+    .once("close", () => isReplaced || release());
+}
+
+const OWN_OPTIONS = ["drop", "stage"] as const;
+/** An option that differs in so few characters from one of ours is a mistake. The CDK would ignore it. */
+const MISTAKE_MAX = 2;
+
+interface DeployOptions {
+  readonly stage?: string;
+  readonly profile?: string;
+  readonly drop?: readonly string[];
+}
+
+/** Checks that no option for the CDK is one of ours misspelled. @throws SettingsError */
+function assertForCdk(options: readonly string[]): void {
+  const [first] = options;
+  if (first !== undefined && !first.startsWith("-")) {
+    throw new SettingsError(`${first}: one region at a time, and the stage as an option: --stage prod`);
+  }
+  for (const option of options.filter((each) => each.startsWith("--"))) {
+    const [rawName = ""] = option.split("=");
+    const own = OWN_OPTIONS.find((name) => distance(name, rawName.slice(2)) <= MISTAKE_MAX);
+    if (own !== undefined) throw new SettingsError(`${rawName}: there is no such option; did you mean --${own}?`);
+  }
+}
+
+/** The setting that may be lost. @throws SettingsError */
+function toDrop(name: string): Drop {
+  const names = [...keptSettings, "protection", "everything"] as const;
+  const found = names.find((each) => each === name);
+  if (found !== undefined) return found;
+  throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
+}
+
+/** Checks that a protected stack has a recipient for its alarms. @throws SettingsError */
+function assertNotifies(region: RegionCode, settings: RegionSettings): void {
+  const { stage, terminationProtection, alarmEmail, alarmTopic, alarms } = settings;
+  if (!terminationProtection || alarmEmail !== undefined || alarmTopic !== undefined || alarms === "none") return;
+  throw new SettingsError(
+    `${stackNameOf(region, stage)}: no one would get its alarms; set alarmEmail, or alarmTopic of the region, ` +
+      `or alarms: "none" for stage ${stage} in ${STAGES_FILE}`,
+  );
+}
+
+/**
+ * Compares the stage's settings with what is deployed, and then runs the CDK.
+ * @param args the region, and options for `cdk deploy`
+ * @throws SettingsError
+ */
+async function deploy(
+  terminal: Terminal,
+  [region, ...others]: readonly string[],
+  options: DeployOptions,
+): Promise<void> {
+  if (region === undefined || region.startsWith("-")) {
+    const commands = regionCodes.map((code) => `npm run deploy -- ${code}`);
+    throw new SettingsError(`name the region to deploy: ${commands.join(", or ")}`);
+  }
+  assertForCdk(others);
+  const { stage: named, profile, drop = [] } = options;
+  const drops = drop.map(toDrop);
+  const cdkOptions = [
+    ...others,
+    ...(profile === undefined ? [] : ["--profile", profile]),
+    ...(named === undefined ? [] : ["-c", `stage=${named}`]),
+  ];
+  const { stage, regions } = parseSettings({ ...projectContext(), ...contextOf(cdkOptions), region }, stages);
+  for (const [code, settings] of regions) assertNotifies(code, settings);
+  for (const [code, settings] of regions) {
+    const address = { stackName: stackNameOf(code, stage), region: REGIONS[code].awsRegion, profile };
+    await checkDeployedStack(address, settings, drops);
+    const stack = stackIdOf(code);
+    const cdk = spawn(
+      process.execPath,
+      [join(PROJECT_ROOT, "node_modules/aws-cdk/bin/cdk"), "deploy", stack, "-c", `region=${code}`, ...cdkOptions],
+      {
+        cwd: PROJECT_ROOT,
+        stdio: ["inherit", "inherit", "pipe"],
+        env: { ...(terminal.stderr.isTTY === true && { FORCE_COLOR: "1" }), ...terminal.env },
+      },
+    );
+    relay(terminal, stack, cdk.stderr);
+    const [status] = (await once(cdk, "close")) as [number | null];
+    if (status !== 0) terminal.exitCode = status ?? 1;
+  }
+}
+
+/** `npm run deploy`. @returns the exit status */
+export function deployCommand(terminal: Terminal): Promise<number> {
+  const program = createCommandLine(
+    terminal,
+    "npm run deploy --",
+    "Deploy a region, unless that would remove something that is deployed",
+  );
+  program
+    .usage("<region> [options] [options of cdk deploy]")
+    .option("--stage <stage>", "stage to deploy, such as prod")
+    .option("--profile <profile>", "profile of the AWS configuration files")
+    .option(
+      "--drop <setting>",
+      "setting that may be removed, such as firewall; can be repeated",
+      (name, before?: readonly string[]) => [...(before ?? []), name],
+    )
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action((options: DeployOptions) => deploy(terminal, program.args, options));
+  return runCommand(terminal, program);
+}
+
+if (import.meta.main) await runAsProgram(deployCommand);

@@ -1,0 +1,133 @@
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  type Stack,
+  UpdateTerminationProtectionCommand,
+} from "@aws-sdk/client-cloudformation";
+import { DescribeContinuousBackupsCommand, DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { resourcesOfKind } from "../../../lib/resources.ts";
+import { lossesOf, type KeptSetting, type StackTags } from "../../../infra/settings/setting-tags.ts";
+import { SettingsError, STAGES_FILE } from "../../../infra/settings/settings.ts";
+import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
+
+/** A stack whose first deployment failed. It never served anything; CloudFormation can only delete it. */
+const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
+/** A stack whose first deployment ended before anything was made. It has no tags yet. */
+const NEVER_BEGUN = "REVIEW_IN_PROGRESS";
+
+/** What `--drop` takes: a setting, the protection of tables, or everything. */
+export type Drop = KeptSetting | "protection" | "everything";
+
+/** Where to look for a stack. */
+interface StackAddress {
+  readonly stackName: string;
+  /** The AWS region. */
+  readonly region: string;
+  /** Profile of the AWS configuration files. @default the environment's credentials */
+  readonly profile: string | undefined;
+}
+
+/** What was switched off on a table, with the command that switches it on again. */
+async function unprotectedPartsOf(client: DynamoDBClient, table: string): Promise<string[]> {
+  const [described, backups] = await Promise.all([
+    client.send(new DescribeTableCommand({ TableName: table })),
+    client.send(new DescribeContinuousBackupsCommand({ TableName: table })),
+  ]);
+  const recovery = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
+  return [
+    ...(described.Table?.DeletionProtectionEnabled === true
+      ? []
+      : [`no deletion protection: aws dynamodb update-table --table-name ${table} --deletion-protection-enabled`]),
+    ...(recovery === "ENABLED"
+      ? []
+      : [
+          `no point-in-time recovery: aws dynamodb update-continuous-backups --table-name ${table} ` +
+            "--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true",
+        ]),
+  ];
+}
+
+/**
+ * Checks that the protection of each deployed table is still on. CloudFormation doesn't notice when it is switched off: it
+ * only changes what differs between two templates.
+ * @param outputs of the stack, which name its tables
+ * @throws SettingsError with the commands that switch it on again
+ */
+async function assertTablesProtected(
+  { stackName, region, profile }: StackAddress,
+  outputs: ReadonlyMap<string, string>,
+): Promise<void> {
+  const client = new DynamoDBClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
+  const tables = resourcesOfKind("table").flatMap(([, { id }]) => outputs.get(`${id}Table`) ?? []);
+  const check = async (table: string): Promise<string[]> =>
+    (await unprotectedPartsOf(client, table)).map((part) => `${stackName}: ${table} has ${part}`);
+  const found = await Promise.all(tables.map(check)).catch((error: Error) => {
+    throw new SettingsError(
+      `${stackName}: its tables can't be checked (${error.name}: ${error.message}); fix that, or add --drop protection`,
+    );
+  });
+  const lines = found.flat();
+  if (lines.length > 0) throw new SettingsError([...lines, "Then deploy again, or add --drop protection"].join("\n"));
+}
+
+async function describe(client: CloudFormationClient, stackName: string): Promise<Stack | undefined> {
+  try {
+    const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+    return stack;
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name === "ValidationError" && message.endsWith("does not exist")) return undefined;
+    throw new SettingsError(
+      `${stackName}: can't read what is deployed, so this deployment could remove something: ${name}: ${message}`.replaceAll(
+        /\s+/g,
+        " ",
+      ),
+    );
+  }
+}
+
+/**
+ * Checks that a deployment takes nothing away from what is deployed. If the first deployment failed, it lifts the
+ * protection of the stack that is left, so that the CDK can delete it and make it again.
+ * @param drops settings that may be lost
+ * @throws SettingsError that names what would be lost
+ */
+export async function checkDeployedStack(
+  { stackName, region, profile }: StackAddress,
+  settings: RegionSettings,
+  drops: readonly Drop[],
+): Promise<void> {
+  const client = new CloudFormationClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
+  const stack = await describe(client, stackName);
+  if (stack === undefined || stack.StackStatus === NEVER_BEGUN) return;
+  if (FAILED_FIRST.has(stack.StackStatus ?? "")) {
+    if (stack.EnableTerminationProtection !== true) return;
+    await client.send(
+      new UpdateTerminationProtectionCommand({ StackName: stackName, EnableTerminationProtection: false }),
+    );
+    return;
+  }
+  if (drops.includes("everything")) return;
+  const tags: StackTags = Object.fromEntries((stack.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
+  if (tags["stage"] === undefined) {
+    throw new SettingsError(
+      `${stackName}: it has no tags of an earlier deployment, so this one could remove something; ` +
+        `compare it with stage ${settings.stage} in ${STAGES_FILE} once, then add --drop everything`,
+    );
+  }
+  if (tags["stage"] !== settings.stage) {
+    throw new SettingsError(
+      `${stackName}: stage ${tags["stage"]} is deployed there, and this deployment would make it ${settings.stage}; ` +
+        `name that stage (--stage ${tags["stage"]}), or add --drop everything`,
+    );
+  }
+  const outputs = new Map(stack.Outputs?.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]));
+  if (!drops.includes("protection")) await assertTablesProtected({ stackName, region, profile }, outputs);
+  const losses = lossesOf(tags, settings).filter(({ setting }) => !drops.includes(setting));
+  if (losses.length === 0) return;
+  const allow = new Set(losses.map(({ setting }) => `--drop ${setting}`));
+  throw new SettingsError(
+    `${stackName}: this deployment would ${losses.map(({ description }) => description).join(", ")}; ` +
+      `restore stage ${settings.stage} in ${STAGES_FILE}, or add ${[...allow].join(" ")}`,
+  );
+}

@@ -1,0 +1,212 @@
+import { constants } from "node:os";
+import { isoTime } from "../../../lib/clock.ts";
+import { eraseItem } from "../data/erase-item.ts";
+import { countForErasure, type ErasureCounts, eraseOrganization } from "../data/erase-organization.ts";
+import { keptInLedger } from "../data/erasure-ledger.ts";
+import { type ErasedPerson, erasePerson } from "../data/erase-person.ts";
+import { UsageError } from "../../../infra/command-line.ts";
+import { printable, type Terminal } from "../../../infra/terminal.ts";
+import type { CarryOut } from "./command-record.ts";
+import type { OperatorRuntime } from "./operator-runtime.ts";
+import { nameDamaged, type Result } from "./target-tables.ts";
+import { costOf, withReadBar } from "./read-bar.ts";
+import { goneBy, remainsInWords, remainsOfContent, remainsOfOrganization } from "./remains.ts";
+
+export interface EraseOptions {
+  readonly item?: string;
+  readonly person?: string;
+  readonly dryRun?: boolean;
+  readonly withoutScan?: boolean;
+  readonly yes?: boolean;
+}
+
+/** What is erased of, and how. */
+interface Erasing {
+  readonly terminal: Terminal;
+  readonly runtime: OperatorRuntime;
+  readonly organization: string;
+  readonly options: EraseOptions;
+  /** Erases once it is confirmed, and keeps in the ledger what. */
+  readonly carryOut: <T>(subject: Parameters<typeof keptInLedger>[2], work: () => Promise<T>) => Promise<T>;
+}
+
+/** Mentions that are printed without `--json`. */
+const MENTIONS_SHOWN = 20;
+
+async function confirm(terminal: Terminal, organization: string, what: string): Promise<void> {
+  const typed = await terminal.ask(`This erases ${what} and can't be undone. Type ${organization} to continue: `);
+  if (typed !== organization) throw new UsageError("nothing was erased");
+}
+
+const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
+
+/** Runs an erasure. If it is interrupted or fails, it says what state that leaves and what to do next. */
+async function resumably<T>(terminal: Terminal, state: string, work: () => Promise<T>): Promise<T> {
+  const advise = (): void => terminal.note(`${state}. Run the same command again: it completes the erasure.`);
+  const interrupted = (signal: NodeJS.Signals): never => {
+    advise();
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of INTERRUPTS) process.once(signal, interrupted);
+  try {
+    return await work();
+  } catch (error) {
+    advise();
+    throw error;
+  } finally {
+    for (const signal of INTERRUPTS) process.off(signal, interrupted);
+  }
+}
+
+function countsInWords(counts: Readonly<ErasureCounts>): string {
+  return Object.entries(counts)
+    .map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`)
+    .join(", ");
+}
+
+const NOT_SCANNED =
+  "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
+
+/** What erasing an item or a person has done, or would do, with what remains. */
+function report(
+  { options, runtime }: Erasing,
+  result: object,
+  lines: readonly string[],
+  files?: readonly string[],
+): Result {
+  const { dryRun = false } = options;
+  const now = runtime.clock();
+  const remains = remainsOfContent(now, runtime.variables, files);
+  return [
+    { ...result, dry_run: dryRun, at: isoTime(now), remains, gone_by: goneBy(remains) },
+    [...lines, ...(dryRun ? [] : remainsInWords(remains))].join("\n"),
+  ];
+}
+
+async function eraseAll({ terminal, runtime, organization, options, carryOut }: Erasing): Promise<Result> {
+  const { erased, readUnits } = await withReadBar(terminal, "counting", (onProgress) =>
+    countForErasure(runtime, organization, onProgress),
+  );
+  if (options.dryRun === true) {
+    return [
+      { organization, would_erase: erased, read_units: readUnits },
+      `would erase ${countsInWords(erased)}; a walk reads ${costOf(readUnits)}`,
+    ];
+  }
+  if (!options.yes) await confirm(terminal, organization, `${organization}: ${countsInWords(erased)}`);
+  const onWait = (until: number, reason: string): void =>
+    terminal.note(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
+  const receipt = await resumably(terminal, `${organization} is partly erased, and its keys are revoked`, () =>
+    withReadBar(terminal, "erasing", (onProgress) =>
+      carryOut({}, () =>
+        eraseOrganization(runtime, organization, {
+          onProgress,
+          onWait,
+          sleep: terminal.sleep,
+          onDamaged: nameDamaged(terminal),
+          withoutScan: options.withoutScan === true,
+        }),
+      ),
+    ),
+  );
+  const remains = remainsOfOrganization(Date.parse(receipt.finished_at), runtime.variables);
+  const lines = [
+    `${receipt.organization} in ${receipt.region} is erased: ${countsInWords(receipt.erased)}`,
+    `began ${receipt.began_at}, finished ${receipt.finished_at}, ${receipt.passes} passes, ${costOf(receipt.read_units)}`,
+    ...(receipt.scanned ? [] : [NOT_SCANNED]),
+    ...remainsInWords(remains),
+  ];
+  return [{ ...receipt, remains, gone_by: goneBy(remains) }, lines.join("\n")];
+}
+
+async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
+  const { terminal, runtime, organization, options, carryOut } = erasing;
+  const { dryRun = false } = options;
+  const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep: terminal.sleep });
+  if (!dryRun && !options.yes) {
+    await confirm(terminal, organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
+  }
+  if (!dryRun) terminal.note("waiting 30 s for running calls to end, then checking the item again");
+  const erased = dryRun
+    ? first
+    : await resumably(terminal, `${externalId} may be partly erased`, () =>
+        carryOut({ item: first.id }, () => eraseItem(runtime, organization, externalId, { sleep: terminal.sleep })),
+      );
+  return report(erasing, { organization, external_id: externalId, ...erased }, [
+    `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
+  ]);
+}
+
+function personInWords(person: ErasedPerson, address: string, dryRun: boolean): string[] {
+  const { work_items: items, events, mentions, files, scanned, read_units: readUnits } = person;
+  const kinds = Map.groupBy(mentions, ({ kind }) => kind);
+  return [
+    `${dryRun ? "would empty" : "emptied"} the agent of ${items} work items and the actor of ${events} events; ${costOf(readUnits)}`,
+    ...(scanned || dryRun ? [] : [NOT_SCANNED]),
+    ...(mentions.length === 0 ? [] : [`${address} is still in ${mentions.length} texts, which were left unchanged:`]),
+    ...[...kinds].map(([kind, found]) => {
+      const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => printable(id));
+      return `  ${kind} (${found.length}): ${ids.join(", ")}${found.length > ids.length ? ", …; --json names all" : ""}`;
+    }),
+    ...(files.length === 0
+      ? []
+      : ["files, chunks and lists of these uploads, and lists of their undos, may hold it until they expire:"]),
+    ...files.map(({ job, file_name: name, kept_until: until }) => `  ${job} ${printable(name)}: until ${until}`),
+  ];
+}
+
+async function eraseAddress(erasing: Erasing, address: string): Promise<Result> {
+  const { terminal, runtime, organization, options, carryOut } = erasing;
+  if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an email address");
+  const { dryRun = false } = options;
+  if (!dryRun && !options.yes)
+    await confirm(terminal, organization, `${address} in all agents and actors of ${organization}`);
+  let shown = "";
+  const onWait = (jobs: readonly string[]): void => {
+    const what =
+      jobs.length === 0
+        ? "calls and workers that are under way, and for the index"
+        : `uploads to end: ${jobs.join(", ")}`;
+    if (what !== shown) terminal.note(`waiting for ${what}`);
+    shown = what;
+  };
+  const eraseIt = () =>
+    withReadBar(terminal, dryRun ? "looking for" : "erasing", (onProgress) =>
+      erasePerson(runtime, organization, address, {
+        dryRun,
+        withoutScan: options.withoutScan ?? dryRun,
+        onProgress,
+        onWait,
+        sleep: terminal.sleep,
+        onDamaged: nameDamaged(terminal),
+      }),
+    );
+  const erased = await (dryRun
+    ? eraseIt()
+    : resumably(terminal, `${address} is still in some agents and actors`, () => carryOut({ address }, eraseIt)));
+  const files = erased.files.map(({ kept_until: until }) => until);
+  return report(erasing, { organization, ...erased }, personInWords(erased, address, dryRun), files);
+}
+
+/**
+ * Erases everything of an organization, one work item, or a person.
+ * @param carryOut called once the erasure is confirmed @throws UsageError, NotFoundError
+ */
+export function erase(
+  terminal: Terminal,
+  runtime: OperatorRuntime,
+  organization: string,
+  options: EraseOptions,
+  carryOut: CarryOut,
+): Promise<Result> {
+  const { item, person } = options;
+  const erasing: Erasing = {
+    terminal,
+    runtime,
+    organization,
+    options,
+    carryOut: (subject, work) => carryOut(() => keptInLedger(runtime, organization, subject, work)),
+  };
+  if (item !== undefined) return eraseOne(erasing, item);
+  return person === undefined ? eraseAll(erasing) : eraseAddress(erasing, person);
+}

@@ -1,0 +1,20 @@
+import { withBar } from "@work-items/cli/progress-bar.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+import type { ReadProgress } from "../data/metered-reads.ts";
+
+/** What reads have consumed, in words. */
+export function costOf(readUnits: number): string {
+  return `${Math.ceil(readUnits)} read units`;
+}
+
+/** Shows the progress of reads, whose end isn't known beforehand. */
+export async function withReadBar<T>(
+  terminal: Terminal,
+  label: string,
+  work: (onProgress: (progress: ReadProgress) => void) => Promise<T>,
+): Promise<T> {
+  const format = `${label}: {value} records read, {cost}, {duration_formatted}`;
+  return withBar(terminal, format, { cost: costOf(0) }, (update) =>
+    work(({ scanned, readUnits }) => update(scanned, 0, { cost: costOf(readUnits) })),
+  );
+}

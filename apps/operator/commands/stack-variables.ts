@@ -1,0 +1,64 @@
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { nearestTo } from "../../../lib/nearest.ts";
+import { REGIONS } from "../../../lib/regions.ts";
+import { resourcesOfKind } from "../../../lib/resources.ts";
+import { stackNameOf } from "../../../infra/settings/settings.ts";
+import { stages } from "../../../infra/stages.ts";
+import { UsageError } from "../../../infra/command-line.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+import {
+  openAdministration,
+  type OpenedAdministration,
+  regionCode,
+  type Target,
+  type Variables,
+} from "./target-tables.ts";
+
+/** The outputs that name a stack's tables, bucket and queues, by the variables of functions. */
+const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [
+  ...resourcesOfKind("table").map(([, { variable, id }]) => [variable, `${id}Table`] as const),
+  ...resourcesOfKind("bucket").map(([, { variable, id }]) => [variable, `${id}Bucket`] as const),
+  ...resourcesOfKind("queue").map(([, { variable, id }]) => [variable, `${id}Url`] as const),
+];
+
+async function describe(client: CloudFormationClient, stackName: string) {
+  try {
+    const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+    return stack;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new UsageError(`${stackName} cannot be read: ${message}`.replaceAll(/\s+/g, " "));
+  }
+}
+
+/**
+ * The environment variables, and the names of tables, bucket and queues of the stack that `stage` and `region` name.
+ * @throws UsageError if there is no such stage, region or stack
+ */
+async function variablesOf({ stage, region: code }: Target, environment: Variables): Promise<Variables> {
+  if (stage === undefined) return environment;
+  if (!Object.hasOwn(stages, stage)) {
+    throw new UsageError(
+      `--stage ${stage}: there is no such stage; did you mean ${nearestTo(stage, Object.keys(stages))}?`,
+    );
+  }
+  const region = regionCode(code);
+  const client = new CloudFormationClient({ region: REGIONS[region].awsRegion, maxAttempts: 3 });
+  const stack = await describe(client, stackNameOf(region, stage));
+  const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const tags = new Map(stack?.Tags?.map(({ Key, Value }) => [Key, Value]));
+  return {
+    ...environment,
+    REGION_CODE: region,
+    BACKUP_VAULT: tags.get("backup"),
+    BACKUP_DAYS: tags.get("backupDays"),
+    ...(tags.has("firewall") && { FIREWALL_RATE: tags.get("firewallRate") }),
+    LOG_DAYS: tags.get("logDays"),
+    ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
+  };
+}
+
+/** Opens the tables that the options of a command name. @throws UsageError */
+export async function open({ env, clock }: Terminal, target: Target): Promise<OpenedAdministration> {
+  return openAdministration(target, await variablesOf(target, env), clock);
+}

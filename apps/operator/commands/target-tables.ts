@@ -1,0 +1,176 @@
+import type { Command } from "commander";
+import { createDynamoDbClient } from "../../../lib/aws/dynamodb-client.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { NotFoundError, WorkItemsError } from "../../../lib/errors.ts";
+import { nearestTo } from "../../../lib/nearest.ts";
+import { type Administration, getOrganization, listOrganizations } from "../data/administration.ts";
+import { organizationIdSchema, type OrganizationRecord } from "../../../lib/organizations/organization.ts";
+import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
+import type { OnDamaged } from "../../../lib/store/decode-record.ts";
+import { CommandError, runCommand, UsageError } from "../../../infra/command-line.ts";
+import { localFiles, readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { meaningOf } from "../../../infra/plain-reason.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+
+/** Environment variables. */
+export type Variables = Readonly<NodeJS.Dict<string>>;
+
+/** The tables to work on. Options win over environment variables, and those over the local service's file. */
+export interface Target {
+  readonly table?: string;
+  readonly itemsTable?: string;
+  readonly region?: string;
+  readonly stage?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the options that every command on tables takes. */
+export function withTarget(command: Command): Command {
+  return command
+    .option("--stage <stage>", "a deployed service (default: the local one)")
+    .option("--region <region>", `its region, ${regionCodesInWords}`)
+    .option("--table <name>", "the Access table, instead of --stage")
+    .option("--items-table <name>", "the WorkItems table, such as a restored one")
+    .option("--json", "print the result as JSON");
+}
+
+function localVariables(variables: Variables): Variables {
+  const file = localFiles(variables).stack;
+  const local = readEnvironmentFile(file);
+  if (Object.keys(local).length > 0) return local;
+  throw new UsageError(
+    `which service? Start the local one with npm start (it writes ${file}), ` +
+      `or name a deployed one: --stage prod --region ${regionCodesInWords}`,
+  );
+}
+
+/** Checks the code of a region. @throws UsageError with the nearest one that exists */
+export function regionCode(value: string | undefined): RegionCode {
+  const parsed = regionCodeSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const guess = value === undefined ? "" : `: there is no ${value}; did you mean ${nearestTo(value, regionCodes)}?`;
+  throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)${guess}`);
+}
+
+/** Options of an SDK client with the credentials of these variables, or with those that the SDK finds by itself. */
+export function clientOptions(variables: Variables, endpoint: string | undefined) {
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = variables;
+  const hasKey = accessKeyId !== undefined && secretAccessKey !== undefined;
+  const credentials = hasKey && { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+  return { maxAttempts: 3, ...(endpoint !== undefined && { endpoint }), ...(credentials && { credentials }) };
+}
+
+/** A client for the tables of a region. @param all variables with endpoints and credentials @param given region that was named */
+export function tablesIn(region: RegionCode, all: Variables, given?: string) {
+  const { awsRegion } = REGIONS[region];
+  return createDynamoDbClient(
+    {},
+    {
+      ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
+      region: given === undefined ? (all["AWS_REGION"] ?? awsRegion) : awsRegion,
+    },
+  );
+}
+
+/** What a command works on. */
+export interface OpenedAdministration extends Administration {
+  /**
+   * Names of tables and bucket, and endpoints, as functions get them. Those of other resources may be missing.
+   * `OWN_ITEMS_TABLE` is the service's table of work items, where the command works on another one.
+   */
+  readonly variables: Variables;
+}
+
+/**
+ * Opens the tables that a command works on.
+ * @throws UsageError if neither the options nor the environment nor a local service name the Access table
+ */
+export function openAdministration(
+  target: Target,
+  variables: Variables,
+  clock: Clock = Date.now,
+): OpenedAdministration {
+  const named = target.table ?? variables["ACCESS_TABLE"];
+  const all: Variables = named === undefined ? { ...localVariables(variables), ...variables } : variables;
+  const table = named ?? all["ACCESS_TABLE"];
+  if (table === undefined) throw new UsageError("name the table: --table <Access table> (or ACCESS_TABLE)");
+  const region = regionCode(target.region ?? all["REGION_CODE"]);
+  return {
+    dynamodb: tablesIn(region, all, target.region),
+    environment: { ACCESS_TABLE: table },
+    clock,
+    region,
+    variables: {
+      ...all,
+      OWN_ITEMS_TABLE: all["WORK_ITEMS_TABLE"],
+      WORK_ITEMS_TABLE: target.itemsTable ?? all["WORK_ITEMS_TABLE"],
+    },
+  };
+}
+
+/** Checks an organization's id. @throws UsageError */
+export function organizationId(value: string): string {
+  const parsed = organizationIdSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
+}
+
+/** Reads an organization. @param advice end of the message @throws UsageError with the nearest one that exists */
+export async function existingOrganization(
+  administration: Administration,
+  id: string,
+  advice = "",
+): Promise<OrganizationRecord> {
+  try {
+    return await getOrganization(administration, id);
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const others = (await listOrganizations(administration, () => undefined)).map(({ organization }) => organization);
+    const nearest = nearestTo(id, others);
+    const hint = nearest === undefined ? ";" : `; did you mean ${nearest}?`;
+    throw new UsageError(`${error.message}${hint} ${advice}`.replace(/;? *$/, ""));
+  }
+}
+
+/** What a command results in: data for `--json`, and lines for people. */
+export type Result = readonly [data: object, lines: string];
+
+/** Prints a command's result. */
+export function printResult(terminal: Terminal, { json }: Target, [data, lines]: Result): void {
+  if (json === true) terminal.printData(JSON.stringify(data));
+  else terminal.printLines(lines);
+}
+
+/**
+ * What a command does with records that can't be read: it names each of them once, goes on with the others, and ends
+ * with status 1.
+ */
+export function nameDamaged(terminal: Terminal): OnDamaged {
+  const named = new Set<string>();
+  return ({ message }) => {
+    terminal.exitCode = 1;
+    if (!named.has(message)) terminal.noteLines(`can't read a record: ${message}`);
+    named.add(message);
+  };
+}
+
+/** The line for an error. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isExpected = error instanceof CommandError || error instanceof WorkItemsError;
+  if (isExpected) return error.message;
+  const codes = [error, error.cause].map((each) => (each as NodeJS.ErrnoException | undefined)?.code);
+  if (codes.includes("ECONNREFUSED")) return "DynamoDB isn't responding there: is the local service running?";
+  const meaning = meaningOf(error);
+  if (meaning !== undefined) return `can't call AWS: ${meaning}`;
+  return `${error.name}: ${error.message}`.replaceAll(/\s*\n\s*/g, " ");
+}
+
+/** Runs the command line that a terminal has; any error is printed in one line. @returns the exit status */
+export function runOperatorCommand(terminal: Terminal, command: Command): Promise<number> {
+  return runCommand(terminal, command, describeError);
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { isoTime } from "../../../lib/clock.ts";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { partitionKeyOf } from "../../../lib/resources.ts";
+import { beginLedger } from "./erasure-ledger.ts";
+
+/** What is kept of a command. It holds neither keys nor what customers have sent, as external ids and addresses. */
+export interface OperatorCommand {
+  /** ARN of who runs it. */
+  readonly by: string;
+  readonly command: string;
+  readonly organization: string;
+  readonly options: Readonly<Record<string, string | number | boolean>>;
+}
+
+/**
+ * Carries a command out, and keeps it in the Audit table, in the partition of its month: before, and in a second record how it
+ * ended. The second is missing if the command was interrupted, or its end could not be written: what it has done stays.
+ */
+export async function keptInLog<T>(
+  { dynamodb, environment, clock }: Pick<RuntimeWith<"audit">, "dynamodb" | "environment" | "clock">,
+  command: OperatorCommand,
+  carryOut: () => Promise<T>,
+): Promise<T> {
+  const began = isoTime(clock());
+  const pk = partitionKeyOf("COMMANDS", began.slice(0, "2026-11".length));
+  const sk = `${began}#${randomUUID()}`;
+  const put = (record: object): Promise<unknown> =>
+    dynamodb.send(
+      new PutCommand({
+        TableName: environment.AUDIT_TABLE,
+        Item: { pk, sk, ...command, at: isoTime(clock()), ...record },
+        ConditionExpression: "attribute_not_exists(pk)",
+      }),
+    );
+  const end = (outcome: "done" | "failed"): Promise<unknown> =>
+    put({ sk: `${sk}#END`, outcome }).catch(() => undefined);
+  await beginLedger({ dynamodb, environment });
+  await put({});
+  try {
+    const result = await carryOut();
+    await end("done");
+    return result;
+  } catch (error) {
+    await end("failed");
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import type { RecordKey } from "../../../lib/store/versioned-record.ts";
+import { partitionPages } from "../../../lib/store/all-items.ts";
+import { NotFoundError } from "../../../lib/errors.ts";
+import { workItemId } from "../../../lib/identity.ts";
+import { createEraseItems } from "../../../lib/work-items/erase-items.ts";
+import { itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import type { RecordsRuntime } from "./customer-records.ts";
+import { CALLS_END_WITHIN_MS } from "./jobs-before.ts";
+import { erasedAs } from "./kinds-of-data.ts";
+
+/**
+ * Erases a work item, deleted or not, with its events, and looks again once the calls have ended that knew the item. An item that is
+ * there then was sent again: it stays.
+ * @returns how many events were erased, and whether the item was there: a repeated erasure may find events only
+ * @throws NotFoundError if there is no such item, StoreBusyError
+ */
+export async function eraseItem(
+  runtime: RecordsRuntime,
+  organization: string,
+  externalId: string,
+  options: { readonly dryRun?: boolean; readonly sleep: (milliseconds: number) => Promise<unknown> },
+) {
+  const { dynamodb, environment } = runtime;
+  const { pk } = itemKeyOf(organization, externalId);
+  const id = workItemId(organization, externalId);
+
+  const first = { work_items: 0, events: 0, others: 0 };
+  for await (const keys of partitionPages(dynamodb, environment.WORK_ITEMS_TABLE, pk, "pk, sk")) {
+    for (const key of keys) {
+      const kind = erasedAs(key as unknown as RecordKey);
+      first[kind === "work_items" || kind === "events" ? kind : "others"] += 1;
+    }
+  }
+  if (first.work_items + first.events + first.others === 0) {
+    throw new NotFoundError(`${organization} has no work item ${externalId}`);
+  }
+  if (options.dryRun) return { id, events: first.events, item: first.work_items > 0 };
+  const erased = await createEraseItems(runtime)([pk]);
+  // Calls that have read the item before it was erased may still write its events.
+  await options.sleep(CALLS_END_WITHIN_MS);
+  const late = await createEraseItems(runtime, { isDue: () => false })([pk]);
+  return { id, events: erased.events + late.events, item: erased.work_items > 0 };
+}

@@ -1,0 +1,211 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { StoreBusyError } from "../../../lib/errors.ts";
+import { toOrganization } from "../../../lib/organizations/organization.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
+import { jobKeptUntil } from "../../../lib/uploads/job/kept-until.ts";
+import type { UploadJob } from "../../../lib/uploads/job/upload-record.ts";
+import { isEnded } from "../../../lib/uploads/job/upload-record.ts";
+import { jobFrom } from "../../../lib/uploads/job/upload-store.ts";
+import { getOrganization } from "./administration.ts";
+import { deleteRecords, type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";
+import { emptyPerson } from "./empty-person.ts";
+import { CALLS_END_WITHIN_MS, createJobsBefore } from "./jobs-before.ts";
+import { erasedAs, kindOf } from "./kinds-of-data.ts";
+import type { ReadProgress } from "./metered-reads.ts";
+import { type Mention, PersonAddress } from "./person-address.ts";
+import { INDEX_SHOWS_WITHIN_MS, walkOrganization } from "./walk-organization.ts";
+
+/** What erasing a person requires of a runtime. */
+export type PersonRuntime = RuntimeWith<"workItems" | "access" | "uploads">;
+
+/** How the erasure of a person reports its progress, and how it waits. */
+export interface PersonOptions {
+  readonly dryRun?: boolean;
+  readonly onProgress?: (progress: ReadProgress) => void;
+  /** Leaves out the scan of the whole table at the end. @default false */
+  readonly withoutScan?: boolean;
+  /** Called before it waits for upload jobs, with their ids. None: for calls and workers that have started, and for the index. */
+  readonly onWait?: (jobs: readonly string[]) => void;
+  /** Called with each record that can't be read, in every pass: it keeps the person. @default throws */
+  readonly onDamaged?: OnDamaged;
+  /** @default waits */
+  readonly sleep?: (milliseconds: number) => Promise<unknown>;
+}
+
+/** An upload whose file, chunks and lists, and those of its undo, may hold the person's address until they expire. */
+interface FileOfPerson {
+  readonly job: string;
+  readonly file_name: string;
+  readonly created_at: string;
+  readonly kept_until: string;
+}
+
+/** What was erased of a person, and what may still hold the address. */
+export interface ErasedPerson {
+  /** Items whose agent was emptied. */
+  readonly work_items: number;
+  /** Events whose actor was emptied. */
+  readonly events: number;
+  readonly mentions: readonly Mention[];
+  readonly files: readonly FileOfPerson[];
+  /** Whether a scan of the whole table has shown that nothing is left which no index leads to. */
+  readonly scanned: boolean;
+  readonly read_units: number;
+}
+
+/** What one pass over the organization's records has found. */
+interface Pass {
+  /** Ids of jobs that have not ended. */
+  readonly open: readonly string[];
+  /** Until when workers of jobs that have ended may write, in milliseconds since the epoch. */
+  readonly workersUntil: number;
+  readonly mentions: readonly Mention[];
+  readonly files: readonly FileOfPerson[];
+  /** Items and events that had the person. */
+  readonly found: number;
+  readonly items: number;
+  readonly events: number;
+  readonly readUnits: number;
+}
+
+/** How often it asks whether upload jobs have ended. */
+const ASK_AGAIN_MS = 5000;
+/** Passes after which others keep bringing the address back: their source must be stopped first. */
+const PASSES_MAX = 5;
+
+function fileOf(job: UploadJob, now: number): FileOfPerson {
+  const { id, file_name: name = "", created_at } = job;
+  return { job: id, file_name: name, created_at, kept_until: isoTime(jobKeptUntil(job, now)) };
+}
+
+/** Reads the records of the organization. */
+type Read = (visit: (page: RecordsPage) => Promise<void>) => Promise<ReadProgress>;
+
+/** Makes the function that makes a pass over records: it empties those that have the person, and deletes old plans with the address. */
+function createPass(
+  runtime: PersonRuntime,
+  address: string,
+  jobs: ReturnType<typeof createJobsBefore>,
+  { dryRun = false, onDamaged = stopAtDamaged }: PersonOptions,
+) {
+  const person = new PersonAddress(address);
+  /** Deletes the plans of dry runs that hold the address. Dry runs that came later keep theirs, and are named. */
+  const deletePlans = async (records: readonly OwnedRecord[]): Promise<readonly OwnedRecord[]> => {
+    if (dryRun) return [];
+    const plans = records.filter((record) => kindOf(record) === "DRY_RUN" && person.isHeldBy(record));
+    const came = await Promise.all(plans.map(({ pk }) => jobs.cameBefore(pk.split("#")[2] ?? "")));
+    const old = plans.filter((_, index) => came[index]);
+    await deleteRecords(runtime, runtime.environment.WORK_ITEMS_TABLE, old);
+    return old;
+  };
+
+  return async (read: Read): Promise<Pass> => {
+    const mentions: Mention[] = [];
+    const files: FileOfPerson[] = [];
+    const open: string[] = [];
+    let [workersUntil, found, items, events] = [0, 0, 0, 0];
+    const { readUnits } = await read(async ({ records }) => {
+      const uploads = records
+        .filter((record) => erasedAs(record) === "upload_jobs")
+        .flatMap((record) => unlessDamaged(() => jobFrom(record), onDamaged) ?? []);
+      files.push(...uploads.map((job) => fileOf(job, runtime.clock())));
+      workersUntil = Math.max(workersUntil, ...uploads.map((job) => jobs.workersUntil(job)));
+      // The index of open jobs may not have shown them.
+      open.push(...uploads.filter((job) => !isEnded(job)).map(({ id }) => id));
+      const plans = await deletePlans(records);
+      mentions.push(
+        ...records.filter((record) => !plans.includes(record)).flatMap((record) => person.mentionsIn(record)),
+      );
+      const named = records.filter((record) => person.isPersonOf(record));
+      if (named.length === 0) return;
+      const emptied = await emptyPerson(runtime, person, named, dryRun, (record) => {
+        found -= 1;
+        onDamaged(record);
+      });
+      found += named.length;
+      items += emptied.items;
+      events += emptied.events;
+    });
+    return { workersUntil, open, mentions, files, found, items, events, readUnits };
+  };
+}
+
+/**
+ * Empties the agent of every item and the actor of every event that has this email address, whatever its case, also in
+ * deleted items, and deletes the plans of dry runs that hold it. First waits for calls under way, and for the upload jobs
+ * whose files have come by then. Repeats until a walk finds none that began once the index showed all that these have
+ * written. A scan of the whole table then finds what no index leads to. Texts are not changed: the result names those that
+ * hold the address.
+ * @throws NotFoundError, StoreBusyError
+ */
+export async function erasePerson(
+  runtime: PersonRuntime,
+  organizationId: string,
+  address: string,
+  options: PersonOptions = {},
+): Promise<ErasedPerson> {
+  const { clock } = runtime;
+  const { dryRun = false, withoutScan = dryRun, onProgress, onDamaged = stopAtDamaged } = options;
+  const { onWait = () => undefined, sleep = wait } = options;
+  const organization = toOrganization(await getOrganization(runtime, organizationId));
+  /** Until when calls may write that were under way when the erasure began, in milliseconds since the epoch. */
+  const callsUntil = clock() + CALLS_END_WITHIN_MS;
+  const jobs = createJobsBefore(runtime, organization.id, callsUntil, onDamaged);
+  const makePass = createPass(runtime, address, jobs, options);
+  const waitFor = async (milliseconds: number, open: readonly string[]): Promise<void> => {
+    onWait(open);
+    await sleep(milliseconds);
+  };
+  const waitForJobs = async (ids: readonly string[]): Promise<void> => {
+    for (let open = await jobs.openOf(ids); open.length > 0; open = await jobs.openOf(ids)) {
+      await waitFor(ASK_AGAIN_MS, open);
+    }
+  };
+  const walk: Read = (visit) => walkOrganization(runtime, organization, visit, { onProgress });
+  /** For the records that no index leads to. */
+  const scan: Read = (visit) => scanOrganization(runtime, organization.id, visit, onProgress);
+
+  if (!dryRun) {
+    await waitFor(CALLS_END_WITHIN_MS, []);
+    await waitForJobs(await jobs.listed());
+  }
+  let [items, events, readUnits] = [0, 0, 0];
+  let writtenUntil = callsUntil;
+  /** Makes a pass. @returns what it found, which jobs are open, and whether all had been written, and was shown, when it began */
+  const look = async (read: Read) => {
+    const began = clock();
+    const pass = await makePass(read);
+    items += pass.items;
+    events += pass.events;
+    readUnits += pass.readUnits;
+    writtenUntil = Math.max(writtenUntil, pass.workersUntil);
+    const open = dryRun ? [] : await jobs.openOf(pass.open);
+    return { pass, open, isSettled: open.length === 0 && began >= writtenUntil + INDEX_SHOWS_WITHIN_MS };
+  };
+  let scanned: Pass | undefined;
+  for (let repeated = 0; ;) {
+    let { pass, open, isSettled } = await look(walk);
+    if (isSettled && pass.found === 0 && !withoutScan && scanned === undefined) {
+      ({ pass, open, isSettled } = await look(scan));
+      if (isSettled) scanned = pass;
+    }
+    if (dryRun || (isSettled && pass.found === 0)) {
+      const { mentions, files } = scanned ?? pass;
+      const isScanned = scanned !== undefined;
+      return { work_items: items, events, mentions, files, scanned: isScanned, read_units: readUnits };
+    }
+    if (open.length > 0) {
+      await waitForJobs(open);
+      continue;
+    }
+    const left = writtenUntil + INDEX_SHOWS_WITHIN_MS - clock();
+    if (left > 0) await waitFor(left, []);
+    else if (pass.found > 0 && ++repeated === PASSES_MAX) {
+      throw new StoreBusyError(
+        `${address} is being added again: stop the system that sends it, then run the command again`,
+      );
+    }
+  }
+}

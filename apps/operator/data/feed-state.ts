@@ -1,0 +1,96 @@
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { createAppend } from "../../../lib/changes/append-to-log.ts";
+import { type ChangeLog, createChangeLog } from "../../../lib/changes/segment-store.ts";
+import { createDueHoles } from "../../../lib/changes/due-holes.ts";
+import { createHeartbeatNotes } from "../../../lib/changes/heartbeats.ts";
+import { isKept } from "../../../lib/changes/segment.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { readFirstNumber } from "../../../lib/organizations/access-store.ts";
+
+const SEGMENTS_PER_READ = 1000;
+/** Milliseconds that appending may take. */
+const APPEND_MS = 30_000;
+
+/** What an operator sees of an organization's change feed. */
+export interface FeedState {
+  readonly organization: string;
+  /** The marks from which the feed can be read. */
+  readonly oldest_mark: number;
+  readonly newest_mark: number;
+  /** When the newest change was logged; null if there is none. */
+  readonly newest_at: string | null;
+  /** All changes that were written before are in the feed; null while that isn't known. */
+  readonly complete_until: string | null;
+  /** Since when changes of this organization can't be appended and wait; null if they can. */
+  readonly failing_since: string | null;
+  /** Whether changes of this organization are lost, and a hole is still to be put for them. */
+  readonly is_hole_due: boolean;
+  /** Messages with changes of any organization that are not in a log yet, about. */
+  readonly waiting_messages: number;
+}
+
+/** What reading and resetting change feeds requires of a runtime. */
+export type FeedRuntime = RuntimeWith<"changes" | "access" | "changesQueue">;
+
+/** Counts the messages in the queue of change logs, about: SQS's counts are seconds behind. */
+async function countWaiting({ sqs, environment }: FeedRuntime): Promise<number> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: environment.CHANGES_QUEUE_URL,
+      AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+    }),
+  );
+  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
+}
+
+/**
+ * Reads the time before which everything that was written is in an organization's log: that of the heartbeats, which are
+ * noted once all records before them are in the queue, if nothing waits there.
+ */
+async function readComplete(runtime: FeedRuntime, waiting: number): Promise<number | undefined> {
+  const noted = await createHeartbeatNotes(runtime).readComplete();
+  return waiting > 0 ? undefined : noted;
+}
+
+/** The mark before the oldest changes that readers can still get. */
+async function oldestMark(log: ChangeLog, organization: string, from: number, now: number): Promise<number> {
+  for (let oldest: number | undefined, to = Number.MAX_SAFE_INTEGER; ;) {
+    const { segments, hasMore } = await log.read(organization, { from, to, limit: SEGMENTS_PER_READ, first: "newest" });
+    for (const segment of segments) {
+      if (!isKept(segment, now)) return (oldest ?? segment.next) - 1;
+      if (segment.isHole) return segment.next - 1;
+      oldest = segment.first;
+    }
+    if (!hasMore || oldest === undefined) return (oldest ?? from) - 1;
+    to = oldest - 1;
+  }
+}
+
+/** Reads the state of an organization's change feed; undefined if it doesn't exist or is being erased. */
+export async function readFeedState(runtime: FeedRuntime, organization: string): Promise<FeedState | undefined> {
+  const log = createChangeLog(runtime);
+  const first = await readFirstNumber(runtime, organization);
+  if (first === undefined) return undefined;
+  const { segments } = await log.read(organization, { from: first, limit: 1, first: "newest" });
+  const [newest] = segments;
+  const hole = await createDueHoles(runtime).readOne(organization);
+  const isHoleDue = hole !== undefined && !hole.isWaiting;
+  const waiting = await countWaiting(runtime);
+  const complete = isHoleDue ? undefined : await readComplete(runtime, waiting);
+  return {
+    organization,
+    oldest_mark: await oldestMark(log, organization, first, runtime.clock()),
+    newest_mark: (newest?.next ?? first) - 1,
+    newest_at: newest === undefined ? null : isoTime(newest.time),
+    complete_until: complete === undefined ? null : isoTime(complete),
+    failing_since: hole?.isWaiting === true ? isoTime(hole.since) : null,
+    is_hole_due: isHoleDue,
+    waiting_messages: waiting,
+  };
+}
+
+/** Makes all readers of an organization's feed start over: their marks become a 410. */
+export async function resyncFeed(runtime: RuntimeWith<"changes" | "access">, organization: string): Promise<void> {
+  await createAppend(runtime)(organization, "hole", runtime.clock() + APPEND_MS);
+}

@@ -1,0 +1,130 @@
+import { keyText } from "../../../lib/store/batch-get.ts";
+import { type OnDamaged, passDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
+import { optimisticWrite } from "../../../lib/store/optimistic-write.ts";
+import { createRecordStore } from "../../../lib/store/record-store.ts";
+import { InvalidInputError, StoreBusyError, describeProblems, type Problem } from "../../../lib/errors.ts";
+import { type JsonValue, parseJson } from "../../../lib/json.ts";
+import type { StoredRecord } from "../../../lib/store/versioned-record.ts";
+import { layersDropped } from "../../../lib/work-items/undo/undo.ts";
+import { assertKept, assertSame, getOrganization } from "./administration.ts";
+import { toOrganization } from "../../../lib/organizations/organization.ts";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { findForbidden, problemsOf } from "../../../lib/schema.ts";
+import { type CustomerCounts, type CustomerLine, customerLineSchema, recordOfLine } from "./customer-lines.ts";
+
+/** Records that are read and written together. */
+const LINES_PER_WRITE = 100;
+const WRITE_WITHIN_MS = 20_000;
+/** Of a line: more than custom attributes may have. */
+const LEVELS_MAX = 100;
+
+/** What an import has done so far. */
+export interface Imported {
+  readonly lines: number;
+  readonly written: number;
+  /** Records that were there already, and were left as they are. */
+  readonly existing: number;
+  /** Records that the export had left out, because they couldn't be read. Present at the end, if there are any. */
+  readonly left_out?: number;
+}
+
+function refuse(line: number, problems: readonly Problem[]): never {
+  throw new InvalidInputError(problems, `line ${line}: ${describeProblems(problems, "line")}`);
+}
+function refuseFile(message: string): never {
+  throw new InvalidInputError([], message);
+}
+
+function parseLine(text: string, number: number): CustomerLine {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch {
+    return refuse(number, [{ path: [], code: "invalid_format", message: "isn't valid JSON" }]);
+  }
+  const forbidden = findForbidden(value, LEVELS_MAX);
+  if (forbidden) return refuse(number, [forbidden]);
+  const parsed = customerLineSchema.safeParse(value);
+  return parsed.success ? parsed.data : refuse(number, problemsOf(parsed.error));
+}
+
+/**
+ * Imports the lines of an export into an organization, which may have another id: ids of items and events follow from
+ * it. An import that is interrupted can be repeated.
+ * @param lines of the export, without line feeds
+ * @param options.onDamaged called with each stored record that can't be read: it stays as it is. @default throws
+ * @param options.replace whether records that exist get the attributes of the export; else they stay as they are
+ * @yields after each write
+ * @throws NotFoundError (no such organization), StateConflictError (it is being erased), StoreBusyError, InvalidInputError for a line that is none, and for an
+ * export that is cut off
+ */
+export async function* importOrganization(
+  runtime: RuntimeWith<"workItems" | "access">,
+  organizationId: string,
+  lines: AsyncIterable<string>,
+  options: { readonly replace?: boolean; readonly dryRun?: boolean; readonly onDamaged?: OnDamaged } = {},
+): AsyncGenerator<Imported> {
+  const { replace = false, dryRun = false, onDamaged = stopAtDamaged } = options;
+  const { clock } = runtime;
+  const record = await getOrganization(runtime, organizationId);
+  assertKept(record);
+  const organization = toOrganization(record);
+  const records = createRecordStore(runtime);
+  const counts: CustomerCounts = { work_items: 0, events: 0, conversation_uploads: 0 };
+  let [number, written, existing] = [0, 0, 0];
+  let pending: NonNullable<ReturnType<typeof recordOfLine>>[] = [];
+  let end: CustomerCounts | undefined;
+
+  const write = async (): Promise<void> => {
+    const targets = pending.map(({ key, attributes }) => ({
+      key,
+      plan: (stored: StoredRecord | undefined) => {
+        const isWritten = stored === undefined || replace;
+        // No undo of an earlier upload may change what an export has replaced.
+        return { set: isWritten ? { ...attributes, ...layersDropped(stored, clock()) } : null, result: isWritten };
+      },
+    }));
+    pending = [];
+    // Each time: an import may take longer than an erasure waits for those who know the organization.
+    assertSame(record, await getOrganization(runtime, organizationId));
+    const results = await optimisticWrite(records, targets, { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun });
+    for (const result of results) {
+      if ("error" in result) {
+        passDamaged(onDamaged)(result.cause ?? new StoreBusyError(`${result.error}; run the command again`));
+      } else if (result.result) written += 1;
+      else existing += 1;
+    }
+  };
+  const count = (line: CustomerLine): void => {
+    if ("work_item" in line) counts.work_items += 1;
+    else if ("event" in line) counts.events += 1;
+    else if ("conversation_upload" in line) counts.conversation_uploads += 1;
+  };
+
+  for await (const text of lines) {
+    number += 1;
+    const line = parseLine(text, number);
+    if (number === 1 && !("organization" in line)) refuseFile("the file isn't an export");
+    if (end !== undefined) refuseFile(`line ${number}: the file continues after the end of the export`);
+    if ("end" in line) ({ end } = line);
+    count(line);
+    const described = recordOfLine(organization, line);
+    if (described === undefined) continue;
+    // No record is written twice in one request.
+    const isRepeated = pending.some(({ key }) => keyText(key) === keyText(described.key));
+    if (isRepeated || pending.length >= LINES_PER_WRITE) {
+      await write();
+      yield { lines: number, written, existing };
+    }
+    pending.push(described);
+  }
+  await write();
+  const promised = end;
+  const leftOut = promised?.left_out;
+  yield { lines: number, written, existing, ...(leftOut !== undefined && { left_out: leftOut }) };
+  if (promised === undefined)
+    refuseFile("the export is cut off: its last line is missing; the lines before it were imported");
+  else if (Object.entries(counts).some(([kind, value]) => promised[kind as keyof CustomerCounts] !== value)) {
+    refuseFile("lines are missing: the last line counts more than the file has; the others were imported");
+  }
+}

@@ -1,0 +1,62 @@
+import { type OnDamaged, passDamaged } from "../../../lib/store/decode-record.ts";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { createUploadObjects, objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
+import { isEnded, type UploadJob } from "../../../lib/uploads/job/upload-record.ts";
+import { UploadStore } from "../../../lib/uploads/job/upload-store.ts";
+
+/** Calls end within this time, frozen or not, since the gateway waits 29 s. */
+export const CALLS_END_WITHIN_MS = 30_000;
+/**
+ * The longest that a worker runs, with a margin for clocks: Lambda ends it at its timeout of at most 15 minutes, frozen or not.
+ * One that has read a record before it was changed may write until then.
+ */
+export const WORKERS_END_WITHIN_MS = 16 * 60_000;
+
+/**
+ * An organization's upload jobs that were created before a time.
+ * @param time milliseconds since the epoch
+ * @param onDamaged called with the record of a job that can't be read: nobody waits for it, since workers can't read it
+ */
+export function createJobsBefore(
+  runtime: RuntimeWith<"workItems" | "uploads">,
+  organization: string,
+  time: number,
+  onDamaged: OnDamaged,
+) {
+  const store = new UploadStore(runtime);
+  const { head } = createUploadObjects(runtime);
+  const known = new Map<string, Promise<boolean>>();
+
+  const isBefore = ({ created_at: created }: UploadJob): boolean => Date.parse(created) < time;
+  /** Whether a form has been given out and no file has come: one that comes now comes later. */
+  const isWaiting = async (job: UploadJob): Promise<boolean> =>
+    job.origin === "form" && job.status === "pending" && (await head(objectKeys.source(job))) === null;
+  const readJob = (id: string) => store.readJob({ organization, id }).catch(passDamaged(onDamaged));
+  const find = async (id: string): Promise<boolean> => {
+    const job = await readJob(id);
+    return job === undefined || isBefore(job);
+  };
+
+  return {
+    /** Ids of the open jobs, as far as the index shows them. */
+    listed: async (): Promise<string[]> => (await store.openJobsOf(organization)).map(({ id }) => id),
+    /** The jobs among some that came before, and whose rows may still be applied. */
+    openOf: async (ids: readonly string[]): Promise<string[]> => {
+      const open: string[] = [];
+      for (const id of ids) {
+        const job = await readJob(id);
+        if (job !== undefined && !isEnded(job) && isBefore(job) && !(await isWaiting(job))) open.push(id);
+      }
+      return open;
+    },
+    /** Whether a job came before, or does not exist. */
+    cameBefore: (id: string): Promise<boolean> => {
+      const answer = known.get(id) ?? find(id);
+      known.set(id, answer);
+      return answer;
+    },
+    /** Until when workers of a job that came before and has ended may write, in milliseconds since the epoch. */
+    workersUntil: (job: UploadJob): number =>
+      isEnded(job) && isBefore(job) ? Date.parse(job.updated_at) + WORKERS_END_WITHIN_MS : 0,
+  };
+}

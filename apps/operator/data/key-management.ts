@@ -1,0 +1,244 @@
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { retry } from "../../../lib/retry.ts";
+import type { Attributes } from "../../../lib/aws/attribute-values.ts";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { keyUseKey } from "../../../lib/organizations/key-use.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { readPartition } from "../../../lib/store/all-items.ts";
+import { batchGet } from "../../../lib/store/batch-get.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
+import { toUpdate } from "../../../lib/store/conditional-update.ts";
+import { tryOnce } from "../../../lib/store/conditional-write.ts";
+import { NotFoundError, StateConflictError } from "../../../lib/errors.ts";
+import {
+  type AccessRuntime,
+  type ApiKeyRecord,
+  decodeKey,
+  keyRecordKey,
+  listedKeyKey,
+  organizationPartition,
+  organizationRecordKey,
+} from "../../../lib/organizations/access-store.ts";
+import { apiKeyId, generateApiKey, hashApiKey, type KeyScope } from "../../../lib/organizations/api-key.ts";
+import { type Administration, assertKept, getOrganization, putOrganization, scanAccess } from "./administration.ts";
+
+/** A transaction conflicts with those of other commands. */
+const CREATING = { attempts: 8, message: "other commands keep changing the organization; run the command again" };
+const absent = "attribute_not_exists(pk)";
+const present = "attribute_exists(pk)";
+
+/** A new API key, which is shown only once, and its record. */
+export interface CreatedKey {
+  readonly key: string;
+  readonly record: ApiKeyRecord;
+}
+
+const KEY_NAME_DEFAULT = "default";
+/** What the caller may choose for a new key. */
+export interface KeyOptions {
+  /** @default "default" */
+  readonly name?: string | undefined;
+  /** ISO 8601. @default never expires */
+  readonly validUntil?: string | undefined;
+  /** @default all */
+  readonly scopes?: readonly KeyScope[] | undefined;
+  /** Id of the key that the new one is to replace. @default none */
+  readonly replaces?: string | undefined;
+}
+
+/**
+ * Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored.
+ * @throws StateConflictError if the organization's data is being erased, StoreBusyError if others keep changing it
+ */
+export async function createKey(
+  administration: Administration,
+  organization: string,
+  options: KeyOptions = {},
+): Promise<CreatedKey> {
+  const { dynamodb, environment, region, clock } = administration;
+  assertKept(await putOrganization(administration, organization));
+  const key = generateApiKey(region);
+  const hash = hashApiKey(key);
+  const record: ApiKeyRecord = {
+    organization,
+    key_id: apiKeyId(hash),
+    hash,
+    name: options.name ?? KEY_NAME_DEFAULT,
+    created_at: isoTime(clock()),
+    ...(options.validUntil !== undefined && { valid_until: options.validUntil }),
+    ...(options.scopes !== undefined && { scopes: [...options.scopes] }),
+    ...(options.replaces !== undefined && { replaces: options.replaces }),
+  };
+  const put = (Key: Record<string, string>) => ({
+    Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
+  });
+  // An erasure that begins meanwhile deletes only the keys that it finds once it has marked the organization.
+  const isKept = {
+    ConditionCheck: {
+      TableName: environment.ACCESS_TABLE,
+      Key: organizationRecordKey(organization),
+      ConditionExpression: `${present} AND attribute_not_exists(erasing_since)`,
+    },
+  };
+  const write = new TransactWriteCommand({
+    TransactItems: [isKept, put(keyRecordKey(hash)), put(listedKeyKey(record))],
+  });
+  return retry(CREATING, async () => {
+    if (await tryOnce(dynamodb, write)) return { key, record };
+    assertKept(await getOrganization(administration, organization));
+    return undefined;
+  });
+}
+
+/** What names an API key's records. */
+export type KeyNames = Pick<ApiKeyRecord, "organization" | "key_id" | "hash">;
+
+function decodeKeys(items: readonly Attributes[], onDamaged: OnDamaged): ApiKeyRecord[] {
+  const keys = items.flatMap((item) => unlessDamaged(() => decodeKey(item), onDamaged) ?? []);
+  return keys.toSorted(
+    (a, b) => a.organization.localeCompare(b.organization) || b.created_at.localeCompare(a.created_at),
+  );
+}
+
+/**
+ * Lists all API keys of an organization, including revoked and expired ones, newest first, without damaged ones.
+ * @param onDamaged @default throws
+ */
+export async function listKeys(
+  { dynamodb, environment }: AccessRuntime,
+  organization: string,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<ApiKeyRecord[]> {
+  const items = await readPartition(dynamodb, environment.ACCESS_TABLE, organizationPartition(organization));
+  return decodeKeys(
+    items.filter(({ sk }) => String(sk).startsWith("KEY#")),
+    onDamaged,
+  );
+}
+
+/**
+ * The API keys of all organizations, by organization, newest first, without damaged ones. It reads the whole Access table.
+ * @param onDamaged @default throws
+ */
+export async function listAllKeys(
+  runtime: AccessRuntime,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<ApiKeyRecord[]> {
+  return decodeKeys(await scanAccess(runtime, "begins_with(sk, :keys)", { ":keys": "KEY#" }), onDamaged);
+}
+
+/** The hours of the keys' last uses, ISO 8601, by key id. Keys that were never used are missing. */
+export async function lastUsesOf(
+  { dynamodb, environment }: Pick<RuntimeWith<"limits">, "dynamodb" | "environment">,
+  keys: readonly Pick<ApiKeyRecord, "key_id">[],
+): Promise<ReadonlyMap<string, string>> {
+  const useKeys = keys.map(({ key_id: id }) => keyUseKey(id));
+  const found = await batchGet(dynamodb, environment.LIMITS_TABLE, useKeys);
+  return new Map(
+    found.flatMap(({ pk, used_at: usedAt }) =>
+      typeof usedAt === "string" ? [[String(pk).slice("KEY#".length), usedAt]] : [],
+    ),
+  );
+}
+
+/**
+ * The names of all API keys of an organization, damaged ones too: either of a key's two records names the other. It reads
+ * the whole Access table.
+ */
+export async function listKeyNames(runtime: AccessRuntime, organization: string): Promise<KeyNames[]> {
+  const { pk, sk } = listedKeyKey({ organization, key_id: "" });
+  const filter = "(pk = :pk AND begins_with(sk, :keys)) OR (sk = :key AND organization = :organization)";
+  const values = { ":pk": pk, ":keys": sk, ":key": keyRecordKey("").sk, ":organization": organization };
+  const hashes = new Map<string, string>();
+  for (const { pk: partition, sk: place, hash } of await scanAccess(runtime, filter, values)) {
+    const known = partition === pk ? hash : String(partition).slice(keyRecordKey("").pk.length);
+    const id = partition === pk ? String(place).slice(sk.length) : apiKeyId(String(known));
+    if (typeof known === "string" || !hashes.has(id)) hashes.set(id, String(known));
+  }
+  return [...hashes].map(([id, hash]) => ({ organization, key_id: id, hash }));
+}
+
+/** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */
+export function isLive(key: ApiKeyRecord, now: number): boolean {
+  return key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
+}
+
+/**
+ * Revokes a key permanently; functions reject it within 60 s. A key that is already revoked doesn't change.
+ * @throws NotFoundError if the organization has no key with that id
+ */
+export async function revokeKey(
+  administration: Administration,
+  organization: string,
+  keyId: string,
+): Promise<ApiKeyRecord> {
+  const { dynamodb, environment, clock } = administration;
+  // A damaged record of another key doesn't keep this one live.
+  const isThis = ({ message }: Error) => message.includes(`KEY#${keyId}:`);
+  const keys = await listKeys(administration, organization, (key) => (isThis(key) ? stopAtDamaged(key) : undefined));
+  const record = keys.find((key) => key.key_id === keyId);
+  if (record === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
+  if (record.revoked_at !== undefined) return record;
+  const revokedAt = isoTime(clock());
+  const condition = "attribute_exists(#pk) AND attribute_not_exists(#revoked_at)";
+  const revoke = (key: ReturnType<typeof keyRecordKey>) => ({
+    Update: toUpdate(environment.ACCESS_TABLE, { key, set: { revoked_at: revokedAt }, condition }),
+  });
+  const TransactItems = [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))];
+  if (!(await tryOnce(dynamodb, new TransactWriteCommand({ TransactItems })))) {
+    throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
+  }
+  return { ...record, revoked_at: revokedAt };
+}
+
+/** Which key is rotated. */
+type RotationOptions = Omit<KeyOptions, "replaces"> & {
+  /** Id of the key. @default the one that has the name and that no live key replaces */
+  readonly keyId?: string | undefined;
+};
+
+/** The key to rotate. @throws NotFoundError, StateConflictError if several have the name */
+function keyToRotate(
+  live: readonly ApiKeyRecord[],
+  organization: string,
+  { keyId, name = KEY_NAME_DEFAULT }: RotationOptions,
+): ApiKeyRecord {
+  if (keyId !== undefined) {
+    const named = live.find((key) => key.key_id === keyId);
+    if (named === undefined) throw new NotFoundError(`organization ${organization} has no live key ${keyId}`);
+    return named;
+  }
+  const replaced = new Set(live.map((key) => key.replaces));
+  const [newest, ...others] = live.filter((key) => key.name === name && !replaced.has(key.key_id));
+  if (newest === undefined) throw new NotFoundError(`organization ${organization} has no live key named ${name}`);
+  if (others.length === 0) return newest;
+  const ids = [newest, ...others].map((key) => key.key_id).join(", ");
+  throw new StateConflictError(
+    `organization ${organization} has several keys named ${name}; name one by its ID: ${ids}`,
+  );
+}
+
+/**
+ * Creates a new key with the name and the scopes of a live one, unless other scopes are given. Both stay valid, so that
+ * clients can switch to the new one. The key that the rotated key replaced is revoked; other keys with the same name
+ * aren't changed.
+ * @throws NotFoundError if no live key matches; StateConflictError if several have the name
+ */
+export async function rotateKey(
+  administration: Administration,
+  organization: string,
+  { keyId, ...options }: RotationOptions = {},
+): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> {
+  const keys = await listKeys(administration, organization, () => undefined);
+  const live = keys.filter((key) => isLive(key, administration.clock()));
+  const previous = keyToRotate(live, organization, { keyId, name: options.name });
+  const older = live.find((key) => key.key_id === previous.replaces);
+  const revoked = older === undefined ? [] : [await revokeKey(administration, organization, older.key_id)];
+  const created = await createKey(administration, organization, {
+    ...options,
+    name: options.name ?? previous.name,
+    scopes: options.scopes ?? previous.scopes,
+    replaces: previous.key_id,
+  });
+  return { ...created, previous, revoked };
+}

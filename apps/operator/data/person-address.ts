@@ -1,0 +1,142 @@
+import type { Attributes } from "../../../lib/aws/attribute-values.ts";
+import type { RecordKey } from "../../../lib/store/versioned-record.ts";
+import type { Field } from "../../../lib/work-items/field-definition.ts";
+import { KINDS } from "../../../lib/work-items/field-kinds.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+import { itemIdOf } from "../../../lib/work-items/work-item-record.ts";
+import { kindOf } from "./kinds-of-data.ts";
+
+/** Where a text may still hold a person's address. */
+export interface Mention {
+  /** `agent`, `actor` or the name of another field; `other` is none of them. */
+  readonly kind: string;
+  /** Id of the work item, or key of a record of another kind. */
+  readonly id: string;
+}
+
+const FIELDS = Object.entries<Field>({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS });
+/** Fields that are addresses as a whole, in records and in layers. */
+const EMAILS: ReadonlySet<string> = new Set(FIELDS.flatMap(([name, { kind }]) => (kind === KINDS.email ? [name] : [])));
+/** What may hold an address in its texts, and what mentions call it. */
+const PLACES: readonly { readonly name: string; readonly kind: string; readonly isPerson: boolean }[] = [
+  ...FIELDS.flatMap(([name, { kind, person }]) =>
+    kind === KINDS.email ? [] : [{ name, kind: person ?? name, isPerson: person !== undefined }],
+  ),
+  { name: "external_id", kind: "other", isPerson: false },
+];
+
+/** More than either part of an address may have. */
+const PART_MAX_CHARACTERS = 300;
+/** What an address may have before the @ (RFC 5322 §3.2.3), and in its domain; letters of all alphabets, as texts have them. */
+const BEFORE_AT = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~.-]$/u;
+const AFTER_AT = /[\p{L}\p{M}\p{N}.-]{1,300}/uy;
+/** Of these, what nearly always stands between an address and something else: `email=ann@example.com`. */
+const AFTER_SEPARATOR = /[^!#$%&*/=?^`{|}~]*$/u;
+/** A domain without what follows its last label: `ann@example.com-1`. */
+const WITH_LAST_LABEL = /^.*\.(?:xn--[a-z0-9-]+|\p{L}{2,})(?![\p{L}\p{M}\p{N}])/u;
+const FILE_ENDING = /\.(?:csv|tsv|txt|xlsx|json|jsonl|ndjson|zip|gz)$/;
+
+/**
+ * The addresses in a text, in lower case. Each is as long as its characters let it be: `ab@example.com` isn't `b@example.com`. Where
+ * a character may belong to it or not, both are there.
+ */
+function addressesIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const all = text.toLowerCase();
+  for (let at = all.indexOf("@"); at >= 0; at = all.indexOf("@", at + 1)) {
+    let from = at;
+    while (from > at - PART_MAX_CHARACTERS && BEFORE_AT.test(all.charAt(from - 1))) from -= 1;
+    AFTER_AT.lastIndex = at + 1;
+    const [after] = AFTER_AT.exec(all) ?? [];
+    if (from === at || after === undefined) continue;
+    const before = all.slice(from, at);
+    const domain = after.replace(/[.-]+$/, "");
+    const [labels = domain] = WITH_LAST_LABEL.exec(domain) ?? [];
+    for (const local of [before, AFTER_SEPARATOR.exec(before)![0]]) {
+      for (const each of [local, local.replace(/^[.'-]+/, "")]) {
+        for (const host of [domain, labels, domain.replace(FILE_ENDING, "")]) found.add(`${each}@${host}`);
+      }
+    }
+  }
+  return found;
+}
+
+/** A value that may be JSON. */
+function parsed(text: string): unknown {
+  if (!/^[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * One person by the email address, or several by what knows their addresses: the one place that decides where records hold
+ * them, for erasing, for receipts and for applying the ledger again.
+ */
+export class PersonAddress {
+  readonly #isOne: (address: string) => boolean;
+
+  /** @param address in any case, or whether an address in lower case is one of theirs */
+  constructor(address: string | ((address: string) => boolean)) {
+    if (typeof address !== "string") this.#isOne = address;
+    else {
+      const wanted = address.toLowerCase();
+      this.#isOne = (each) => each === wanted;
+    }
+  }
+
+  /** Whether a value is the address. */
+  equals(value: unknown): boolean {
+    return typeof value === "string" && this.#isOne(value.toLowerCase());
+  }
+
+  /** Whether the record is an item or event whose agent or actor is the person, or would be after an undo. */
+  isPersonOf(record: Attributes & RecordKey): boolean {
+    return kindOf(record) === "ITEM" && (this.#isAgentOrActor(record) || this.isInLayersOf(record));
+  }
+
+  /** Whether what an undo would put back holds the address. */
+  isInLayersOf(record: Attributes | undefined): boolean {
+    return this.#isIn(record?.["undo"]);
+  }
+
+  /** Whether any text of the record holds the address. */
+  isHeldBy(record: Attributes): boolean {
+    return this.#isIn(record);
+  }
+
+  /** The texts of a record that hold the address, once its agent or actor is empty. */
+  mentionsIn(record: Attributes & RecordKey): Mention[] {
+    if (kindOf(record) !== "ITEM") {
+      return this.isHeldBy(record) ? [{ kind: "other", id: `${record.pk} ${record.sk}` }] : [];
+    }
+    const id = itemIdOf(record);
+    const isEmptied = this.#isAgentOrActor(record);
+    const holding = PLACES.filter(({ name, isPerson }) => !(isPerson && isEmptied) && this.#isIn(record[name]));
+    return [...new Set(holding.map(({ kind }) => kind))].map((kind) => ({ kind, id }));
+  }
+
+  #isAgentOrActor(record: Attributes): boolean {
+    return [...EMAILS].some((name) => this.equals(record[name]));
+  }
+
+  /** Whether a value holds the address anywhere, in names too. @param isEmail whether its texts are addresses as a whole */
+  #isIn(value: unknown, isEmail = false): boolean {
+    if (typeof value === "string") {
+      if (!value.includes("@")) return false;
+      if (isEmail) return this.equals(value);
+      const json = parsed(value);
+      return json === undefined ? [...addressesIn(value)].some(this.#isOne) : this.#isIn(json);
+    }
+    if (Array.isArray(value)) return value.some((each) => this.#isIn(each, isEmail));
+    if (typeof value !== "object" || value === null) return false;
+    return Object.entries(value).some(([name, each]) => this.#isIn(each, EMAILS.has(name)) || this.#isNamed(name));
+  }
+
+  /** Layers have custom attributes as `custom_attributes.<name>`. */
+  #isNamed(name: string): boolean {
+    return [name, name.slice(name.indexOf(".") + 1)].some((each) => this.#isIn(each));
+  }
+}

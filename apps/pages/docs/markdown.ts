@@ -1,0 +1,124 @@
+import { Marked, type Tokens } from "marked";
+import { Html } from "./html.ts";
+import { codeBlock, codeTabs, isLanguage, type Language, LOCAL_ADDRESS } from "./languages.ts";
+
+/** Headings have addresses, and links to files lead to the files' pages: links to files without a page become text. */
+const marked = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }) {
+      return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens);
+      const address = addressOf(href);
+      return address === undefined ? text : `<a href="${address}">${text}</a>`;
+    },
+    /** A list below the name of a value has the fields of the value, and can be opened. */
+    listitem({ tokens }) {
+      const list = tokens.find(({ type }) => type === "list");
+      const [name] = /^`[^`]*`/.exec(tokens[0]?.raw ?? "") ?? [];
+      if (list === undefined || name === undefined) return `<li>${this.parser.parse(tokens)}</li>\n`;
+      const text = this.parser.parse(tokens.filter((token) => token !== list));
+      const summary = `<summary>Fields of ${renderLine(name).text}</summary>`;
+      return `<li>${text}<details>${summary}${this.parser.parse([list])}</details></li>\n`;
+    },
+    code: ({ text, lang }) => codeBlock(text, lang?.split(" ", 1)[0]).text,
+  },
+});
+
+/** The part of an address that names a heading, as in repositories of Markdown. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .trim()
+    .replaceAll(" ", "-");
+}
+
+/** The files with a page that aren't in a folder of pages. */
+const PAGES_OF_FILES: Readonly<Record<string, string>> = {
+  "from-an-export.md": "from-an-export",
+  "apps/client/README.md": "typescript-client",
+  "CHANGELOG.md": "changelog",
+};
+
+/** The last part of the address of a file's page; undefined if it has none. */
+export function nameOf(path: string): string | undefined {
+  const known = Object.entries(PAGES_OF_FILES).find(([file]) => path.endsWith(file))?.[1];
+  return known ?? /(?:^|(?:guides|reference)\/)(?:\d+-)?([a-z-]+)\.md$/.exec(path)?.[1];
+}
+
+/** Where a link leads on the pages; undefined if its target is only in the repository. */
+function addressOf(href: string): string | undefined {
+  if (/^(https:|#)/.test(href)) return href;
+  if (href.startsWith("/")) return `{{root}}${href.slice(1)}`;
+  const [path = "", anchor] = href.split("#", 2);
+  const end = anchor === undefined ? "" : `#${anchor}`;
+  const name = nameOf(path);
+  return name === undefined ? undefined : `{{root}}docs/${name}${end}`;
+}
+
+/** The HTML of Markdown. Code blocks in several languages that follow each other become tabs in the browser. */
+export function renderMarkdown(markdown: string): Html {
+  const tokens = marked.lexer(markdown).filter((token) => token.type !== "space");
+  let content = "";
+  let group: (readonly [Language, string])[] = [];
+  const flush = (): void => {
+    if (group.length > 0) content += codeTabs(group).text;
+    group = [];
+  };
+  for (const token of tokens) {
+    const { type, lang, text } = token as Tokens.Code;
+    if (type === "code" && isLanguage(lang)) {
+      group.push([lang, text]);
+      continue;
+    }
+    flush();
+    content += marked.parser([token]);
+  }
+  flush();
+  // A table that is wider than a phone scrolls by itself, by keyboard too.
+  const tables = content.replaceAll("<table>", '<div class="scroll" tabindex="0"><table>');
+  return new Html(tables.replaceAll("</table>", "</table></div>"));
+}
+
+/** The HTML of one line of Markdown. */
+export function renderLine(markdown: string): Html {
+  return new Html(marked.parseInline(markdown, { async: false }));
+}
+
+/** A text of Markdown without its marks. */
+export function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+/** The sections of a document: each heading with its text below it. */
+export function sectionsOf(markdown: string): { readonly heading: string; readonly text: string }[] {
+  const sections: { heading: string; text: string }[] = [];
+  for (const token of marked.lexer(markdown)) {
+    if (token.type === "heading") sections.push({ heading: plainText((token as Tokens.Heading).text), text: "" });
+    else if (token.type !== "code" && sections.length > 0) sections.at(-1)!.text += ` ${plainText(token.raw)}`;
+  }
+  return sections;
+}
+
+const BLOCKS = /(^```[^]*?^```$)/m;
+const LINKS = /\[([^\]]*)\]\(([^)\s]+)\)/g;
+
+/** Lets links lead to the Markdown of pages, as addresses; those to files without a page become text. */
+function withAddresses(markdown: string): string {
+  return markdown.replaceAll(LINKS, (_, text: string, href: string) => {
+    const address = addressOf(href)?.replace(/^\{\{root\}\}(docs\/[\w-]+)/, "{{base_url}}/$1.md");
+    return address === undefined ? text : `[${text}](${address.replace("{{root}}", "{{base_url}}/")})`;
+  });
+}
+
+/** A document with the address that serves it in its code. */
+export function documentMarkdown(markdown: string): string {
+  const parts = markdown.split(BLOCKS).map((part, index) => (index % 2 === 0 ? withAddresses(part) : part));
+  return parts.join("").replaceAll(LOCAL_ADDRESS, "{{base_url}}");
+}

@@ -1,5 +1,0 @@
-import { runAsProgram } from "../terminal.ts";
-import { runProgram } from "./work-items/program.ts";
-
-// Without await at the top, which the packed program cannot have.
-void runAsProgram(runProgram);

@@ -1,0 +1,176 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { WorkItem } from "../../../../apps/client/client.ts";
+import { startTestService, type TestService } from "../../../support/local-service.ts";
+import { run, runAt } from "./terminal.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+const home = process.cwd();
+let stack: TestService;
+
+beforeAll(async () => {
+  process.chdir(folder);
+  stack = await startTestService();
+  vi.stubEnv("WORK_ITEMS_URL", stack.baseUrl);
+  vi.stubEnv("WORK_ITEMS_KEY", stack.apiKey);
+});
+afterAll(async () => {
+  process.chdir(home);
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+  await stack?.stop();
+});
+
+const typeOf = async (id: string): Promise<string | undefined> => {
+  const { out, exit } = await run("get", id);
+  return exit === 0 ? (JSON.parse(out) as WorkItem).type : undefined;
+};
+
+describe("before an import the command", () => {
+  it("says which IDs repeat, and imports only if it is told to", async () => {
+    writeFileSync("repeated.csv", "external_id,type\nR-1,a\nR-2,a\n\nR-1,b\nR-1,c\n");
+    const stopped = await run("import", "repeated.csv", "--wait");
+    expect(stopped).toMatchObject({ exit: 4, out: expect.stringContaining("(dry run): 4 rows, 2 created") });
+    expect(stopped.told.split("\n")).toEqual([
+      "2 rows repeat the ID of an earlier row, and the later row wins; the first IDs:",
+      "row 5: R-1, first in row 2",
+      "trial of 4 rows: would create 2, change 2, restore 0, leave 0 unchanged, reject 0",
+      "nothing was imported; --yes imports without asking",
+      "",
+    ]);
+    expect(await typeOf("R-1")).toBeUndefined();
+    const agreed = await run("import", "repeated.csv", "--wait", "--yes");
+    expect(agreed).toMatchObject({ exit: 0, out: expect.stringContaining("completed: 4 rows, 2 created, 2 updated") });
+    expect(agreed.told).toContain("row 5: R-1, first in row 2\ntrial of 4 rows: would create 2, change 2,");
+    expect(await typeOf("R-1")).toBe("c");
+  });
+
+  it("says what items would change, and imports what changes none without a question", async () => {
+    writeFileSync("first.csv", "external_id;type\nC-1;a\nC-2;a\n");
+    const first = await run("import", "first.csv", "--wait");
+    expect(first).toMatchObject({ exit: 0, out: expect.stringContaining("completed: 2 rows, 2 created") });
+    expect(first.told).toContain("no ID repeats\ntrial of 2 rows: would create 2, change 0,");
+    expect(await run("import", "first.csv", "--wait")).toMatchObject({ exit: 0 });
+
+    writeFileSync("second.csv", "external_id;type\nC-2;b\nC-3;b\n");
+    const second = await run("import", "second.csv", "--json");
+    expect(second).toMatchObject({ exit: 4, told: expect.stringContaining("would create 1, change 1,") });
+    expect(JSON.parse(second.out)).toMatchObject({ dry_run: true, created_rows: 1, updated_rows: 1 });
+    expect([await typeOf("C-2"), await typeOf("C-3")]).toEqual(["a", undefined]);
+    const without = await run("import", "second.csv", "--wait", "--no-trial");
+    expect(without).toMatchObject({ exit: 0, told: expect.not.stringContaining("trial") });
+    expect([await typeOf("C-2"), await typeOf("C-3")]).toEqual(["b", "b"]);
+
+    // A deleted item would come back.
+    await run("delete", "C-3");
+    expect(await run("import", "second.csv")).toMatchObject({ exit: 4, told: expect.stringContaining("restore 1") });
+    expect(await typeOf("C-3")).toBeUndefined();
+  });
+
+  it.each([
+    ["y\n", 0, "b"],
+    ["\n", 4, "a"],
+  ] as const)("asks the person at the terminal, who answers %j", async (answer, exit, type) => {
+    const id = `Q-${exit}`;
+    for (const [file, each] of Object.entries({ "a.csv": "a", "b.csv": "b" })) {
+      writeFileSync(file, `external_id,type\n${id},${each}\n`);
+    }
+    await run("import", "a.csv", "--wait");
+    const asked = await runAt(["stdin", "stderr"], answer, "import", "b.csv", "--wait");
+    expect(asked).toMatchObject({ exit, told: expect.stringContaining("Import the file? [y/N] ") });
+    expect(await typeOf(id)).toBe(type);
+  });
+
+  it("takes rows that are events for what they are, and the mapping of an earlier upload", async () => {
+    writeFileSync("log.csv", "nr,step,at\nE-1,1,2026-01-01T00:00:00Z\nE-1,2,2026-01-02T00:00:00Z\n");
+    const event = { external_id: { column: "step" }, content: { column: "step" }, occurred_at: { column: "at" } };
+    writeFileSync("log.json", JSON.stringify({ fields: { external_id: { column: "nr" } }, event, others: "ignore" }));
+    const log = await run("import", "log.csv", "--mapping", "log.json", "--wait", "--yes", "--json");
+    expect(log).toMatchObject({ exit: 0, told: expect.not.stringContaining("repeat") });
+    writeFileSync("mapped.json", JSON.stringify({ fields: { external_id: { column: "nr" } }, others: "ignore" }));
+    const { out } = await run("import", "log.csv", "--mapping", "mapped.json", "--dry-run", "--json");
+    writeFileSync("from.json", JSON.stringify({ from: (JSON.parse(out) as { id: string }).id }));
+    expect((await run("import", "log.csv", "--mapping", "from.json", "--dry-run")).told).toContain(
+      "1 row repeats the ID of an earlier row, and the later row wins:\nrow 3: E-1, first in row 2\n",
+    );
+    writeFileSync("sums.csv", "nr,step,at\n1,1,\nTotal,1,\n");
+    const sums = await run("import", "sums.csv", "--mapping", "from.json", "--without-totals", "--dry-run");
+    expect(sums.told).toContain("left out: row 3 (Total, 1)");
+  });
+
+  it("takes a column of IDs for certain only if they don't repeat in the whole file", async () => {
+    const rows = Array.from({ length: 700 }, (_, row) => `${row},Closed\n`).join("");
+    writeFileSync("late.csv", `Ticket ID,Status\n${rows}7,Closed\n9,Open\n`);
+    expect((await run("import", "late.csv", "--propose", "late.json")).told).toContain(
+      'likely, please check: "Ticket ID" as external_id (by name, but 2 rows repeat an ID)',
+    );
+    writeFileSync("late.csv", `Ticket ID,Status\n${rows}`);
+    expect((await run("import", "late.csv", "--propose", "late.json")).told).toContain(
+      'certain: "Ticket ID" as external_id (by name)',
+    );
+  });
+});
+
+describe("at a terminal", () => {
+  const ESC = "\u001b[31mT-1\u001b[0m\u0007\u009b2J\u202e";
+  const SHOWN = String.raw`\u001b[31mT-1\u001b[0m\u0007\u009b2J\u202e`;
+  // oxlint-disable-next-line no-control-regex -- they are looked for
+  const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+  it("no command prints control characters of a file or of the service", async () => {
+    const name = `esc\u001b]0;x\u0007.csv`;
+    writeFileSync(name, `external_id;type;custom_attributes.${ESC}\n${ESC};a;${ESC}\n${ESC};b;${ESC}\n;c;${ESC}\n`);
+    writeFileSync("esc.jsonl", `${JSON.stringify({ external_id: ESC, type: "z", [ESC]: 1 })}\n`);
+    const calls: readonly (readonly string[])[] = [
+      ["import", name, "--propose", "esc.json"],
+      ["import", name],
+      ["import", name, "--wait", "--yes"],
+      ["import", name, "--sheet", ESC],
+      ["import", `${ESC}.csv`],
+      ["import", "esc.jsonl", "--mapping", `${ESC}.json`],
+      ["batch", "esc.jsonl"],
+      ["batch", "esc.jsonl", "--json"],
+      ["get", ESC],
+      ["get", `${ESC}x`],
+      ["list"],
+      ["list", "--json"],
+      ["list", "--csv"],
+      ["list", "--type", ESC],
+      ["list", `--${ESC}`],
+      ["export"],
+      ["export", "--json"],
+      ["export", "--since", ESC],
+      ["changes"],
+      ["changes", "--after", ESC],
+      ["uploads"],
+      ["uploads", "--json"],
+      ["uploads", "show", ESC],
+      ["uploads", ESC],
+      [ESC],
+      ["delete", ESC],
+    ];
+    let shown = 0;
+    for (const call of calls) {
+      const { out, told } = await runAt(["stdout"], "", ...call);
+      expect({ call, printed: `${out}${told}`.match(CONTROLS)?.[0] }).toEqual({ call, printed: undefined });
+      if (`${out}${told}`.includes(SHOWN)) shown += 1;
+    }
+    expect(shown).toBeGreaterThan(12);
+  });
+
+  it("a pipe gets data to the byte, and people's lines without control characters", async () => {
+    const id = `P-${ESC}`;
+    writeFileSync("pipe.jsonl", `${JSON.stringify({ external_id: id, type: "pipe" })}\n`);
+    await run("batch", "pipe.jsonl");
+    expect((await run("list", "--type", "pipe", "--csv")).out).toContain(`\n${id},`);
+    const { out } = await run("list", "--type", "pipe", "--json");
+    expect(out).toContain("\u009b2J\u202e");
+    expect((JSON.parse(out) as WorkItem).external_id).toBe(id);
+    const atOne = await runAt(["stdout"], "", "list", "--type", "pipe", "--json");
+    expect((JSON.parse(atOne.out) as WorkItem).external_id).toBe(id);
+    expect((await run("delete", id)).out).toBe(`P-${SHOWN} deleted\n`);
+    expect(readFileSync("pipe.jsonl", "utf8")).toContain("P-");
+  });
+});

@@ -1,0 +1,380 @@
+import { execFile as execFileWithCallback } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { commands } from "../../../../apps/cli/work-items/program.ts";
+import { localFilesIn, writeEnvironmentFile } from "../../../../infra/environment-file.ts";
+import type { UploadJob, WorkItem } from "../../../../apps/client/client.ts";
+import { childEnvironment } from "../../../support/child-environment.ts";
+import { endedDaysAgo, startTestService, type TestService } from "../../../support/local-service.ts";
+import { run, runAt, TICKETS, WORKBOOK } from "./terminal.ts";
+
+const execFile = promisify(execFileWithCallback);
+const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+const home = process.cwd();
+let service: TestService;
+
+beforeAll(async () => {
+  process.chdir(folder);
+  const data = join(folder, "data");
+  vi.stubEnv("DATA_DIR", data);
+  for (const name of ["WORK_ITEMS_URL", "WORK_ITEMS_KEY", "BASE_URL", "API_KEY"]) vi.stubEnv(name, undefined);
+  service = await startTestService();
+  mkdirSync(data);
+  writeEnvironmentFile(localFilesIn(data).service, { BASE_URL: service.baseUrl, API_KEY: service.apiKey });
+  writeFileSync("tickets.csv", TICKETS);
+  writeFileSync("tickets.xlsx", WORKBOOK);
+  const items = [{ external_id: "J-1", custom_attributes: { n: 1 } }, { external_id: "J-2" }];
+  writeFileSync("items.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
+});
+afterAll(async () => {
+  process.chdir(home);
+  rmSync(folder, { recursive: true });
+  vi.unstubAllEnvs();
+  await service?.stop();
+});
+
+describe("work-items", () => {
+  it("imports another system's file by a mapping that it proposes", async () => {
+    expect(await run("import", "tickets.csv", "--propose", "mapping.json")).toMatchObject({ exit: 0 });
+    expect(JSON.parse(readFileSync("mapping.json", "utf8"))).toMatchObject({
+      fields: { external_id: { column: "Ticket ID" }, completed_at: { column: "Closed", format: "dd.MM.yyyy" } },
+      delimiter: ";",
+    });
+
+    const tried = await run("import", "tickets.csv", "--mapping", "mapping.json", "--dry-run", "--wait");
+    expect(tried).toMatchObject({ exit: 3, out: expect.stringContaining("(dry run): 3 rows, 2 created") });
+    expect(await run("get", "T-1001")).toMatchObject({ exit: 1, told: "work-items: there is no work item T-1001\n" });
+
+    const args = ["--mapping", "mapping.json", "--errors", "failed.csv", "--results", "results.csv", "--json"];
+    const done = await run("import", "tickets.csv", ...args);
+    expect(done.exit).toBe(3);
+    const job = JSON.parse(done.out) as UploadJob;
+    expect(job).toMatchObject({ status: "completed", created_rows: 2, failed_rows: 1, file_name: "tickets.csv" });
+    const failed = readFileSync("failed.csv", "utf8");
+    expect(failed).toContain('T-1003;nobody;Closed;31.02.2023;;5;"completed_at: ""31.02.2023"" doesn\'t match');
+    expect(readFileSync("results.csv", "utf8")).toContain("\n2,T-1001,");
+
+    const undo = await run("undo", job.id, "--dry-run", "--results", "undone.csv");
+    expect(undo).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining(
+        "(dry run): 3 rows, 2 deleted, 0 undone, 0 partly undone, 0 kept, 1 unchanged, 0 failed",
+      ),
+    });
+    expect(readFileSync("undone.csv", "utf8")).toMatch(/\n2,T-1001,[0-9a-f-]+,deleted,\n/);
+    expect(await run("get", "T-1001")).toMatchObject({ exit: 0 });
+
+    // The failed rows can be corrected and imported again.
+    writeFileSync("failed.csv", failed.replace("nobody", "ben@example.com").replace("31.02", "28.02"));
+    const again = await run("import", "failed.csv", "--mapping", "mapping.json", "--wait");
+    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining("1 rows, 1 created") });
+
+    const item = await run("get", "T-1001");
+    expect(JSON.parse(item.out)).toMatchObject({ agent: { email: "ada@example.com" }, status: "pending" });
+    expect(await run("uploads", "show", job.id)).toMatchObject({ exit: 0, out: expect.stringContaining(job.id) });
+    expect((await run("uploads")).out.split("\n")[0]).toMatch(/completed: 1 rows/);
+    expect(await run("uploads", "cancel", job.id)).toMatchObject({ exit: 1, told: expect.stringMatching(/./) });
+  });
+
+  it.each([
+    ["E", "utf-16le", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le"), []],
+    ["G", "utf-16be", (text: string): Buffer => Buffer.from(`\uFEFF${text}`, "utf16le").swap16(), []],
+    ["H", "windows-1252", (text: string): Buffer => Buffer.from(text, "latin1"), ["--encoding", "latin1"]],
+    ["I", "CR alone", (text: string): Buffer => Buffer.from(text.replaceAll("\r\n", "\r")), []],
+  ] as const)("reads a file of %s-… in %s", async (name, _, encode, named) => {
+    writeFileSync("encoded.csv", encode(TICKETS.replaceAll("T-", `${name}-`)));
+    await run("import", "encoded.csv", ...named, "--propose", "mapping.json");
+    const { out, exit } = await run(
+      "import",
+      "encoded.csv",
+      ...named,
+      "--mapping",
+      "mapping.json",
+      "--wait",
+      "--no-trial",
+    );
+    expect({ exit, out }).toEqual({ exit: 3, out: expect.stringContaining("3 rows, 2 created") });
+    const { out: item } = await run("get", `${name}-1002`);
+    expect(JSON.parse(item)).toMatchObject({ short_description: "Café" });
+  });
+
+  it("imports a sheet of a workbook, with its dates", async () => {
+    const proposed = await run("import", "tickets.xlsx", "--sheet", "june", "--propose", "sheet.json");
+    expect(proposed).toMatchObject({ exit: 0, told: expect.stringContaining("the sheet June; others are Notes") });
+    const mapping = JSON.parse(readFileSync("sheet.json", "utf8")) as { fields: Record<string, object> };
+    expect(mapping.fields["completed_at"]).toMatchObject({ column: "Closed", time_zone: expect.any(String) });
+    mapping.fields["completed_at"] = { column: "Closed", time_zone: "Europe/Berlin" };
+    // A mapping that was made for a file with semicolons is good for the workbook too.
+    writeFileSync("sheet.json", JSON.stringify({ ...mapping, delimiter: ";" }));
+    const args = ["--sheet", "June", "--mapping", "sheet.json", "--errors", "failed-sheet.csv"];
+    const done = await run("import", "tickets.xlsx", ...args);
+    expect(done).toMatchObject({ exit: 3, out: expect.stringContaining("3 rows, 2 created") });
+    expect(readFileSync("failed-sheet.csv", "utf8")).toContain("W-1003,nobody,Closed,31.02.2023,,5,");
+    const { out } = await run("get", "W-1002");
+    expect(JSON.parse(out)).toMatchObject({ completed_at: "2023-06-01T10:15:36.000Z", short_description: "Café" });
+    expect(await run("import", "tickets.xlsx", "--sheet", "Jun")).toMatchObject({
+      exit: 1,
+      told: 'work-items: there is no sheet "Jun" with rows; the nearest is "June" of: Notes, June\n',
+    });
+    expect(await run("import", "tickets.csv", "--sheet", "June")).toMatchObject({
+      exit: 2,
+      told: expect.stringContaining("--sheet only works with workbooks, and tickets.csv isn't one"),
+    });
+  });
+
+  it("applies a file of items, and reports the line of each that fails", async () => {
+    const good = '{"external_id":"M-1","custom_attributes":{"n":12345678901234567890,"text":"Zo\u00eb\u2028"}}';
+    const cut = Buffer.from('{"external_id":"Zo\u00eb"}\n', "latin1");
+    writeFileSync("mixed.jsonl", Buffer.concat([Buffer.from(`${good}\n\nnope\n{"external_id":""}\n`), cut]));
+    const mixed = await run("batch", "mixed.jsonl");
+    expect(mixed).toMatchObject({ exit: 3, out: "1 created, 0 updated, 0 unchanged, 0 restored, 3 error\n" });
+    expect(mixed.told.split("\n").toSorted()).toEqual([
+      "",
+      "line 3: not a JSON object",
+      "line 4: external_id: must not be empty",
+      "line 5: isn't valid UTF-8",
+    ]);
+    const { out } = await run("get", "M-1");
+    expect(out).toContain('"n": 12345678901234567890');
+    expect(out).toContain("Zo\u00eb\u2028");
+  });
+
+  it("exports what it imports again unchanged", async () => {
+    await run("batch", "items.jsonl");
+    const { out, exit } = await run("export", "--type", "work_item");
+    expect(exit).toBe(0);
+    writeFileSync("exported.csv", out);
+    const again = await run("import", "exported.csv", "--wait");
+    expect(again).toMatchObject({ exit: 0, out: expect.stringMatching(/ 0 created, 0 updated, [1-9]\d* unchanged/) });
+  });
+
+  it("exports cells that a spreadsheet would run with an apostrophe, and imports them without it", async () => {
+    const type = "formulas";
+    const names = ["=cmd|' /C calc'!A0", "@SUM(A1)", "'=1", "'tis", "-5"];
+    const items = names.map((name) => ({ external_id: name, type, agent_name: name, custom_attributes: { name } }));
+    writeFileSync("formulas.jsonl", items.map((item) => `${JSON.stringify(item)}\n`).join(""));
+    expect(await run("batch", "formulas.jsonl")).toMatchObject({ exit: 0 });
+
+    const { out } = await run("export", "--type", type);
+    const exported = out.split("\n").slice(1, -1);
+    expect(exported.map((line) => line.slice(0, line.indexOf(","))).toSorted()).toEqual(
+      ["'=cmd|' /C calc'!A0", "'@SUM(A1)", "''=1", "'tis", "-5"].toSorted(),
+    );
+    writeFileSync("formulas.csv", out);
+    const again = await run("import", "formulas.csv", "--wait");
+    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining(" 0 created, 0 updated, 5 unchanged") });
+
+    const json = (await run("export", "--type", type, "--json")).out.trim().split("\n");
+    expect(json.map((line) => (JSON.parse(line) as { external_id: string }).external_id).toSorted()).toEqual(
+      names.toSorted(),
+    );
+  });
+
+  it("exports what changed since the last call, and the same again if that was interrupted", async () => {
+    const idsIn = (out: string) =>
+      out
+        .trim()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => (JSON.parse(line) as WorkItem).external_id);
+    /** Exports until the feed shows an item. */
+    const exportUntil = async (externalId: string): Promise<string> => {
+      const outputs: string[] = [];
+      await expect
+        .poll(async () => {
+          outputs.push((await run("export", "--since", "feed.txt")).out);
+          return outputs.join("");
+        })
+        .toContain(`"${externalId}"`);
+      return outputs.join("");
+    };
+    await run("batch", "items.jsonl");
+    const first = await run("export", "--since", "feed.txt");
+    expect(first).toMatchObject({ exit: 0, told: "" });
+    expect(idsIn(first.out)).toEqual(expect.arrayContaining(["J-1", "J-2"]));
+    writeFileSync(
+      "more.jsonl",
+      String.raw`{"external_id":"J-2","custom_attributes":{"n":12345678901234567890,"\ud83d":"\\ud83d😀\ude00"}}
+{"external_id":"J-3"}
+`,
+    );
+    // Once a later change is exported, all earlier ones are.
+    writeFileSync("later.jsonl", '{"external_id":"J-0"}\n');
+    await run("batch", "later.jsonl");
+    await exportUntil("J-0");
+    const before = readFileSync("feed.txt", "utf8");
+    await run("batch", "more.jsonl");
+    const increment = await exportUntil("J-3");
+    expect(idsIn(increment)).not.toContain("J-1");
+    // Many databases reject half a surrogate pair.
+    expect(increment).toContain(String.raw`"n":12345678901234567890,"�":"\\ud83d😀�"`);
+
+    writeFileSync("feed.txt", before);
+    const again = (await run("export", "--since", "feed.txt")).out;
+    expect(idsIn(again).toSorted()).toEqual(["J-2", "J-3"]);
+    expect((await run("changes", "--after", before.trim())).out).toBe(again);
+    const since = (time: number) => run("changes", "--since", new Date(time).toISOString());
+    expect(idsIn((await since(0)).out)).toEqual(expect.arrayContaining(["J-1", "J-2", "J-3"]));
+    expect((await since(Date.now() + 120_000)).out).toBe("");
+    expect(await run("changes", "--since", "2026-01-26T00:00:00Z", "--after", "now")).toMatchObject({ exit: 2 });
+
+    writeFileSync("feed.txt", "1\n");
+    const tooOld = await run("export", "--since", "feed.txt");
+    expect(tooOld).toMatchObject({
+      exit: 1,
+      out: "",
+      told: expect.stringContaining("delete feed.txt and export again"),
+    });
+    expect(await run("export", "--since", "feed.txt", "--type", "ticket")).toMatchObject({ exit: 2 });
+  });
+
+  it("lists a table with a header in a terminal, and JSON lines in a pipe", async () => {
+    await run("batch", "items.jsonl");
+    const piped = (await run("list", "--external-id", "J-1")).out;
+    expect(JSON.parse(piped)).toMatchObject({ external_id: "J-1" });
+    writeFileSync("agent.jsonl", '{"external_id":"J-1","agent_name":"Ada \\u001b[31m Okafor"}\n');
+    await run("batch", "agent.jsonl");
+    const shown = (await runAt(["stdout"], "", "list", "--type", "work_item")).out.split("\n");
+    expect(shown[0]).toMatch(/^EXTERNAL ID {2,}STATUS {2,}TYPE {2,}AGENT {2,}COMPLETED$/);
+    const row = shown.find((line) => line.startsWith("J-1")) ?? "";
+    expect(row.indexOf("Ada \\u001b[31m Okafor")).toBe(shown[0]?.indexOf("AGENT"));
+  });
+
+  it("lists items with one of several values of a filter", async () => {
+    writeFileSync(
+      "filters.jsonl",
+      ["a", "b", "c"].map((type) => `{"external_id":"F-${type}","type":"${type}"}`).join("\n"),
+    );
+    await run("batch", "filters.jsonl");
+    const typesOf = async (...args: readonly string[]) => {
+      const { out } = await run("list", ...args, "--json");
+      return out
+        .trimEnd()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as WorkItem).type)
+        .toSorted();
+    };
+    expect(await typesOf("--type", "a", "c")).toEqual(["a", "c"]);
+    expect(await typesOf("--type", "b", "--type", "c", "--limit", "5")).toEqual(["b", "c"]);
+  });
+
+  it("detects the delimiter of a file, and reads the standard input and pipes", async () => {
+    const rows = (prefix: string): string => `external_id;agent_email;type\n${prefix}-1;ada@example.com;pipe\n`;
+    writeFileSync("semicolons.csv", rows("S"));
+    expect(await run("import", "semicolons.csv", "--wait")).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining("1 rows, 1 created"),
+    });
+    const program = "apps/cli/work-items-command.ts";
+    const env = { ...childEnvironment(), DATA_DIR: join(folder, "data") };
+    expect(await runAt([], rows("I"), "import", "-", "--wait")).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining("1 rows, 1 created"),
+    });
+    const script = `cat semicolons.csv | sed s/S-1/P-1/ | ${process.execPath} ${join(home, program)} import /dev/stdin --wait`;
+    expect((await execFile("bash", ["-c", script], { env })).stdout).toContain("1 rows, 1 created");
+  });
+
+  it("runs the examples of its help", async () => {
+    await run("batch", "items.jsonl");
+    await run("import", "tickets.csv", "--propose", "mapping.json");
+    await run("import", "tickets.csv", "--mapping", "mapping.json", "--wait");
+    const firstOf = async (list: string): Promise<string> =>
+      /"id":"([^"]+)"/.exec((await run(list, "--json")).out)?.[1] ?? "";
+    const upload = await firstOf("uploads");
+    await endedDaysAgo(service, upload, 1);
+    for (const [name, { examples }] of Object.entries(commands)) {
+      const { out } = await run(name, "--help");
+      for (const example of examples) {
+        expect(out).toContain(example);
+        // It never ends by itself.
+        if (name === "listen") continue;
+        const id = name === "webhooks" ? await firstOf(name) : upload;
+        const args = example
+          .replace(/ > .*$/, "")
+          .replace(/- (.*) < (\S+)$/, "$2 $1")
+          .replace(/[0-9a-f-]{36}/, id)
+          .split(" ");
+        const { exit, told } = await run(...args);
+        // The last ticket has a date that is none.
+        expect({ example, exit, told }).toMatchObject({ example, exit: example.includes("--mapping") ? 3 : 0 });
+      }
+    }
+  });
+
+  it("can be packed into one file that needs no checkout", async () => {
+    const packed = await execFile("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: home });
+    await execFile("tar", ["-xzf", join(folder, packed.stdout.trim())], { cwd: folder });
+    const program = join(folder, "package/packed/work-items.cjs");
+    const listed = await execFile(process.execPath, [program, "list", "--csv"], { cwd: folder });
+    expect(listed.stdout).toMatch(/^\uFEFFexternal_id,/);
+  });
+
+  it("reports errors in one line, and the outcome by its exit code", async () => {
+    writeFileSync("book.xlsx", Buffer.from("PK\u0003\u0004....[Content_Types].xml"));
+    const told = async (...args: readonly string[]) => {
+      const { exit, told: line } = await run(...args);
+      return [exit, line.split("\n")[0]];
+    };
+    expect(await told("lst")).toEqual([2, "work-items: unknown command 'lst' (Did you mean list?)"]);
+    expect(await told("import")).toEqual([2, "work-items: missing required argument 'file'"]);
+    expect((await told("list", "--colour"))[0]).toBe(2);
+    expect(await told("list", "--limit", "many")).toEqual([
+      2,
+      "work-items: --limit must be a whole number of at least 1",
+    ]);
+    expect(await told("import", "missing.csv")).toEqual([1, expect.stringContaining("cannot read missing.csv")]);
+    expect(await told("import", "book.xlsx")).toEqual([
+      1,
+      "work-items: This workbook cannot be read. Save it as .xlsx or CSV.",
+    ]);
+    expect(await told("import", "tickets.csv", "--encoding", "latin-99")).toEqual([
+      2,
+      "work-items: unknown encoding latin-99; try utf-8, windows-1252, shift_jis or another name of the Encoding Standard",
+    ]);
+    vi.stubEnv("WORK_ITEMS_KEY", "wi_us_wrong");
+    expect(await told("list")).toEqual([1, expect.stringMatching(/is WORK_ITEMS_KEY the key of this service/)]);
+    vi.stubEnv("WORK_ITEMS_URL", "http://127.0.0.1:1");
+    expect(await told("batch", "items.jsonl", "--dry-run")).toEqual([
+      1,
+      expect.stringContaining("no service responds at http://127.0.0.1:1: "),
+    ]);
+    vi.stubEnv("WORK_ITEMS_KEY", undefined);
+    vi.stubEnv("WORK_ITEMS_URL", undefined);
+  });
+
+  it("prints and deletes several items, in the order of their names", async () => {
+    const looksLikeAnId = "11111111-1111-4111-8111-111111111111";
+    const names = ["several-1", "several-2", looksLikeAnId];
+    const lines = names.map((external_id) => JSON.stringify({ external_id, custom_attributes: { n: 1 } }));
+    writeFileSync("several.jsonl", lines.join("\n").replace('"n":1', '"n":12345678901234567890'));
+    expect(await run("batch", "several.jsonl")).toMatchObject({ exit: 0 });
+    const idsIn = (out: string) =>
+      out
+        .trimEnd()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as WorkItem).external_id);
+
+    const some = await run("get", "several-2", "never", "several-1", looksLikeAnId);
+    expect(some.exit).toBe(3);
+    expect(idsIn(some.out)).toEqual(["several-2", "several-1"]);
+    expect(some.out).toContain("12345678901234567890");
+    expect(some.told).toBe(`there is no work item never\nthere is no work item ${looksLikeAnId}\n`);
+    const all = await run("get", ...names, "--external-id");
+    expect(all.exit).toBe(0);
+    expect(idsIn(all.out)).toEqual(names);
+    const one = await run("get", looksLikeAnId, "--external-id");
+    expect(JSON.parse(one.out)).toMatchObject({ external_id: looksLikeAnId, events: [] });
+
+    const { id } = JSON.parse(one.out) as WorkItem;
+    const dry = await run("delete", "several-1", id, "--dry-run");
+    expect(dry).toMatchObject({ exit: 0, out: `several-1 would be deleted\n${id} would be deleted\n` });
+    const deleted = await run("delete", "several-1", id, "never");
+    expect(deleted).toMatchObject({ exit: 3, out: `several-1 deleted\n${id} deleted\n` });
+    expect(deleted.told).toBe("there is no work item never\n");
+    expect((await run("delete", id)).out).toBe(`${id} was deleted before\n`);
+  });
+});

@@ -1,0 +1,162 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
+import { withoutTotals } from "../../../../apps/cli/work-items/propose.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { testTerminal } from "../../../support/terminal.ts";
+import { run } from "./terminal.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+const home = process.cwd();
+
+beforeAll(() => {
+  process.chdir(folder);
+  // Nothing listens there: a file that were sent would be another error.
+  vi.stubEnv("WORK_ITEMS_URL", "http://127.0.0.1:65534");
+  vi.stubEnv("WORK_ITEMS_KEY", "none");
+});
+afterAll(() => {
+  process.chdir(home);
+  rmSync(folder, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+it("imports nothing by a mapping that no one has reviewed, and names what a proposal assumes", async () => {
+  const header = "Ticket ID\tAssignee\tStatus\tResolved At";
+  writeFileSync("guess.tsv", `${header}\nNN-1\tNan\tClosed\t2024-06-01 10:00:00\nNN-2\tAda\tOpen\t\n`);
+  const { exit, out, told } = await run("import", "guess.tsv", "--wait");
+  expect({ exit, out }).toEqual({ exit: 1, out: "" });
+  expect(told).toMatch(/unknown column "Ticket ID", "Assignee", "Resolved At": write a mapping with --propose <file>/);
+  const proposed = await run("import", "guess.tsv", "--propose", "guess.json");
+  expect(proposed.told).toMatch(
+    /assumed, please check: times of "Resolved At" without a UTC offset are in \S+, the time zone of this computer/,
+  );
+  // A person may be called so.
+  expect(proposed.told).not.toContain("values are empty");
+});
+
+it("proposes nothing for an empty file", async () => {
+  writeFileSync("empty.csv", "\n\n");
+  expect(await run("import", "empty.csv", "--propose", "empty.json")).toMatchObject({
+    exit: 1,
+    told: expect.stringContaining("the file is empty"),
+  });
+  expect(existsSync("empty.json")).toBe(false);
+});
+
+it("says where the header is if titles stand above it", async () => {
+  writeFileSync("titled.csv", "Report June;;\n\nexternal_id;type;status\nTI-1;call;pending\nTI-2;call;pending\n");
+  const { exit, out, told } = await run("import", "titled.csv", "--wait");
+  expect({ exit, out }).toEqual({ exit: 1, out: "" });
+  expect(told).toContain("the header is in row 3: write a mapping with --propose <file>");
+});
+
+it("asks for an encoding that it can't tell, sends nothing, and shows how values would read", async () => {
+  const good = "external_id,agent_name\nLA-1,Zo\u00eb\nLA-2,J\u00fcrgen\n";
+  writeFileSync("latin.csv", Buffer.from(good, "latin1"));
+  const { exit, out, told } = await run("import", "latin.csv", "--wait");
+  expect({ exit, out }).toEqual({ exit: 1, out: "" });
+  expect(told).toContain("latin.csv: row 2 isn't valid UTF-8. Add the encoding in which these values are right:\n");
+  expect(told).toMatch(/ {2}--encoding windows-1252 +"Zo\u00eb", "J\u00fcrgen"\n/);
+  expect(told).not.toContain("no service responds");
+  expect(await run("import", "latin.csv", "--encoding", "windows-1252", "--propose", "latin.json")).toMatchObject({
+    exit: 0,
+    told: expect.stringContaining("latin.csv is read as windows-1252"),
+  });
+});
+
+it("asks for a delimiter that it can't tell, unless an option or the mapping says it", async () => {
+  writeFileSync("bars.csv", "One|Two; three\n1|a; b\n2|c; d\n");
+  const asked = await run("import", "bars.csv", "--propose", "bars.json");
+  expect(asked).toMatchObject({ exit: 1, out: "" });
+  expect(asked.told).toContain(
+    "the columns may be separated by semicolons or vertical bars. Add the delimiter by which the header is right:\n" +
+      '  --delimiter ";"  "One|Two" "three"\n  --delimiter "|"  "One" "Two; three"\n',
+  );
+  expect(await run("import", "bars.csv", "--propose", "bars.json", "--delimiter", "|")).toMatchObject({ exit: 0 });
+  expect(JSON.parse(readFileSync("bars.json", "utf8"))).toMatchObject({ delimiter: "|" });
+  writeFileSync("bars.json", JSON.stringify({ fields: { external_id: { column: "One" } }, delimiter: "|" }));
+  expect((await run("import", "bars.csv", "--mapping", "bars.json")).told).toContain("no service responds");
+});
+
+it("names IDs with characters that nobody sees in the whole file", async () => {
+  const rows = Array.from({ length: 700 }, (_, row) => `T-${row},a\n`).join("");
+  writeFileSync("unseen.csv", `Ticket ID,Subject\n${rows}T-7\u200B,b\n`);
+  expect((await run("import", "unseen.csv", "--propose", "unseen.json")).told).toContain(
+    'likely, please check: "Ticket ID" as external_id (by name, but 1 row has an ID that differs from what is seen:',
+  );
+});
+
+it("rejects a UTF-8 file with one bad byte, also where UTF-8 was named", async () => {
+  const rows = Array.from({ length: 50 }, (_, index) => `Vorgang-M\u00fcller-${index},J\u00fcrgen Gro\u00df\n`).join(
+    "",
+  );
+  const end = Buffer.concat([Buffer.from("Vorgang-50,J\u00fcrgen Gro"), Buffer.from([0xc3, 0x0a])]);
+  writeFileSync("cut.csv", Buffer.concat([Buffer.from(`external_id,agent_name\n${rows}`), end]));
+  const asked = await run("import", "cut.csv", "--wait");
+  expect(asked).toMatchObject({ exit: 1, out: "", told: expect.not.stringContaining("no service responds") });
+  expect(asked.told).toContain("cut.csv: row 52 isn't valid UTF-8, but most others are: fix the damaged row.");
+  const named = await run("import", "cut.csv", "--encoding", "utf-8", "--wait");
+  expect(named).toMatchObject({ exit: 1, out: "", told: expect.stringContaining("cut.csv: row 52 isn't valid UTF-8") });
+});
+
+it("writes no mapping while a date can be read in two ways, and says what answers it", async () => {
+  writeFileSync("calls.csv", "Call ID,End time,Status\nu1,02/03/2024 9:10 AM,Closed\nu2,,Closed\n");
+  const { exit, told } = await run("import", "calls.csv", "--propose", "calls.json");
+  expect(exit).toBe(1);
+  expect(told).toContain('which date is "End time" 02/03/2024 9:10 AM: 2 March 2024 or 3 February 2024?');
+  expect(told).toContain("Say it with --dates day-first or --dates month-first. No mapping was written.");
+  expect(existsSync("calls.json")).toBe(false);
+  const answers = ["--dates", "month-first", "--time-zone", "America/New_York"];
+  const answered = await run("import", "calls.csv", "--propose", "calls.json", ...answers);
+  expect(answered).toMatchObject({
+    exit: 0,
+    told: expect.stringContaining("1 row is completed without a completion date"),
+  });
+  expect(answered.told).not.toContain("assumed");
+  expect(JSON.parse(readFileSync("calls.json", "utf8"))).toMatchObject({
+    fields: { completed_at: { column: "End time", format: "MM/dd/yyyy h:mm a", time_zone: "America/New_York" } },
+  });
+  expect(await run("import", "calls.csv", "--propose", "calls.json", "--time-zone", "Mars")).toMatchObject({ exit: 2 });
+  expect(await run("import", "calls.csv", "--propose", "calls.json", "--dates", "us")).toMatchObject({ exit: 2 });
+});
+
+it("says of dates that it can't read that items are completed without one", async () => {
+  writeFileSync("days.csv", "Ticket #,State,Closed On\nT1,done,46000.5\nT2,done,46001.25\nT3,open,\n");
+  const { told } = await run("import", "days.csv", "--propose", "days.json");
+  expect(told).toContain('certain: "Ticket #" as external_id');
+  expect(told).toContain("please check: 2 rows are completed without a completion date");
+});
+
+it("reads dates with a comma before the time", async () => {
+  writeFileSync("report.csv", 'Case Number,Date/Time Closed\n00001,"1/25/2026, 1:45\u202fPM"\n');
+  await run("import", "report.csv", "--propose", "report.json", "--time-zone", "UTC");
+  expect(JSON.parse(readFileSync("report.json", "utf8"))).toMatchObject({
+    fields: { completed_at: { column: "Date/Time Closed", format: "MM/dd/yyyy, h:mm a" } },
+  });
+});
+
+it("names rows of totals, and leaves them out as blank lines", async () => {
+  writeFileSync("sums.csv", "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\nTotal,,5\n");
+  const { told } = await run("import", "sums.csv", "--propose", "sums.json");
+  expect(told).toContain(
+    "looks like totals, notes or headers, not items: row 5 (Total, 5); leave such rows out with --without-totals",
+  );
+  const imported = await run("import", "sums.csv", "--mapping", "sums.json");
+  expect(imported.told).toContain("looks like totals, notes or headers, not items: row 5 (Total, 5)");
+  const file = await openCsv("sums.csv", { encoding: undefined, delimiter: undefined, sheet: undefined });
+  const mapping = JSON.parse(readFileSync("sums.json", "utf8")) as Mapping;
+  expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(
+    "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\n\n",
+  );
+});
+
+it("leaves out rows of totals below the header and by the delimiter that the mapping says", async () => {
+  const rows = "Name;Team;Month\nAnn;Support;June\nID;Agent;Hours\n1;Ann;2\n2;Bob;3\n";
+  writeFileSync("titled.csv", `${rows}Total;;5\n`);
+  const file = await openCsv("titled.csv", { encoding: undefined, delimiter: ",", sheet: undefined });
+  const mapping: Mapping = { fields: { external_id: { column: "ID" } }, header_row: 3, delimiter: ";" };
+  expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(`${rows}\n`);
+});

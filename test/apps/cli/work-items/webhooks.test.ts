@@ -1,0 +1,117 @@
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { runProgram } from "../../../../apps/cli/work-items/program.ts";
+import { createClient, type Webhook } from "../../../../apps/client/client.ts";
+import { startTestService, type TestService } from "../../../support/local-service.ts";
+import { testTerminal } from "../../../support/terminal.ts";
+import { startReceiver } from "../../../support/webhooks.ts";
+import { run } from "./terminal.ts";
+
+let service: TestService;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let status = 204;
+beforeAll(async () => {
+  service = await startTestService();
+  receiver = await startReceiver((_, response) => void response.writeHead(status).end());
+  vi.stubEnv("WORK_ITEMS_URL", service.baseUrl);
+  vi.stubEnv("WORK_ITEMS_KEY", service.apiKey);
+});
+afterEach(() => void (status = 204));
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await receiver?.stop();
+  await service?.stop();
+});
+
+describe("work-items webhooks", () => {
+  test("adds, shows, tests, pauses, resumes, rotates and removes a webhook", async () => {
+    expect(await run("webhooks")).toEqual({ exit: 0, out: "", told: "" });
+    const added = await run("webhooks", "add", receiver.url, "--types", "upload.ended", "--description", "mine");
+    expect(added).toMatchObject({ exit: 0, out: expect.stringMatching(/^whsec_\S+\n$/) });
+    const listed = await run("webhooks", "list", "--json");
+    const { id, ...webhook } = JSON.parse(listed.out) as Webhook;
+    expect(webhook).toMatchObject({ url: receiver.url, types: ["upload.ended"], description: "mine" });
+    expect(listed.out).not.toContain("whsec_");
+    expect((await run("webhooks")).out).toMatch(new RegExp(`^${id}  active  \\S+  upload.ended  no delivery yet\n$`));
+
+    expect((await run("webhooks", "test", id)).out).toMatch(/^The receiver answered 204 after \d+ ms\.\n$/);
+    expect(() => new StandardWebhook(added.out.trim()).verify(...last())).not.toThrow();
+    status = 500;
+    expect(await run("webhooks", "test", id)).toMatchObject({ exit: 3, out: expect.stringContaining("500") });
+    expect((await run("webhooks", "pause", id)).out).toContain(`${id}  disabled`);
+    expect((await run("webhooks", "resume", id)).out).toContain(`${id}  active`);
+    const rotated = await run("webhooks", "rotate", id);
+    expect(rotated.out).toMatch(/^whsec_/);
+    expect(rotated.out).not.toBe(added.out);
+    expect(await run("webhooks", "remove", id)).toMatchObject({ exit: 0, out: `removed ${id}\n` });
+    expect(await run("webhooks", "show", id)).toMatchObject({
+      exit: 1,
+      told: expect.stringContaining("webhook not found"),
+    });
+  });
+
+  test("says what is missing or wrong", async () => {
+    expect(await run("webhooks", "add")).toMatchObject({
+      exit: 2,
+      told: expect.stringContaining("URL of your receiver"),
+    });
+    expect(await run("webhooks", "test")).toMatchObject({ exit: 2, told: expect.stringContaining("ID of a webhook") });
+    expect(await run("webhooks", "toString", "x")).toMatchObject({
+      exit: 2,
+      told: expect.stringContaining("use list"),
+    });
+    expect(await run("webhooks", "add", "https://10.0.0.1/")).toMatchObject({
+      exit: 1,
+      told: expect.stringContaining("must not be an address of a private network"),
+    });
+    expect(await run("webhooks", "add", receiver.url, "--types", "everything")).toMatchObject({ exit: 1 });
+  });
+});
+
+const last = (): [string, Record<string, string>] => {
+  const { body, headers } = receiver.received.at(-1)!;
+  return [body, headers];
+};
+
+describe("work-items listen", () => {
+  test("posts signed messages to a receiver on this machine, and those again that it didn't take", async () => {
+    const client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+    await client.workItems.create({ external_id: "before" });
+    const before = receiver.received.length;
+    const end = new AbortController();
+    const { terminal, printed } = testTerminal(["listen", "--forward-to", receiver.url], { signal: end.signal });
+    const listening = runProgram(terminal);
+    try {
+      await expect.poll(() => printed.stderr).toContain("Listening.");
+      const types = (): string[] => receiver.received.slice(before).map(({ type }) => type);
+      status = 500;
+      await client.workItems.create({ external_id: "after" });
+      await expect.poll(() => types().length, { timeout: 10_000 }).toBeGreaterThan(1);
+      status = 204;
+      await expect.poll(() => printed.stdout, { timeout: 10_000 }).toMatch(/work_items.changed \{.*\} -> 204/);
+      const { id } = await client.uploads.upload("external_id\na\n");
+      await expect.poll(() => types(), { timeout: 10_000 }).toContain("upload.ended");
+      const ended = receiver.received.find(({ type }) => type === "upload.ended");
+      expect(ended?.data).toEqual({
+        id,
+        status: "completed",
+        dry_run: false,
+        total_rows: 1,
+        succeeded_rows: 1,
+        failed_rows: 0,
+      });
+      const [, secret = ""] = /(whsec_\S+)/.exec(printed.stderr) ?? [];
+      const { body, headers } = receiver.received[before]!;
+      expect(() => new StandardWebhook(secret).verify(body, headers)).not.toThrow();
+      expect(types().filter((type) => type === "upload.ended")).toHaveLength(1);
+    } finally {
+      end.abort();
+      await expect(listening).rejects.toThrow("aborted");
+    }
+  });
+
+  test("requires a URL and a secret of the right form", async () => {
+    expect(await run("listen")).toMatchObject({ exit: 2, told: expect.stringContaining("--forward-to") });
+    expect(await run("listen", "--forward-to", receiver.url, "--secret", "x")).toMatchObject({ exit: 2 });
+  });
+});

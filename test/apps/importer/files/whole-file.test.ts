@@ -1,0 +1,178 @@
+import { Readable } from "node:stream";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { IdTable } from "../../../../apps/importer/checks/id-table.ts";
+import { checkedColumns, idsOf, NOT_COMPARED, RepeatedIds } from "../../../../apps/importer/checks/repeated-ids.ts";
+import { readTrialFindings } from "../../../../apps/importer/checks/trial-findings.ts";
+import { type FileRow, observeRows } from "../../../../apps/importer/files/whole-file.ts";
+import { readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+
+/** Bytes in pieces of a size. */
+const inPieces = (bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Uint8Array<ArrayBuffer>> =>
+  ReadableStream.from(
+    Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size)),
+  );
+
+const rowsOf = async (file: ReadableStream<Uint8Array>, options: Partial<Parameters<typeof observeRows>[1]> = {}) => {
+  const rows: FileRow[] = [];
+  let names: readonly string[] | undefined;
+  const isWhole = await observeRows(file, { delimiter: ",", headerRow: 1, ...options }, (header) => {
+    names = header;
+    return [{ observe: (row) => rows.push(row) }];
+  });
+  return { names, rows, isWhole };
+};
+
+/** The rows that the service reads; undefined if it can't. */
+const readByService = async (bytes: Buffer): Promise<FileRow[] | undefined> => {
+  const rows: FileRow[] = [];
+  try {
+    for await (const { records } of readCsv(Readable.from([bytes]))) {
+      rows.push(...records.map((record) => ({ row: record.row, cells: record.cells() })));
+    }
+    return rows;
+  } catch {
+    return undefined;
+  }
+};
+
+describe("a whole file", () => {
+  it("is shown row by row as the service reads it, however it is cut", async () => {
+    const character = fc.constantFrom("a", '"', '""', ",", "\n", "\r\n", " ", "é", "😀");
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: character, maxLength: 40 }), fc.nat(8), async (text, size) => {
+        const bytes = Buffer.from(`\uFEFFh\n${text}`);
+        const { names, rows, isWhole } = await rowsOf(inPieces(bytes, size + 1));
+        // Of a file that the service can't read, rows are shown until one can't be read.
+        const all = isWhole ? [{ row: 1, cells: names }, ...rows] : undefined;
+        expect(all).toEqual(await readByService(bytes));
+      }),
+    );
+  });
+
+  it("has a header below other lines, and its reading can be ended", async () => {
+    const text = Buffer.from("Title\n\nid\na\n\nb\n");
+    expect(await rowsOf(inPieces(text, 3), { headerRow: 3 })).toEqual({
+      names: ["id"],
+      rows: [
+        { row: 4, cells: ["a"] },
+        { row: 6, cells: ["b"] },
+      ],
+      isWhole: true,
+    });
+    expect(await rowsOf(inPieces(text, 3), { headerRow: 3, bytesMax: 12 })).toMatchObject({ isWhole: false });
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(rowsOf(inPieces(text, 3), { signal })).rejects.toThrow("enough");
+    // One cell without an end must not fill the memory.
+    let sent = 0;
+    const endless = new ReadableStream({
+      pull: (controller) => {
+        sent += 1;
+        controller.enqueue(Buffer.from(sent === 1 ? 'id\n"' : "x".repeat(65_536)));
+      },
+    });
+    expect(await rowsOf(endless)).toMatchObject({ rows: [], isWhole: false });
+    expect(sent).toBeLessThan(25);
+  });
+});
+
+describe("repeated IDs", () => {
+  it("are found as by a map, in a table of any size", () => {
+    const id = fc.oneof(fc.string({ maxLength: 3 }), fc.integer({ min: 0, max: 500 }).map(String));
+    fc.assert(
+      fc.property(fc.array(id, { maxLength: 3000 }), (ids) => {
+        const [table, known] = [new IdTable(), new Map<string, number>()];
+        for (const [row, each] of ids.entries()) {
+          expect(table.firstRow(each, row)).toBe(known.get(each));
+          if (!known.has(each)) known.set(each, row);
+        }
+      }),
+      { numRuns: 50 },
+    );
+    const table = new IdTable();
+    const rows = Array.from({ length: 200_000 }, (_, row) => row);
+    expect(rows.filter((row) => table.firstRow(`CASE-${row}`, row) !== undefined)).toEqual([]);
+    expect([table.firstRow("CASE-7", 1), table.firstRow("CASE-199999", 1)]).toEqual([7, 199_999]);
+  });
+
+  it("are counted, and the first ten named once each; beyond the limit it says so", () => {
+    const ids = new RepeatedIds(([id = ""]) => id);
+    for (let row = 1; row <= 60; row++) ids.observe({ row, cells: [row > 58 ? "" : String(row % 12)] });
+    const { repeatedRows, repeated, isComplete } = ids.findings;
+    expect([repeatedRows, repeated.length, isComplete]).toEqual([46, 10, true]);
+    expect(repeated[0]).toEqual({ externalId: "1", firstRow: 1, row: 13 });
+    const small = new RepeatedIds(([id = ""]) => id, 2);
+    for (const [row, id] of ["a", "b", "c", "a"].entries()) small.observe({ row, cells: [id] });
+    expect(small.findings).toMatchObject({ repeatedRows: 1, isComplete: false });
+  });
+
+  it.each([
+    ["T-1 ", "spaces around it"],
+    ["\uFEFFT-1", "spaces around it"],
+    ["\u200BT-1", "a character that can't be seen (U+200B)"],
+    ["T\u00AD-1", "a character that can't be seen (U+00AD)"],
+    ["T-1\u2060", "a character that can't be seen (U+2060)"],
+    ["T-\uFEFF1", "a character that can't be seen (U+FEFF)"],
+    ["T\u200E-1", "a character that can't be seen (U+200E)"],
+    ["T\u00A01", "a character that can't be seen (U+00A0)"],
+    ["T\t1", "a character that can't be seen (U+0009)"],
+    ["T 1", undefined],
+    ["Größe-東京", undefined],
+  ])("aren't all that is odd: %j is named in any row", (externalId, oddity) => {
+    const ids = new RepeatedIds(([id = ""]) => id);
+    for (let row = 2; row < 1000; row++) ids.observe({ row, cells: [`T-${row}`] });
+    ids.observe({ row: 1000, cells: [externalId] });
+    expect(ids.findings).toMatchObject(
+      oddity === undefined ? { oddRows: 0, odd: [] } : { oddRows: 1, odd: [{ row: 1000, externalId, oddity }] },
+    );
+    const column = { index: 0, column: "ID", target: "external_id", certainty: "certain", reason: "by name" } as const;
+    expect(checkedColumns([column], ids.findings)[0]?.certainty).toBe(oddity === undefined ? "certain" : "likely");
+  });
+
+  it("are those that the mapping makes, whatever it makes of other columns", () => {
+    const repeatedIn = (mapping: Mapping, names: readonly string[], ...rows: (readonly string[])[]) => {
+      const ids = idsOf(mapping, names);
+      for (const [row, cells] of rows.entries()) ids?.observe({ row, cells });
+      return ids?.findings.repeated.map(({ externalId }) => externalId);
+    };
+    const fields = { external_id: { columns: ["a", "A (2)"], join: "/" }, status: { column: "nowhere" } };
+    const names = ["_row", "a", "a"];
+    expect(repeatedIn({ fields }, names, ["1", "x", "y"], ["2", "x", "z"], ["3", "x", "y"])).toEqual(["x/y"]);
+    const empty: Mapping = { fields: { external_id: { column: "a" } }, empty: ["-"] };
+    expect(repeatedIn(empty, ["a"], ["-"], ["-"], ["b"], ["b"])).toEqual(["b"]);
+    const event = { external_id: { column: "a" } };
+    expect(repeatedIn({ fields: { external_id: { column: "a" } }, event }, ["a"], ["b"], ["b"])).toBeUndefined();
+    expect(repeatedIn({ fields: { external_id: { column: "b" } } }, ["a"])).toBeUndefined();
+  });
+
+  it("make a column of IDs likely, also where not all could be compared", () => {
+    const column = { index: 0, column: "ID", target: "external_id", certainty: "certain", reason: "by name" } as const;
+    const other = { ...column, target: "status" };
+    const none = { ...NOT_COMPARED, isComplete: true };
+    expect(checkedColumns([column, other], none)).toEqual([column, other]);
+    for (const ids of [undefined, NOT_COMPARED, { ...none, repeatedRows: 1 }]) {
+      expect(checkedColumns([column, other], ids)).toEqual([
+        { ...column, certainty: "likely", reason: expect.stringMatching(/compared|1 row repeats/) },
+        other,
+      ]);
+    }
+  });
+});
+
+it("a trial's results name the items that exist and would change, and not those that the file itself creates", async () => {
+  const results =
+    "\uFEFF_row,external_id,id,outcome\n2,a,1,created\n3,b,2,updated\n4,a,1,updated\n5,b,2,unchanged\n6,,,error\n" +
+    '7,"c,d",3,restored\n9,e,4,unchanged\n10,e,4,updated\n';
+  const { ids, ...findings } = await readTrialFindings(inPieces(Buffer.from(results), 7));
+  expect(findings).toEqual({
+    changedItems: 3,
+    changed: [
+      { row: 3, externalId: "b" },
+      { row: 7, externalId: "c,d" },
+      { row: 10, externalId: "e" },
+    ],
+    isWhole: true,
+  });
+  expect(ids).toMatchObject({ repeatedRows: 3, repeated: [{ externalId: "a", firstRow: 2, row: 4 }, {}, { row: 10 }] });
+});

@@ -1,0 +1,239 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { deployCommand } from "../../../../apps/operator/commands/deploy.ts";
+import { checkDeployedStack, type Drop } from "../../../../apps/operator/commands/deployed-stack.ts";
+import { lossesOf, tagsOf } from "../../../../infra/settings/setting-tags.ts";
+import { parseSettings } from "../../../../infra/settings/settings.ts";
+import type { StageSettings } from "../../../../infra/settings/stage-settings.ts";
+import { regionCodes } from "../../../../lib/regions.ts";
+import { type AwsAccount, type DeployedStack, startAwsAccount } from "../../../support/aws-account.ts";
+import { runScript } from "../../../support/run-script.ts";
+import { runCommand } from "../../../support/terminal.ts";
+import { EVERY_SETTING } from "../../../infra/every-setting.ts";
+import { assemblyOf } from "../../../infra/synthesized.ts";
+
+const linesOf = ({
+  status,
+  out,
+  error,
+}: {
+  readonly status: number | null;
+  readonly out: string;
+  readonly error: string;
+}) => ({
+  status,
+  lines: `${out}${error}`.split("\n").filter((line) => line.trim() !== ""),
+});
+
+/** Deploys without credentials. */
+const run = async (options: readonly string[], variables: Readonly<Record<string, string>> = {}) => {
+  const { PATH = "", HOME = "" } = process.env;
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return linesOf(await runCommand(deployCommand, options, { env: { PATH, HOME, ...variables } }));
+};
+
+const account = async (...given: Parameters<typeof startAwsAccount>): Promise<AwsAccount> => {
+  const started = await startAwsAccount(...given);
+  onTestFinished(() => started.close());
+  return started;
+};
+
+const noStage = "-c stage=production: there is no such stage; did you mean prod? There are dev, prod";
+
+describe("a rejection is one line and exit 1", () => {
+  test.each([
+    [[], `name the region to deploy: ${regionCodes.map((code) => `npm run deploy -- ${code}`).join(", or ")}`],
+    [["uss"], `-c region=uss: there is no such region; did you mean us? There are ${regionCodes.join(", ")}`],
+    [["us", "-c", "stage=production"], noStage],
+    [["us", "--stage", "production"], noStage],
+    [["us", "--stage=production"], noStage],
+    [["us", "--stagee", "prod"], "--stagee: there is no such option; did you mean --stage?"],
+    [
+      ["us", "--stage", "prod"],
+      "WorkItems-us-prod: no one would get its alarms; set alarmEmail, or alarmTopic of the region, " +
+        'or alarms: "none" for stage prod in infra/stages.ts',
+    ],
+    [["us", "--stage"], "option '--stage <stage>' argument missing"],
+    [["us", "--drop"], "option '--drop <setting>' argument missing"],
+    [["us", "prod"], "prod: one region at a time, and the stage as an option: --stage prod"],
+    [["us", "--drop", "domains"], "--drop domains: there is no such setting; did you mean domain?"],
+  ])("npm run deploy -- %j", async (options, line) => {
+    expect(await run(options)).toEqual({ status: 1, lines: [line] });
+  });
+
+  test("of the CDK's app too", async () => {
+    expect(linesOf(await runScript("infra/cdk-app.ts", ["-c", "stage=production"]))).toEqual({
+      status: 1,
+      lines: [noStage],
+    });
+  });
+});
+
+describe("an account that is not bootstrapped", () => {
+  test("makes deploy print how to prepare it", async () => {
+    const { variables } = await account();
+    const { directory } = assemblyOf();
+    const { status, lines } = await run(
+      ["us", "--app", directory, "--require-approval", "never", "--drop", "domain"],
+      variables,
+    );
+    expect(status).toBe(1);
+    expect(lines.at(-1)).toBe(
+      "WorkItems-us: prepare the account first, once: npx cdk bootstrap aws://111122223333/us-east-1",
+    );
+    expect(lines.filter((line) => /bootstrap|assume/.test(line))).toHaveLength(1);
+  });
+});
+
+const stackName = "WorkItems-us-prod";
+const full = { ...EVERY_SETTING, gatewayLogRole: "existing" } as const;
+const small: StageSettings = { ...full, concurrency: {}, smallAccount: true };
+const { alarmTopic, backup, domain } = full.regions.us;
+const settingsOf = (prod: StageSettings) => {
+  const settings = parseSettings({ stage: "prod", region: "us" }, { prod }).regions.get("us");
+  if (settings === undefined) throw new Error("no region us");
+  return settings;
+};
+const deployedWith = (prod: StageSettings): DeployedStack => ({
+  status: "UPDATE_COMPLETE",
+  tags: tagsOf(settingsOf(prod)),
+  terminationProtection: true,
+});
+
+/** Compares settings with what an account has deployed. @returns what the account was asked to change */
+const check = async (
+  stack: DeployedStack | undefined,
+  next: StageSettings,
+  drops: readonly Drop[] = [],
+  tables: Parameters<typeof account>[1] = {},
+) => {
+  const { variables, changes } = await account(stack && { [stackName]: stack }, tables);
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await checkDeployedStack({ stackName, region: "us-east-1", profile: undefined }, settingsOf(next), drops);
+  return changes;
+};
+
+describe("a deployment", () => {
+  test.each([
+    ["of a stack that is not there", undefined],
+    ["of a stack of which nothing was made yet", { status: "REVIEW_IN_PROGRESS" }],
+    ["of the same settings", deployedWith(full)],
+    ["of more than is deployed", deployedWith({ regions: { us: {} } })],
+  ])("%s continues", async (_, stack) => {
+    expect(await check(stack, full)).toEqual([]);
+  });
+
+  test.each([...Object.keys(full).filter((name) => name !== "regions"), "smallAccount"])(
+    "that lacks %s loses it",
+    (name) => {
+      const deployed = name === "smallAccount" ? small : full;
+      const less = Object.fromEntries(Object.entries(deployed).filter(([each]) => each !== name));
+      expect(lossesOf(tagsOf(settingsOf(deployed)), settingsOf(less))).not.toEqual([]);
+    },
+  );
+
+  test.each<[string, Partial<StageSettings>, string]>([
+    ["alarmEmail", { alarmEmail: undefined }, "drop alarmEmail"],
+    ["allowedOrigins", { allowedOrigins: ["https://b.example.com"] }, "drop allowedOrigins https://a.example.com"],
+    ["firewall", { firewall: false }, "drop firewall"],
+    ["terminationProtection", { terminationProtection: false }, "drop terminationProtection"],
+    ["logDays", { logDays: 7 }, "lower logDays from 90 to 7"],
+    ["throttleRate", { throttle: { rate: 5000, burst: 4000 } }, "lower throttleRate from 8000 to 5000"],
+    ["throttleBurst", { throttle: { rate: 8000, burst: 1 } }, "lower throttleBurst from 4000 to 1"],
+    ["concurrency", { concurrency: {} }, "drop concurrency"],
+    ["customerKey", { customerKey: false }, "drop customerKey"],
+    ["warmReads", { warmThroughput: { reads: 12_000, writes: 40_000 } }, "lower warmReads from 20000 to 12000"],
+    ["warmWrites", { warmThroughput: { reads: 20_000, writes: 4000 } }, "lower warmWrites from 40000 to 4000"],
+    [
+      "domain",
+      { regions: { us: { ...full.regions.us, domain: { ...domain, host: "api.example.com" } } } },
+      "drop domain us.example.com",
+    ],
+    ["alarmTopic", { regions: { us: { backup, domain } } }, `drop alarmTopic ${alarmTopic}`],
+    ["zone", { regions: { us: { ...full.regions.us, domain: { ...domain, zone: undefined } } } }, "drop zone Z1"],
+  ])("that would lose %s by %j stops, unless that is allowed", async (setting, change, loss) => {
+    const next = { ...full, ...change };
+    await expect(check(deployedWith(full), next)).rejects.toThrow(
+      `${stackName}: this deployment would ${loss}; restore stage prod in infra/stages.ts, or add --drop ${setting}`,
+    );
+    expect(await check(deployedWith(full), next, [setting as Drop])).toEqual([]);
+  });
+
+  test("that would take the domain away takes its record too", async () => {
+    await expect(check(deployedWith(full), { ...full, regions: { us: { alarmTopic, backup } } })).rejects.toThrow(
+      /would drop domain us.example.com, drop zone Z1; .* add --drop domain --drop zone$/,
+    );
+  });
+
+  test("stops if the protection of a table was switched off, and says how to switch it on", async () => {
+    const outputs = { WorkItemsTable: "items-1", AccessTable: "access-1" };
+    const stack = { ...deployedWith(full), outputs };
+    const tables = {
+      "items-1": { deletion: false, recovery: true },
+      "access-1": { deletion: true, recovery: false },
+    };
+    const refused = check(stack, full, [], tables);
+    await expect(refused).rejects.toThrow(
+      /items-1 has no deletion protection: aws dynamodb update-table --table-name items-1 --deletion-protection-enabled\n/,
+    );
+    await expect(refused).rejects.toThrow(
+      /access-1 has no point-in-time recovery: .*--table-name access-1 .*--drop protection$/s,
+    );
+    expect(await check(stack, full, ["protection"], tables)).toEqual([]);
+    expect(await check(stack, full)).toEqual([]);
+  });
+
+  test("of one stage never becomes an update of another's stack", async () => {
+    const stack = { ...deployedWith(full), tags: { ...tagsOf(settingsOf(full)), stage: "staging" } };
+    await expect(check(stack, full)).rejects.toThrow(
+      `${stackName}: stage staging is deployed there, and this deployment would make it prod; ` +
+        "name that stage (--stage staging), or add --drop everything",
+    );
+  });
+
+  test("names everything that it would lose in one line, and continues only if all of it is given up", async () => {
+    const next = { ...full, alarmEmail: undefined, firewall: false };
+    const message = /would drop alarmEmail, drop firewall; .* add --drop alarmEmail --drop firewall$/;
+    await expect(check(deployedWith(full), next)).rejects.toThrow(message);
+    await expect(check(deployedWith(full), next, ["firewall"])).rejects.toThrow(/would drop alarmEmail; /);
+    expect(await check(deployedWith(full), next, ["everything"])).toEqual([]);
+  });
+
+  test("leaves tags that CloudFormation takes, and no address of a person", () => {
+    const tags = Object.entries(tagsOf(settingsOf(full)));
+    expect(tags.length).toBeLessThanOrEqual(50);
+    for (const tag of tags) {
+      for (const text of tag) expect(text).toMatch(/^[\w .:/=+@-]{1,256}$/);
+    }
+    expect(JSON.stringify(tags)).not.toContain("on-call");
+  });
+
+  test("stops where there are no tags of an earlier deployment", async () => {
+    const untagged = { status: "UPDATE_COMPLETE" };
+    await expect(check(untagged, full)).rejects.toThrow(
+      /has no tags of an earlier deployment, .* then add --drop everything$/,
+    );
+    expect(await check(untagged, full, ["everything"])).toEqual([]);
+  });
+
+  test("after a failed first one lifts the protection of the leftovers, which nothing uses", async () => {
+    const failed = { status: "ROLLBACK_COMPLETE", terminationProtection: true };
+    expect(await check(failed, full)).toEqual([
+      expect.objectContaining({ StackName: stackName, EnableTerminationProtection: "false" }),
+    ]);
+    expect(await check({ ...failed, terminationProtection: false }, full)).toEqual([]);
+  });
+
+  test("doesn't lift the protection of a stack that was ever deployed", async () => {
+    const failedUpdate = { ...deployedWith(full), status: "UPDATE_ROLLBACK_COMPLETE" };
+    expect(await check(failedUpdate, full)).toEqual([]);
+  });
+
+  test("stops with one line where it can't read what is deployed", async () => {
+    const { variables } = await account();
+    const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
+    const { status, lines } = await run(["us"], nowhere);
+    expect([status, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: can't read what is deployed, /)]]);
+  });
+});

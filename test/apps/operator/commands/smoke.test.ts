@@ -1,0 +1,118 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { openAdministration } from "../../../../apps/operator/commands/target-tables.ts";
+import { smokeCommand } from "../../../../apps/operator/commands/smoke.ts";
+import { operatorRuntime, type OperatorRuntime } from "../../../../apps/operator/commands/operator-runtime.ts";
+import { eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
+import { listOrganizations, putOrganization } from "../../../../apps/operator/data/administration.ts";
+import { createKey } from "../../../../apps/operator/data/key-management.ts";
+import { withoutTimeouts } from "../../../support/faults.ts";
+import { startTestService, type TestService } from "../../../support/local-service.ts";
+import { runCommand } from "../../../support/terminal.ts";
+
+/** Low enough to be reached on any machine, and high enough for the other checks. */
+const LIMITS = { rate: 2, burst: 80 };
+
+let stack: TestService;
+let operator: OperatorRuntime;
+let key: string;
+beforeAll(async () => {
+  stack = await startTestService();
+  operator = operatorRuntime(openAdministration({}, { ...stack.environment, REGION_CODE: "us" }));
+  await putOrganization(operator, "smoke-1", LIMITS);
+  ({ key } = await createKey(operator, "smoke-1"));
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+beforeEach(withoutTimeouts);
+
+const smoke = (url: string, apiKey = key, options: readonly string[] = []) =>
+  runCommand(smokeCommand, ["--url", url, "--key", apiKey, ...options]);
+
+/** A deployment that differs from the documentation: responses pass through `change`. */
+const deploymentThat = async (change: (headers: Record<string, unknown>, body: string) => string): Promise<string> => {
+  const server = createServer((message, response) => {
+    const sent = { method: message.method, path: message.url, headers: message.headers };
+    // A busy machine breaks connections: the command then sees one that broke, too.
+    const breakOff = () => void response.destroy();
+    const forwarded = httpRequest(stack.baseUrl, sent, (received) => {
+      const { "content-length": _, ...headers } = received.headers;
+      const answer = async () => {
+        const changed = change(headers, await text(received));
+        response.writeHead(received.statusCode ?? 500, headers).end(changed);
+      };
+      answer().catch(breakOff);
+    }).on("error", breakOff);
+    message.pipe(forwarded);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+describe("npm run smoke", () => {
+  it("finds everything as documented on the local service, and leaves what an erasure removes", async () => {
+    const { status, out, error } = await smoke(`${stack.baseUrl}/`);
+    expect({ status, error, out }).toEqual({ status: 0, error: "", out: expect.stringContaining("upload by a form") });
+    expect(out).not.toContain("DIFFERS");
+    expect(out).toMatch(/rate limit +ok .* 429 with Retry-After/);
+
+    let now = Date.now();
+    const { erased } = await eraseOrganization({ ...operator, clock: () => now }, "smoke-1", {
+      sleep: async (milliseconds) => {
+        now += milliseconds;
+      },
+    });
+    expect(erased).toMatchObject({ work_items: 105, events: 1, upload_jobs: 2 });
+    expect((await listOrganizations(operator)).map(({ organization }) => organization)).toEqual(["demo"]);
+    await putOrganization(operator, "smoke-1", LIMITS);
+    ({ key } = await createKey(operator, "smoke-1"));
+  });
+
+  it("says where a deployment differs, and exits with 1", async () => {
+    const url = await deploymentThat((headers, body) => {
+      delete headers["x-request-id"];
+      return body;
+    });
+    const { status, out } = await smoke(url);
+    expect(status).toBe(1);
+    expect(out).toMatch(/^paths and methods +DIFFERS +\d+ ms {2}404 without x-request-id$/m);
+    expect(out).toMatch(/^\d+ of 15 checks differ$/m);
+  });
+
+  it("writes nothing where it is in the wrong place", async () => {
+    const eu = await deploymentThat((_headers, body) => body.replace('"region":"us"', '"region":"eu"'));
+    const broken = await deploymentThat(() => {
+      throw new Error("the connection breaks");
+    });
+    const { key: demo } = await createKey(operator, "demo");
+    const refused = await Promise.all([
+      smoke(eu),
+      smoke(stack.baseUrl, demo),
+      smoke(stack.baseUrl, demo, ["--organization", "demo"]),
+      smoke(stack.baseUrl, `${key.slice(0, -6)}000000`),
+      smoke(stack.baseUrl, "wi_us_short"),
+      smoke("http://127.0.0.1:9"),
+      smoke(broken),
+      smoke("nowhere"),
+    ]);
+    expect(refused.map(({ status, out }) => [status, out])).toEqual(refused.map(() => [1, ""]));
+    expect(refused.map(({ error }) => error)).toEqual([
+      `${eu} serves the region eu, but the key is for us`,
+      "the key is not one of organization smoke-1; nothing was written. Name its own: --organization smoke-…",
+      "--organization: its name must begin with smoke-",
+      expect.stringMatching(/^a dry run is 401: /),
+      "--key: isn't an API key",
+      expect.stringContaining("http://127.0.0.1:9 does not respond: "),
+      expect.stringContaining(`${broken} does not respond: `),
+      "--url: must be an address such as https://…",
+    ]);
+  });
+});

@@ -1,0 +1,270 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { erasePerson } from "../../../../apps/operator/data/erase-person.ts";
+import type { JobKey } from "../../../../lib/uploads/job/upload-record.ts";
+import { workItemId } from "../../../../lib/identity.ts";
+import { createTestClock, type TestClock } from "../../../support/clock.ts";
+import { allRecords, createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
+import { type Fault, freezeIndex, injectFaults } from "../../../support/faults.ts";
+import { lambdaContext } from "../../../support/lambda-context.ts";
+import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../../../support/uploads/upload-harness.ts";
+import { createWorkers } from "../../../support/uploads/upload-workers.ts";
+
+const DAY_MS = 86_400_000;
+let runtime: TestRuntime;
+let acme: Customer;
+let other: Customer;
+let clock: TestClock;
+const sleep = async (milliseconds: number): Promise<void> => {
+  clock.advance(milliseconds);
+};
+beforeEach(async () => {
+  clock = createTestClock();
+  runtime = await createTestRuntime({ clock });
+  acme = await createCustomer(runtime);
+  other = await createCustomer(runtime);
+  await fill(runtime, acme);
+  await fill(runtime, other);
+});
+const idOf = (externalId: string) => workItemId(acme.organization.id, externalId);
+const get = async (externalId: string) =>
+  (await acme.send("getWorkItem", { params: { id: idOf(externalId) } })).body.data;
+const NOBODY = { id: null, name: null, email: null, external_id: null, avatar_url: null };
+
+describe("erasing a person", () => {
+  it("empties agents and actors with the address, whatever its case, also of deleted items", async () => {
+    const { updated_at: before } = await get("kept");
+    const erased = await erasePerson(runtime, acme.organization.id, "ann@EXAMPLE.com", { sleep });
+    expect(erased).toMatchObject({ work_items: 2, events: 1 });
+    expect(await get("kept")).toMatchObject({ agent: NOBODY, agents: [], events: [{ actor: NOBODY }] });
+    expect((await get("kept")).updated_at > before).toBe(true);
+    const deleted = await acme.send("getWorkItem", { params: { id: idOf("deleted") } });
+    expect(deleted.status).toBe(404);
+    await acme.apply({ external_id: "deleted" });
+    expect(await get("deleted")).toMatchObject({ agent: NOBODY, completed_at: "2026-01-02T03:04:05.000Z" });
+  });
+
+  it("names the texts and the files that may still hold the address", async () => {
+    await acme.apply({ external_id: "typed", type: "Call Ann@example.com" });
+    const { mentions, files } = await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
+    expect(mentions).toHaveLength(3);
+    expect(mentions).toContainEqual({ kind: "type", id: idOf("typed") });
+    expect(mentions).toContainEqual({ kind: "content", id: idOf("kept") });
+    expect(mentions).toContainEqual({ kind: "custom_attributes", id: idOf("of another") });
+    expect(files).toMatchObject([{ file_name: "large.csv" }]);
+  });
+
+  it("leaves other people and other organizations alone", async () => {
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
+    expect(await get("of another")).toMatchObject({ agent: { email: "bob@example.com" } });
+    const list = await other.send("listWorkItems", { query: { agent_email: "ann@example.com" } });
+    expect(list.body.data).toHaveLength(1);
+  });
+
+  it("takes the item out of the list of its agent", async () => {
+    await acme.apply({ external_id: "kept", agent_external_id: "ann-1" });
+    const byAgent = () => acme.send("listWorkItems", { query: { agent_external_id: "ann-1" } });
+    expect((await byAgent()).body.data).toHaveLength(1);
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
+    expect((await byAgent()).body.data).toEqual([]);
+  });
+
+  it("changes nothing in a dry run", async () => {
+    const erased = await erasePerson(runtime, acme.organization.id, "ann@example.com", { dryRun: true });
+    expect(erased).toMatchObject({ work_items: 2, events: 1 });
+    expect(await get("kept")).toMatchObject({ agent: { email: "ann@example.com" } });
+  });
+
+  it("keeps what others change in the item meanwhile, and finds the address that they bring back", async () => {
+    let writes = 0;
+    const remove = injectFaults(runtime.dynamodb, async (command): Promise<Fault> => {
+      if (!/Update|ExecuteStatement/.test(command) || writes > 0) return "none";
+      writes += 1;
+      await acme.apply({ external_id: "kept", type: "changed", agent_email: "ann@example.com", agent_name: "Ann Two" });
+      await acme.apply({ external_id: "new", agent_email: "ann@example.com" });
+      return "none";
+    });
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
+    remove();
+    expect(await get("kept")).toMatchObject({ type: "changed", agent: NOBODY });
+    expect(await get("new")).toMatchObject({ agent: NOBODY });
+  });
+
+  it("continues where DynamoDB failed between two of its writes", async () => {
+    // More than one request can write.
+    const more = Array.from({ length: 60 }, (_, index) => ({
+      external_id: `${index}`,
+      agent_email: "ann@example.com",
+    }));
+    await acme.send("applyWorkItemBatch", { body: { work_items: more } });
+    const erase = (dryRun: boolean) => erasePerson(runtime, acme.organization.id, "ann@example.com", { dryRun, sleep });
+    const left = async (): Promise<number> => {
+      const { work_items: items, events } = await erase(true);
+      return items + events;
+    };
+    const all = await left();
+    for (let place = 1; (await left()) === all; place++) {
+      let writes = 0;
+      const remove = injectFaults(runtime.dynamodb, (command) => {
+        if (!/^(Get|BatchGet|Query|Scan)/.test(command)) writes += 1;
+        if (writes < place) return "none";
+        // As long as a request waits for a response.
+        clock.advance(5000);
+        return "unreachable";
+      });
+      await erase(false).catch((error: unknown) => error);
+      remove();
+    }
+    expect([all, (await left()) > 0]).toEqual([63, true]);
+    await erase(false);
+    expect(await left()).toBe(0);
+    expect(await get("kept")).toMatchObject({ agent: NOBODY, agents: [], events: [{ actor: NOBODY }] });
+  });
+
+  it("gives up, and says why, while others keep bringing the address back", async () => {
+    const remove = injectFaults(runtime.dynamodb, async (command, { IndexName }): Promise<Fault> => {
+      if (command === "QueryCommand" && IndexName === "listing")
+        await acme.apply({ external_id: "kept", agent_email: "ann@example.com" });
+      return "none";
+    });
+    await expect(erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep })).rejects.toThrow(
+      "ann@example.com is being added again: stop the system that sends it, then run the command again",
+    );
+    remove();
+    await erasePerson(runtime, acme.organization.id, "ann@example.com", { sleep });
+    expect(await get("kept")).toMatchObject({ agent: NOBODY });
+  });
+
+  it("looks again once the index shows what calls under way have written", async () => {
+    let isLate = false;
+    const waited = async (milliseconds: number): Promise<void> => {
+      clock.advance(milliseconds);
+      // Such an item is shown as late as this.
+      if (!isLate && milliseconds > 10 * 60_000) {
+        isLate = true;
+        await acme.apply({ external_id: "late", agent_email: "late@example.com" });
+      }
+    };
+    await erasePerson(runtime, acme.organization.id, "late@example.com", { sleep: waited, withoutScan: true });
+    expect(isLate).toBe(true);
+    expect(await get("late")).toMatchObject({ agent: NOBODY });
+  });
+
+  it("waits for uploads whose files came before it and for their workers, and deletes plans of dry runs", async () => {
+    const { organization } = acme;
+    const workers = createWorkers(runtime);
+    const upload = (dryRun: boolean) => {
+      const text = `external_id,agent_email\n${dryRun ? "tried" : "from a file"},ann@example.com\n`;
+      return workers.upload(organization, { text, dryRun });
+    };
+    const plannedFor = async (): Promise<string[]> =>
+      (await allRecords(runtime)).flatMap(({ pk }) => {
+        const [kind, , job] = String(pk).split("#");
+        return kind === "DRY_RUN" && job !== undefined ? [job] : [];
+      });
+    const { take } = createUploadHarness(runtime);
+    const applyAll = async (jobs: readonly JobKey[]): Promise<void> => {
+      for (const job of jobs) await workers.handle(JSON.stringify(splitMessage(job)), clock() + 60_000);
+      for (let chunks = await take("chunks"); chunks.length > 0; chunks = await take("chunks")) {
+        for (const chunk of chunks) await workers.handle(JSON.stringify(chunk), clock() + 60_000);
+      }
+    };
+    const before = [await upload(false), await upload(true)];
+    clock.advance(1000);
+    const began = clock();
+    const later: JobKey[] = [];
+    let planned: readonly string[] = [];
+    const waits: (readonly string[])[] = [];
+    const erased = await erasePerson(runtime, organization.id, "ann@example.com", {
+      onWait: (jobs) => waits.push(jobs),
+      sleep: async (milliseconds) => {
+        clock.advance(milliseconds);
+        if (waits.length === 2) later.push(await upload(true));
+        if (waits.length !== 3) return;
+        await applyAll([...before, ...later]);
+        planned = await plannedFor();
+      },
+    });
+    const ids = before.map(({ id }) => id).toSorted();
+    expect(waits.map((jobs) => jobs.toSorted())).toEqual([[], ids, ids, []]);
+    expect(erased.work_items).toBe(3);
+    expect(await get("from a file")).toMatchObject({ agent: NOBODY });
+    // Lambda ends a worker of such a job 16 minutes after its last change at the latest.
+    const ended = await Promise.all(before.map((job) => workers.store.readJob(job)));
+    expect(ended.map((job) => job?.status)).toEqual(["completed", "completed"]);
+    // The index then shows what it wrote within 15 minutes.
+    expect(clock()).toBe(Math.max(...ended.map((job) => Date.parse(job!.updated_at))) + (16 + 15) * 60_000);
+    expect(clock()).toBeGreaterThan(began + 16 * 60_000);
+
+    expect(planned.toSorted()).toEqual([before[1]!.id, later[0]!.id].toSorted());
+    expect(await plannedFor()).toEqual([later[0]!.id]);
+  });
+
+  it("waits also for uploads that the index of open jobs doesn't show yet", async () => {
+    const { organization } = acme;
+    const workers = createWorkers(runtime);
+    const { take } = createUploadHarness(runtime);
+    const thaw = freezeIndex(runtime.dynamodb, "open_jobs");
+    await workers.store.openJobsOf(organization.id);
+    const job = await workers.upload(organization, {
+      text: "external_id,agent_email\nfrom a file,ann@example.com\n",
+      dryRun: false,
+    });
+    expect((await workers.store.openJobsOf(organization.id)).map(({ id }) => id)).not.toContain(job.id);
+    clock.advance(1000);
+    const waits: (readonly string[])[] = [];
+    const erased = await erasePerson(runtime, organization.id, "ann@example.com", {
+      onWait: (jobs) => waits.push(jobs),
+      sleep: async (milliseconds) => {
+        clock.advance(milliseconds);
+        if (waits.length !== 3) return;
+        await workers.handle(JSON.stringify(splitMessage(job)), clock() + 60_000);
+        for (const chunk of await take("chunks")) await workers.handle(JSON.stringify(chunk), clock() + 60_000);
+      },
+    });
+    thaw();
+    expect(waits.slice(0, 3)).toEqual([[], [job.id], [job.id]]);
+    expect(erased.work_items).toBe(3);
+    expect(await workers.store.readJob(job)).toMatchObject({ status: "completed" });
+    expect(await get("from a file")).toMatchObject({ agent: NOBODY });
+  });
+
+  it("says until when an undo that begins at the last moment can keep the address", async () => {
+    const { organization, send } = acme;
+    const uploads = createUploadHarness(runtime);
+    const job = await uploads.upload(organization, "external_id,agent_email\nfrom a file,ann@example.com\n");
+    await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(60_000));
+    await uploads.drain();
+    const keptUntil = async (): Promise<number> => {
+      const { files } = await erasePerson(runtime, organization.id, "ann@example.com", { sleep, dryRun: true });
+      return Date.parse(files.find((file) => file.job === job.id)!.kept_until);
+    };
+    const first = await keptUntil();
+    clock.advance(28 * DAY_MS - 60_000);
+    expect(await keptUntil()).toBe(first);
+    const undo = await send("undoWorkItemUpload", { params: { id: job.id } });
+    expect(undo.status).toBe(202);
+    // Its lists are kept as long as the file was.
+    expect(first).toBeGreaterThanOrEqual(clock() + 35 * DAY_MS);
+    clock.advance(60 * 60_000);
+    const before = clock() - 28 * DAY_MS;
+    expect(await keptUntil()).toBeLessThan(before + 37 * DAY_MS);
+    expect(await keptUntil()).toBeGreaterThanOrEqual(before + 35 * DAY_MS - 60 * 60_000);
+  });
+
+  it("leaves what an import can undo for a person whose address has this one's letters", async () => {
+    const { organization } = acme;
+    await acme.apply({ external_id: "kept", agent_email: "joann@example.com" });
+    const uploads = createUploadHarness(runtime);
+    const job = await uploads.upload(organization, "external_id,agent_email\nkept,new@example.com\n");
+    await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(60_000));
+    await uploads.drain();
+    const erased = await erasePerson(runtime, organization.id, "ann@example.co", { sleep });
+    expect(erased).toMatchObject({ work_items: 0, events: 0, mentions: [] });
+    const layers = (await allRecords(runtime)).filter(({ undo }) => String(undo).includes("joann@example.com"));
+    expect(layers).toHaveLength(1);
+    expect(await erasePerson(runtime, organization.id, "JoAnn@example.com", { sleep })).toMatchObject({
+      work_items: 1,
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import {
+  answersIn,
+  type Checked,
+  openQuestions,
+  uncheckedColumns,
+  withFormat,
+  withoutAnswers,
+  withZone,
+} from "../../../apps/pages/browser/upload/answers.ts";
+import {
+  ELSE_COMPLETED,
+  KEPT,
+  rolesOf,
+  withMadeId,
+  withReading,
+  withRole,
+} from "../../../apps/pages/browser/upload/column-roles.ts";
+import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/field-names.ts";
+import { sourceFor, totalsOf } from "../../../apps/pages/browser/upload/sources.ts";
+import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES, itemTarget } from "../../../lib/uploads/csv/target.ts";
+import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/table-file.ts";
+import { isSameMapping } from "../../../apps/pages/browser/upload/compare-mappings.ts";
+import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
+
+const NOTHING: Checked = new Set();
+const open = async (text: string) => {
+  const table = await readFile(new File([text], "file.csv"));
+  const seen = { ...table, survey: await surveyFile(table, {}) };
+  return { table: seen, ...proposeMapping({ ...seen, timeZone: "Asia/Tokyo" }) };
+};
+const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
+
+describe("the upload page asks", () => {
+  test("nothing of a column without a name that no field uses, where a date is made of several columns", async () => {
+    const { table } = await open("ID,,Date,Time\nu1,02/03/2024 9:10 AM,2024-02-03,09:10\n");
+    const mapping = { fields: { completed_at: { columns: ["Date", "Time"], join: " ", format: "yyyy-MM-dd HH:mm" } } };
+    expect(openQuestions(table, mapping, NOTHING)).toEqual([]);
+  });
+
+  test("what the dates of a column mean that a person chose, and again when it was another in between", async () => {
+    const { table, mapping, columns } = await open("Call ID,Stopped,Status\nu1,02/03/2024 9:10 AM,Closed\n");
+    const [, stopped] = rolesOf(table.names, mapping);
+    const chosen = withRole(
+      table.names,
+      mapping,
+      stopped!,
+      "completed_at",
+      sourceFor(itemTarget("completed_at"), "Stopped", table),
+    );
+    const checked = withoutAnswers(new Set(["Call ID"]), "Stopped");
+    expect(kindsOf(openQuestions(table, chosen, checked))).toEqual([
+      ["date", "Stopped"],
+      ["zone", "Stopped"],
+    ]);
+    expect(uncheckedColumns(table, chosen, columns, checked).map(({ column }) => column)).toEqual(["Stopped"]);
+
+    const dated = withFormat(table, { mapping: chosen, checked }, "Stopped", "MM/dd/yyyy h:mm a");
+    expect(kindsOf(openQuestions(table, dated.mapping, dated.checked))).toEqual([["zone", "Stopped"]]);
+    const zoned = withZone(table, dated, "Stopped", "America/New_York");
+    expect(zoned.mapping.fields?.["completed_at"]).toEqual({
+      column: "Stopped",
+      format: "MM/dd/yyyy h:mm a",
+      time_zone: "America/New_York",
+    });
+    expect(uncheckedColumns(table, zoned.mapping, columns, zoned.checked)).toEqual([]);
+    const again = withoutAnswers(zoned.checked, "Stopped");
+    expect(kindsOf(openQuestions(table, zoned.mapping, again))).toEqual([["date", "Stopped"]]);
+  });
+
+  test("once for all columns of a file, and nothing of a mapping that was used before", async () => {
+    const text = "Ticket ID,Closed at,Solved at\n1,02/03/2024,\n2,,04/05/2024\n";
+    const { table, mapping } = await open(text);
+    expect(openQuestions(table, mapping, NOTHING)).toHaveLength(4);
+    const dated = withFormat(table, { mapping, checked: NOTHING }, "Solved at", "MM/dd/yyyy");
+    expect(dated.mapping.fields?.["completed_at"]?.first_of?.map(({ format }) => format)).toEqual([
+      "MM/dd/yyyy",
+      "MM/dd/yyyy",
+    ]);
+    const zoned = withZone(table, dated, "Closed at", "UTC");
+    expect(openQuestions(table, zoned.mapping, zoned.checked)).toEqual([]);
+    expect(openQuestions(table, mapping, answersIn(table, mapping))).toEqual([]);
+  });
+});
+
+test("a time zone is that of all times of a file, but for those whose headers name another", async () => {
+  const { table, mapping } = await open("Ticket ID,Closed at (UTC),Solved at\n1,2024-03-02 10:00,2024-03-02 10:00\n");
+  const zonesOf = (from: typeof mapping) => from.fields?.["completed_at"]?.first_of?.map(({ time_zone: zone }) => zone);
+  expect(kindsOf(openQuestions(table, mapping, NOTHING))).toEqual([["zone", "Solved at"]]);
+  const chosen = withZone(table, { mapping, checked: NOTHING }, "Solved at", "Europe/Berlin");
+  expect(zonesOf(chosen.mapping)).toEqual(["UTC", "Europe/Berlin"]);
+  const other = withZone(table, chosen, "Closed at (UTC)", "Asia/Tokyo");
+  expect(zonesOf(other.mapping)).toEqual(["Asia/Tokyo", "Europe/Berlin"]);
+});
+
+test("each of the columns that complete an item is read, taken away and put behind another by itself", async () => {
+  const { table, mapping } = await open("Ticket ID,Closed at,Solved at,Note\n1,2024-03-02,,a\n2,,2024-03-04,b\n");
+  const roleOf = (from: typeof mapping, name: string) => rolesOf(table.names, from).find((each) => each.name === name)!;
+  expect(roleOf(mapping, "Solved at")).toMatchObject({ role: "completed_at", before: ["Closed at"] });
+  const read = withReading(mapping, roleOf(mapping, "Solved at"), { column: "Solved at", format: "yyyy-MM-dd" });
+  expect(read.fields?.["completed_at"]?.first_of?.[1]).toEqual({ column: "Solved at", format: "yyyy-MM-dd" });
+  const without = withRole(table.names, mapping, roleOf(mapping, "Closed at"), KEPT);
+  expect(without.fields?.["completed_at"]).toEqual({ column: "Solved at", time_zone: "Asia/Tokyo" });
+  const behind = withRole(table.names, without, roleOf(without, "Closed at"), ELSE_COMPLETED);
+  expect(roleOf(behind, "Closed at")).toMatchObject({ role: "completed_at", before: ["Solved at"] });
+  const alone = withRole(table.names, behind, roleOf(behind, "Note"), "completed_at");
+  expect(rolesOf(table.names, alone).map(({ role }) => role)).toEqual(["external_id", KEPT, KEPT, "completed_at"]);
+});
+
+test("an ID made of columns is for people if few columns are filled in all rows, else a digest", async () => {
+  const { table, mapping } = await open("Agent,Day,Note,Code\nAnn,2024-03-02,,A-1\nBob,2024-03-04,b,A\n");
+  const idOf = (...columns: string[]) => withMadeId(table, mapping, columns).fields?.["external_id"];
+  expect(idOf("Agent", "Day")).toEqual({ columns: ["Agent", "Day"], join: "-" });
+  expect(idOf("Agent", "Day", "Note")).toEqual({ columns: ["Agent", "Day", "Note"], digest: true });
+  // "A-1" and "2" joined would be "A" and "1-2" joined.
+  expect(idOf("Code", "Day")).toEqual({ columns: ["Code", "Day"], digest: true });
+});
+
+test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {
+  const rows = Array.from({ length: 400 }, (_, index) => `${index},Ann\n`).join("");
+  const { table, mapping } = await open(`ID,Agent\n${rows}\nTotal,400\n`);
+  expect(totalsOf(table, mapping)).toEqual([{ row: 403, cells: ["Total", "400"] }]);
+  const without = withoutRows(table, new Set([3, 403]));
+  expect(without.rows.slice(0, 3)).toEqual([["0", "Ann"], [""], ["2", "Ann"]]);
+  const seen: number[] = [];
+  await observeTable(without, () => [{ observe: ({ row }) => seen.push(row) }]);
+  expect([seen.length, seen[0], seen[1], seen.at(-1)]).toEqual([399, 2, 4, 401]);
+});
+
+test("messages call every field of items and events as the page does", () => {
+  for (const name of ITEM_FIELD_NAMES) expect(inPageWords(`${name}: is wrong`)).toBe(`${FIELD_NAMES[name]}: is wrong`);
+  for (const name of EVENT_FIELD_NAMES)
+    expect(inPageWords(`event.${name}: is wrong`)).toBe(`${EVENT_NAMES[name]}: is wrong`);
+  expect(inPageWords("actor_email: is wrong; type: is wrong")).toBe("Actor’s email: is wrong; Type: is wrong");
+});
+
+test("mappings that differ in the time zone only are the same for a file that was imported before", () => {
+  const of = (zone: object, format = "dd/MM/yyyy") => ({
+    fields: { external_id: { column: "ID" }, completed_at: { first_of: [{ column: "Closed", format, ...zone }] } },
+  });
+  expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "Asia/Tokyo" }))).toBe(true);
+  expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "UTC" }, "MM/dd/yyyy"))).toBe(false);
+});

@@ -1,0 +1,78 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { readGuides, readTopics } from "../../../apps/pages/docs/documents.ts";
+import { LANGUAGES } from "../../../apps/pages/docs/languages.ts";
+import { renderMarkdown } from "../../../apps/pages/docs/markdown.ts";
+import { operations } from "../../../apps/pages/docs/documented-operations.ts";
+import { docsSite } from "../../../apps/pages/docs/site.ts";
+
+/** `test/proofs/guides` runs their code. */
+test("each guide has its title, and code in every language", () => {
+  const guides = readGuides();
+  expect(guides.map(({ name }) => name)).toEqual([
+    "first-call",
+    "nightly-sync",
+    "files",
+    "errors-and-retries",
+    "keys",
+    "keep-a-copy",
+    "undo-an-upload",
+    "get-notified",
+  ]);
+  for (const guide of guides) {
+    expect([guide.title, guide.summary]).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);
+    const groups = renderMarkdown(guide.markdown).text.split('<div class="tabs">').slice(1);
+    expect(groups.length).toBeGreaterThan(0);
+    for (const group of groups) {
+      const languages = [...group.split("</figure> </div>", 1)[0]!.matchAll(/data-language="(\w+)"/g)].map(
+        ([, name]) => name,
+      );
+      expect(languages).toEqual(Object.keys(LANGUAGES));
+    }
+  }
+});
+
+test("code has a bar with its language, and its words have classes, since pages may have no styles of their own", () => {
+  const { text } = renderMarkdown('```json mapping\n{ "a": "<b>" }\n```\n\n```csv\na,"<b>"\n```');
+  expect([...text.matchAll(/<figcaption>([^<]*)/g)].map(([, name]) => name)).toEqual(["JSON", "CSV"]);
+  expect(text).toContain('<span class="c-string">&quot;&lt;b&gt;&quot;</span>');
+  expect(text).toContain("<code>a,&quot;&lt;b&gt;&quot;</code>");
+  expect(text).not.toContain("style=");
+});
+
+test("documents link to files that exist, for those who read them in the repository", () => {
+  const files = globSync("docs/{guides,reference}/*.md");
+  const links = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/\]\(([^)#:]+\.md)/g)].map(([, path]) => join(dirname(file), path!)),
+  );
+  expect(links.length).toBeGreaterThan(20);
+  expect(links.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test("callers are shown the changelog without what operators notice, and the client without what developers need", () => {
+  const shown = (name: string) => readTopics().find((topic) => topic.name === name)?.markdown ?? "";
+  expect(shown("typescript-client")).toMatch(/createClient[^]*digits are lost/);
+  expect(shown("typescript-client")).not.toContain("npm test");
+  expect(shown("changelog")).toContain("TypeScript client");
+  expect(shown("changelog")).not.toContain("#### For operators");
+});
+
+test("an endpoint's page and its Markdown show the same values, and what a value contains can be opened", () => {
+  const { pages } = docsSite();
+  const shown = (name: string) => pages.find(({ path }) => path === `/docs/${name}`)!;
+  for (const { name, parameters } of operations) {
+    const { content, markdown = "" } = shown(name);
+    const inMarkdown = [...markdown.matchAll(/^ *- `(.+?)` _\w/gm)].map(([, value]) => value);
+    const inPage = [...content.text.matchAll(/<li><code>(.+?)<\/code> <em>\w/g)].map(([, value]) => value);
+    expect([name, inPage]).toEqual([name, inMarkdown]);
+    expect(inPage.length).toBeGreaterThanOrEqual(parameters.length);
+  }
+  const { content, markdown } = shown("upload-work-items");
+  expect(markdown).toContain(
+    "\n- `upload[mapping]` _object_ _extension_  \n  How the file's columns become work items.\n  - Mapping:\n    - `fields`",
+  );
+  expect(content.text).toMatch(
+    /<li><code>upload\[mapping]<\/code> <em>object<\/em> <em>extension<\/em><br>[^<]*<details><summary>Fields of <code>upload\[mapping]<\/code><\/summary><ul>\s*<li>Mapping:<ul>\s*<li><code>fields</,
+  );
+});
