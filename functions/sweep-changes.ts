@@ -11,7 +11,7 @@ import { workers } from "./workers.ts";
 /** Reserved at the end of the function's time, for the log that it is writing. */
 const MARGIN_MS = 30_000;
 
-/** Measures how old the last noted heartbeats are, writes the next, and puts holes into logs that may lack changes. */
+/** Measures how old the last noted heartbeats are, writes the next, and puts gaps into logs that may lack changes. */
 export const { create, handler } = lambda(
   workers.sweepChanges.permissions,
   { dynamodb: createDynamoDbClient, sqs: createSqsClient },

@@ -94,7 +94,7 @@ const rows = {
       batchSize: 1000,
     },
     permissions: {
-      changes: { actions: ["BatchGetItem", "PutItem"], partitions: ["NOTED_HEARTBEAT", "HOLES"] },
+      changes: { actions: ["BatchGetItem", "PutItem"], partitions: ["NOTED_HEARTBEAT", "GAPS"] },
       changesQueue: { actions: ["SendMessage"] },
     },
   },
@@ -110,7 +110,7 @@ const rows = {
     permissions: {
       access: { actions: ["GetItem"] },
       workItems: { actions: ["BatchGetItem"], partitions: ["UPLOAD"] },
-      changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: ["LOG", "HOLES"] },
+      changes: { actions: ["Query", "GetItem", "PutItem", "UpdateItem", "DeleteItem"], partitions: ["LOG", "GAPS"] },
       webhooks: { actions: ["Query"], partitions: ["WEBHOOK_STATE"] },
       changesQueue: { actions: ["ChangeMessageVisibility"] },
       webhooksQueue: { actions: ["SendMessage"] },
@@ -118,7 +118,7 @@ const rows = {
   },
   sweepChanges: {
     summary:
-      "Measures and writes the stream's heartbeats, and where the table is; puts holes into change logs that may lack changes",
+      "Measures and writes the stream's heartbeats, and where the table is; puts gaps into change logs that may lack changes",
     trigger: { kind: "schedule", everyMinutes: 10 },
     permissions: {
       access: { actions: ["GetItem", "Query"] },
@@ -127,8 +127,8 @@ const rows = {
       audit: { actions: [] },
       changes: {
         actions: ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
-        partitions: ["LOG", "HOLES", "NOTED_HEARTBEAT"],
-        writes: ["LOG", "HOLES"],
+        partitions: ["LOG", "GAPS", "NOTED_HEARTBEAT"],
+        writes: ["LOG", "GAPS"],
       },
       webhooks: { actions: ["Query"], partitions: ["WEBHOOK_STATE"] },
       webhooksQueue: { actions: ["SendMessage"] },

@@ -144,7 +144,7 @@ export type PartitionKind =
   | "OPEN_UPLOADS"
   | "NOTED_HEARTBEAT"
   | "LOG"
-  | "HOLES"
+  | "GAPS"
   | "WEBHOOK"
   | "WEBHOOK_LIMIT"
   | "WEBHOOK_SECRET"

@@ -208,7 +208,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     retentionUnfinished: ownMetric(stack, "RetentionUnfinished", Stats.MINIMUM, "Retention unfinished").with({
       period: Duration.hours(1),
     }),
-    /** Seconds since changes of an organization first failed to be appended. The sweep tries holes every ten minutes. */
+    /** Seconds since changes of an organization first failed to be appended. The sweep tries gaps every ten minutes. */
     changesFailingSeconds: ownMetric(stack, "ChangesFailingSeconds", Stats.MAXIMUM, "Failing changes").with({
       period: QUARTER_HOUR,
     }),

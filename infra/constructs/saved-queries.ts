@@ -57,7 +57,7 @@ export const SAVED_QUERIES = {
     "limit 10000",
   ],
   "changes that wait": [
-    'filter message in ["changes are not in the queue yet", "changes are not in the log yet", "changes are given up for a hole"]',
+    'filter message in ["changes are not in the queue yet", "changes are not in the log yet", "changes are given up for a gap"]',
     "stats count(*) as tries, latest(error.message) as reason, latest(@timestamp) as last by organization, message",
     "sort last desc",
     "limit 100",

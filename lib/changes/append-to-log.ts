@@ -12,7 +12,7 @@ const READ_BEFORE_APPENDING = 2;
 const READ_TO_EXPIRE = 25;
 
 /** Entries to append: ids of work items, or the mark that entries may be missing. */
-export type Entries = readonly string[] | "hole";
+export type Entries = readonly string[] | "gap";
 
 /** Lets the webhooks of an organization know of its newest mark, and of upload jobs that were written. */
 export type RingWebhooks = (organization: string, mark: number | undefined, jobs: readonly string[]) => Promise<void>;
@@ -49,10 +49,10 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
   }
 
   function segmentOf(entries: Entries, first: number, time: number): Segment {
-    const ids = entries === "hole" ? [] : entries.slice(0, SEGMENT_ENTRIES_MAX);
-    const isHole = entries === "hole";
-    const next = isHole ? Math.max(first + 1, time * MICROSECONDS) : first + ids.length;
-    return { first, next, ids, isHole, time, expiresAt: undefined };
+    const ids = entries === "gap" ? [] : entries.slice(0, SEGMENT_ENTRIES_MAX);
+    const isGap = entries === "gap";
+    const next = isGap ? Math.max(first + 1, time * MICROSECONDS) : first + ids.length;
+    return { first, next, ids, isGap, time, expiresAt: undefined };
   }
 
   /** Appends one segment. @returns the entries that are left, and the mark; undefined if another append has taken its number */
@@ -72,7 +72,7 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
       // The next append does it: to repeat this one would only repeat its entries.
       log.warn("segments of a change log keep for now", { organization, error: String(error) });
     });
-    return { left: entries === "hole" ? [] : entries.slice(segment.ids.length), mark: segment.next - 1 };
+    return { left: entries === "gap" ? [] : entries.slice(segment.ids.length), mark: segment.next - 1 };
   }
 
   return async (organization: string, entries: Entries, until: number): Promise<number | undefined> => {

@@ -8,7 +8,7 @@ import { isoTime } from "../clock.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
 import { createAppend, type RingWebhooks } from "./append-to-log.ts";
 import { messageIn } from "./change-messages.ts";
-import { createDueHoles } from "./due-holes.ts";
+import { createDueGaps } from "./due-gaps.ts";
 import { createFailures } from "./failing-changes.ts";
 
 /** Reserved at the end of the function's time to give back what failed. */
@@ -28,7 +28,7 @@ function receivesOf(records: readonly SQSRecord[]): number {
  * Makes the handler that appends changes to the logs of their organizations. The messages of an organization come one
  * batch at a time: what fails waits with those behind it, and others' go on. If a store is busy or out, they come
  * again soon, however often. If one log can't be appended to for another reason, its messages wait for as long as
- * `createFailures` says, and are then given up for a hole, as are messages that can't be read. To append late is equally
+ * `createFailures` says, and are then given up for a gap, as are messages that can't be read. To append late is equally
  * exact: entries name items.
  * @param ring called after each append, before its messages leave the queue
  */
@@ -38,7 +38,7 @@ export function createAppendChanges(
 ): QueueWorker {
   const { clock, log, sqs, environment } = runtime;
   const append = createAppend(runtime);
-  const dueHoles = createDueHoles(runtime);
+  const dueGaps = createDueGaps(runtime);
   const failures = createFailures(runtime);
 
   async function giveUpUnreadable(organization: string): Promise<void> {
@@ -66,7 +66,7 @@ export function createAppendChanges(
       // Before the messages leave their queue: if it fails, they come again.
       await ring(organization, mark, [...jobs]);
       // What has failed before is received again.
-      if (receivesOf(records) > 1) await dueHoles.clearFailing(organization);
+      if (receivesOf(records) > 1) await dueGaps.clearFailing(organization);
       return [];
     } catch (error) {
       const written = isoTime(Math.min(...received.map(({ message }) => message.writtenAt)));

@@ -3,7 +3,7 @@ import type { WrittenKey } from "../aws/stream-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { mapConcurrently } from "../retry.ts";
 import { bodyOf } from "./change-messages.ts";
-import { createDueHoles } from "./due-holes.ts";
+import { createDueGaps } from "./due-gaps.ts";
 import { createHeartbeatNotes, STREAM_KEEPS_MS } from "./heartbeats.ts";
 
 const CONCURRENT_NOTES = 16;
@@ -63,7 +63,7 @@ function entryOf(organization: string, changes: readonly Change[], Id: string) {
 export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQueue">) {
   const { clock, log, sqs, environment } = runtime;
   const notes = createHeartbeatNotes(runtime);
-  const dueHoles = createDueHoles(runtime);
+  const dueGaps = createDueGaps(runtime);
 
   /** @returns errors by the organizations whose changes may not be in the queue */
   async function sendAll(changes: readonly Change[]): Promise<ReadonlyMap<string, unknown>> {
@@ -81,7 +81,7 @@ export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQue
     const heartbeats = heartbeatsIn(records);
     const noted = heartbeats.size === 0 ? new Map<string, number>() : await notes.read([...heartbeats.keys()]);
     const known = [...records.map(({ createdAt }) => createdAt), ...noted.values()];
-    if (known.some((time) => now - time > STREAM_KEEPS_MS)) await dueHoles.noteAll();
+    if (known.some((time) => now - time > STREAM_KEEPS_MS)) await dueGaps.noteAll();
     await mapConcurrently([...heartbeats], CONCURRENT_NOTES, ([number, created]) => notes.note(number, created));
   }
 

@@ -4,55 +4,55 @@ import { listOrganizationIds } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
 import { type OriginRuntime, writeOrigin } from "../store/table-origin.ts";
 import { createAppend, type RingWebhooks } from "./append-to-log.ts";
-import { createDueHoles, type DueHole } from "./due-holes.ts";
+import { createDueGaps, type DueGap } from "./due-gaps.ts";
 import { createFailures } from "./failing-changes.ts";
 import { writeHeartbeats } from "./heartbeats.ts";
 
 const CONCURRENT_LOGS = 16;
 
 /**
- * Makes the function that writes heartbeats and the table's origin, and puts holes into the logs where they are due: of all organizations, or of
- * single ones. One whose log can't be appended to has its hole noted for the next sweeps, so that no other is put
+ * Makes the function that writes heartbeats and the table's origin, and puts gaps into the logs where they are due: of all organizations, or of
+ * single ones. One whose log can't be appended to has its gap noted for the next sweeps, so that no other is put
  * twice. A sweep that is interrupted continues at its next call, after the organizations that have theirs.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */
 export function createSweepChanges(runtime: RuntimeWith<"changes" | "access"> & OriginRuntime, ring: RingWebhooks) {
   const append = createAppend(runtime);
-  const dueHoles = createDueHoles(runtime);
+  const dueGaps = createDueGaps(runtime);
   const failures = createFailures(runtime);
   /** A reader that is rung then finds that it has to load everything again. */
-  const putHole = async (organization: string, until: number): Promise<void> => {
-    const mark = await append(organization, "hole", until);
+  const putGap = async (organization: string, until: number): Promise<void> => {
+    const mark = await append(organization, "gap", until);
     await ring(organization, mark, []).catch((error: unknown) => {
       if (isUnavailable(error)) throw error;
-      // The hole is put. Another one at each sweep would let no reader load.
-      runtime.log.error("webhooks are not rung for a hole", { organization, error: error as Error });
+      // The gap is put. Another one at each sweep would let no reader load.
+      runtime.log.error("webhooks are not rung for a gap", { organization, error: error as Error });
     });
   };
   return async (until: number): Promise<void> => {
     await writeHeartbeats(runtime);
     await writeOrigin(runtime);
-    const due = await dueHoles.readAll();
+    const due = await dueGaps.readAll();
     if (due !== undefined) {
       for await (const organizations of listOrganizationIds(runtime, due.after)) {
         if (runtime.clock() > until) return;
         await mapConcurrently(organizations, CONCURRENT_LOGS, (organization) =>
-          putHole(organization, until).catch(() => dueHoles.noteOne(organization)),
+          putGap(organization, until).catch(() => dueGaps.noteOne(organization)),
         );
         const last = organizations.at(-1);
-        if (last !== undefined && !(await dueHoles.keepPlace(due, last))) return;
+        if (last !== undefined && !(await dueGaps.keepPlace(due, last))) return;
       }
-      await dueHoles.clearAll(due);
+      await dueGaps.clearAll(due);
     }
-    const put = async (hole: DueHole): Promise<void> => {
+    const put = async (gap: DueGap): Promise<void> => {
       try {
-        await putHole(hole.organization, until);
-        await dueHoles.clearOne(hole);
+        await putGap(gap.organization, until);
+        await dueGaps.clearOne(gap);
       } catch (error) {
         if (isUnavailable(error)) throw error;
-        await failures.note(hole.organization, error);
+        await failures.note(gap.organization, error);
       }
     };
-    for await (const holes of dueHoles.listOnes()) await mapConcurrently(holes, CONCURRENT_LOGS, put);
+    for await (const gaps of dueGaps.listOnes()) await mapConcurrently(gaps, CONCURRENT_LOGS, put);
   };
 }

@@ -76,7 +76,7 @@ export function createReadChanges(
 
   async function readLogPage(organization: Organization, mark: number, query: PageQuery): Promise<ChangesPage> {
     const page = readLog(changeLog, organization, mark, query.limit, clock());
-    // What it held is missing, like what a hole stands for.
+    // What it held is missing, like what a gap stands for.
     const { entries, next: end, more } = await page.catch(onDamaged(() => new ResyncRequiredError()));
     const { count, data } = await readEntries(organization, entries, query.withEvents);
     const cut = count < entries.length ? entries[count - 1] : undefined;

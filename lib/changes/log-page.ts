@@ -33,7 +33,7 @@ async function assertComplete(
   if (wanted < changesFrom) throw new ResyncRequiredError();
   const isNext = wanted === (at === undefined ? changesFrom : at.next);
   const isInside = at !== undefined && wanted < at.next;
-  if (isNext || (isInside && isKept(at, now) && !at.isHole)) return;
+  if (isNext || (isInside && isKept(at, now) && !at.isGap)) return;
   if (isInside) throw new ResyncRequiredError();
   const { segments } = await log.read(id, { from: wanted, limit: 1 });
   if (segments.length > 0 || (at !== undefined && !isKept(at, now))) throw new ResyncRequiredError();
@@ -81,11 +81,11 @@ export async function readLog(
   const page = (more: boolean): LogPage => ({ entries: [...last.values()], next, more });
 
   let expected = at === undefined ? changesFrom : at.next;
-  if (at !== undefined && isKept(at, now) && !at.isHole && !take(at)) return page(true);
+  if (at !== undefined && isKept(at, now) && !at.isGap && !take(at)) return page(true);
   for (let reads = 0; ; reads++) {
     const { segments, hasMore } = await log.read(id, { from: expected, limit: segmentsFor(limit, at, last.size) });
     for (const segment of segments) {
-      if (segment.first !== expected || segment.isHole || !isKept(segment, now)) throw new ResyncRequiredError();
+      if (segment.first !== expected || segment.isGap || !isKept(segment, now)) throw new ResyncRequiredError();
       expected = segment.next;
       if (!take(segment)) return page(true);
     }

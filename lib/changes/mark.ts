@@ -102,7 +102,7 @@ export async function markSince(log: ChangeLog, { id, changesFrom }: Organizatio
 /**
  * The mark from which the log must follow a list that is read from now on: after the newest segment that is old enough
  * for the list to show all of its items.
- * @throws StoreBusyError while there is a hole after it: what the list doesn't show yet may be missing from the log too
+ * @throws StoreBusyError while there is a gap after it: what the list doesn't show yet may be missing from the log too
  */
 export async function markBeforeList(log: ChangeLog, { id, changesFrom }: Organization, now: number): Promise<number> {
   let oldestKept: number | undefined;
@@ -112,7 +112,7 @@ export async function markBeforeList(log: ChangeLog, { id, changesFrom }: Organi
     for (const segment of segments) {
       if (segment.time <= now - MARGIN_MS) return segment.next - 1;
       if (!isKept(segment, now)) return (oldestKept ?? segment.next) - 1;
-      if (segment.isHole) {
+      if (segment.isGap) {
         const seconds = Math.ceil((segment.time + MARGIN_MS - now) / 1000);
         throw new StoreBusyError("changes may have been lost a short time ago; retry later", seconds);
       }

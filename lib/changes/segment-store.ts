@@ -48,8 +48,8 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
     },
     /** @returns whether it was appended; false if another segment begins with the same number */
     put: async (organization: string, segment: Segment): Promise<boolean> => {
-      const { first, next, time, ids, isHole } = segment;
-      const Item = { ...segmentKey(organization, first), next, time, ...(!isHole && { ids: packIds(ids) }) };
+      const { first, next, time, ids, isGap } = segment;
+      const Item = { ...segmentKey(organization, first), next, time, ...(!isGap && { ids: packIds(ids) }) };
       const ConditionExpression = "attribute_not_exists(pk)";
       return (await tryWrite(dynamodb, new PutCommand({ TableName: table, Item, ConditionExpression }))) !== undefined;
     },

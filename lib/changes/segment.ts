@@ -10,7 +10,7 @@ const ID_BYTES = 16;
 const NUMBER_DIGITS = 16;
 
 /**
- * A part of an organization's log: entries with consecutive numbers, each the id of a work item that was written. A hole
+ * A part of an organization's log: entries with consecutive numbers, each the id of a work item that was written. A gap
  * has none: it marks changes that may have been lost.
  */
 export interface Segment {
@@ -19,7 +19,7 @@ export interface Segment {
   /** The number after the last entry, with which the next segment begins. */
   readonly next: number;
   readonly ids: readonly string[];
-  readonly isHole: boolean;
+  readonly isGap: boolean;
   /** When it was appended, in milliseconds since the epoch; never before the segment that precedes it. */
   readonly time: number;
   /** Seconds since the epoch from which on it counts as absent. The newest segment has none. */
@@ -67,7 +67,7 @@ const decode = decoderOf(
     sk: z.string(),
     next: z.int(),
     time: z.int(),
-    /** Absent from a hole. */
+    /** Absent from a gap. */
     ids: z.string().optional(),
     [TIME_TO_LIVE]: z.int().optional(),
   }),
@@ -76,7 +76,7 @@ const decode = decoderOf(
 /** Decodes a segment. @throws MalformedRecordError */
 export function segmentFrom(record: Readonly<Record<string, unknown>>): Segment {
   const { sk, next, time, ids, [TIME_TO_LIVE]: expiresAt } = decode(record);
-  return { first: Number(sk), next, time, expiresAt, isHole: ids === undefined, ids: unpackIds(ids ?? "") };
+  return { first: Number(sk), next, time, expiresAt, isGap: ids === undefined, ids: unpackIds(ids ?? "") };
 }
 
 /** Whether a segment is kept; one that expired counts as absent, though DynamoDB removes it days later. */

@@ -360,23 +360,23 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: "test/lib/changes/change-stream-worker.test.ts",
   },
   "late heartbeat": {
-    defect: "no hole is put for what the stream has dropped",
+    defect: "no gap is put for what the stream has dropped",
     file: "lib/changes/change-stream-worker.ts",
     text: "now - time > STREAM_KEEPS_MS",
     instead: "now - time > Infinity",
     foundBy: "test/lib/changes/change-stream-worker.test.ts",
   },
   "given up": {
-    defect: "no hole is put for changes that can't be appended",
+    defect: "no gap is put for changes that can't be appended",
     file: "lib/changes/failing-changes.ts",
     text: "    await giveUp(organization, error);\n",
     instead: "",
     foundBy: ["standstills"],
     story: "erasures",
   },
-  "hole meanwhile": {
-    defect: "a hole that was being put counts for what is given up meanwhile",
-    file: "lib/changes/due-holes.ts",
+  "gap meanwhile": {
+    defect: "a gap that was being put counts for what is given up meanwhile",
+    file: "lib/changes/due-gaps.ts",
     text: "SET id = :id, since",
     instead: "SET id = if_not_exists(id, :id), since",
     foundBy: "test/lib/changes/change-queue-worker.test.ts",
@@ -384,7 +384,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "first failure": {
     defect: "changes are given up early, because an earlier failure still counts",
     file: "lib/changes/change-queue-worker.ts",
-    text: "if (receivesOf(records) > 1) await dueHoles.clearFailing(organization);",
+    text: "if (receivesOf(records) > 1) await dueGaps.clearFailing(organization);",
     instead: "",
     foundBy: "test/lib/changes/change-queue-worker.test.ts",
   },

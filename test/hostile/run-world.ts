@@ -30,7 +30,7 @@ const ITEM_CALLERS = 3;
 const MINUTE_MS = 60_000;
 /** Time for everything that was frozen or late to come to its end. */
 const REST_MS = 20 * MINUTE_MS;
-/** More than a shard is held, and holes are put. */
+/** More than a shard is held, and gaps are put. */
 const CALM_ROUNDS = 16;
 const CALM_ROUND_MS = 2 * 60 * MINUTE_MS;
 

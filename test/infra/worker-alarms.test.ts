@@ -146,7 +146,7 @@ describe("the change feed", () => {
     ]);
   });
 
-  test("triggers ChangesFailing when an organization can't be appended to for 15 minutes, also while its hole can't be put", async () => {
+  test("triggers ChangesFailing when an organization can't be appended to for 15 minutes, also while its gap can't be put", async () => {
     const service = await createWatchedService();
     const { id } = service.organization;
     await overwrite(service.runtime, "ACCESS_TABLE", organizationRecordKey(id), "changes_from");

@@ -136,7 +136,7 @@ function describeFeed(state: FeedState): string {
     (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`) +
     (state.waiting_messages === 0 ? "" : `; ${state.waiting_messages} messages wait, of all organizations`) +
     (state.failing_since === null ? "" : `; STOPPED: no change could be appended since ${state.failing_since}`) +
-    (state.is_hole_due ? "; changes were lost, and its readers will load everything again" : "")
+    (state.is_gap_due ? "; changes were lost, and its readers will load everything again" : "")
   );
 }
 

@@ -2,7 +2,7 @@ import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { createAppend } from "../../../lib/changes/append-to-log.ts";
 import { type ChangeLog, createChangeLog } from "../../../lib/changes/segment-store.ts";
-import { createDueHoles } from "../../../lib/changes/due-holes.ts";
+import { createDueGaps } from "../../../lib/changes/due-gaps.ts";
 import { createHeartbeatNotes } from "../../../lib/changes/heartbeats.ts";
 import { isKept } from "../../../lib/changes/segment.ts";
 import { isoTime } from "../../../lib/clock.ts";
@@ -24,8 +24,8 @@ export interface FeedState {
   readonly complete_until: string | null;
   /** Since when changes of this organization can't be appended and wait; null if they can. */
   readonly failing_since: string | null;
-  /** Whether changes of this organization are lost, and a hole is still to be put for them. */
-  readonly is_hole_due: boolean;
+  /** Whether changes of this organization are lost, and a gap is still to be put for them. */
+  readonly is_gap_due: boolean;
   /** Messages with changes of any organization that are not in a log yet, about. */
   readonly waiting_messages: number;
 }
@@ -59,7 +59,7 @@ async function oldestMark(log: ChangeLog, organization: string, from: number, no
     const { segments, hasMore } = await log.read(organization, { from, to, limit: SEGMENTS_PER_READ, first: "newest" });
     for (const segment of segments) {
       if (!isKept(segment, now)) return (oldest ?? segment.next) - 1;
-      if (segment.isHole) return segment.next - 1;
+      if (segment.isGap) return segment.next - 1;
       oldest = segment.first;
     }
     if (!hasMore || oldest === undefined) return (oldest ?? from) - 1;
@@ -74,23 +74,23 @@ export async function readFeedState(runtime: FeedRuntime, organization: string):
   if (first === undefined) return undefined;
   const { segments } = await log.read(organization, { from: first, limit: 1, first: "newest" });
   const [newest] = segments;
-  const hole = await createDueHoles(runtime).readOne(organization);
-  const isHoleDue = hole !== undefined && !hole.isWaiting;
+  const gap = await createDueGaps(runtime).readOne(organization);
+  const isGapDue = gap !== undefined && !gap.isWaiting;
   const waiting = await countWaiting(runtime);
-  const complete = isHoleDue ? undefined : await readComplete(runtime, waiting);
+  const complete = isGapDue ? undefined : await readComplete(runtime, waiting);
   return {
     organization,
     oldest_mark: await oldestMark(log, organization, first, runtime.clock()),
     newest_mark: (newest?.next ?? first) - 1,
     newest_at: newest === undefined ? null : isoTime(newest.time),
     complete_until: complete === undefined ? null : isoTime(complete),
-    failing_since: hole?.isWaiting === true ? isoTime(hole.since) : null,
-    is_hole_due: isHoleDue,
+    failing_since: gap?.isWaiting === true ? isoTime(gap.since) : null,
+    is_gap_due: isGapDue,
     waiting_messages: waiting,
   };
 }
 
 /** Makes all readers of an organization's feed start over: their marks become a 410. */
 export async function resyncFeed(runtime: RuntimeWith<"changes" | "access">, organization: string): Promise<void> {
-  await createAppend(runtime)(organization, "hole", runtime.clock() + APPEND_MS);
+  await createAppend(runtime)(organization, "gap", runtime.clock() + APPEND_MS);
 }

@@ -1,5 +1,5 @@
 import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import { holeKey } from "../../../lib/changes/due-holes.ts";
+import { gapKey } from "../../../lib/changes/due-gaps.ts";
 import { keyRecordKey, listedKeyKey, listedOrganizationKey } from "../../../lib/organizations/access-store.ts";
 import { keyUseKey } from "../../../lib/organizations/key-use.ts";
 import { rateLimitKey } from "../../../lib/organizations/limit-record.ts";
@@ -104,7 +104,7 @@ export const lastRecords: Readonly<
     listedOrganizationKey(organization),
   ],
   // Its log is erased in every pass, and nothing is added to it while the organization is being erased.
-  changes: (organization) => [holeKey(organization)],
+  changes: (organization) => [gapKey(organization)],
   // Erased in every pass: no key can create one while the organization is being erased.
   webhooks: () => [],
   // It says that the organization was erased, and by whom.

@@ -21,8 +21,8 @@ export interface Life {
   readonly at: number;
   /** Changes when the organization is made again; empty while it is erased. */
   readonly secret: string;
-  /** How many holes were put into its log. */
-  readonly holes: number;
+  /** How many gaps were put into its log. */
+  readonly gaps: number;
 }
 
 const KEPT_MS = 29 * 24 * 3_600_000;
@@ -64,7 +64,7 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
       // A response to a reader that has started again in the meantime.
       if (asked !== mark) return;
       if (status === 410) {
-        const isSame = known?.secret === after.secret && after.secret !== "" && known.holes === after.holes;
+        const isSame = known?.secret === after.secret && after.secret !== "" && known.gaps === after.gaps;
         if (known !== undefined && isSame && after.at - known.at < KEPT_MS) wrong.push(`410 too early: ${asked}`);
         begin();
       } else if (status === 422) {

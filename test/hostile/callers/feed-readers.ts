@@ -33,7 +33,7 @@ export function createFeedReaders(
       at: world.clock(),
       // What is being erased has no log: no answer about its marks is wrong.
       secret: customer.isErasing ? "" : organization.cursorSecret,
-      holes: segments.filter(({ isHole }) => isHole).length,
+      gaps: segments.filter(({ isGap }) => isGap).length,
     };
   };
   const read = async (copy: Copy, isCalm: boolean): Promise<void> => {

@@ -7,7 +7,7 @@ import { create as createSweepChanges } from "../../../functions/sweep-changes.t
 import { createAppend } from "../../../lib/changes/append-to-log.ts";
 import { bodyOf } from "../../../lib/changes/change-messages.ts";
 import { createChangeLog } from "../../../lib/changes/segment-store.ts";
-import { holeKey } from "../../../lib/changes/due-holes.ts";
+import { gapKey } from "../../../lib/changes/due-gaps.ts";
 import { createFailures } from "../../../lib/changes/failing-changes.ts";
 import { segmentKey } from "../../../lib/changes/segment.ts";
 import { workItemId } from "../../../lib/identity.ts";
@@ -47,7 +47,7 @@ const sweep = () => createSweepChanges(runtime)({}, lambdaContext(120_000, clock
 const segments = async (owner: string) => (await createChangeLog(runtime).read(owner, { limit: 100 })).segments;
 const logged = async (owner: string) => (await segments(owner)).flatMap(({ ids }) => ids);
 const idsOf = (owner: string, ...names: readonly string[]) => names.map((name) => workItemId(owner, name));
-const holesOf = async (owner: string) => (await segments(owner)).filter(({ isHole }) => isHole).length;
+const gapsOf = async (owner: string) => (await segments(owner)).filter(({ isGap }) => isGap).length;
 
 /** Ways in which an organization's log can't be appended to. Each returns what repairs it. */
 const damages = {
@@ -91,10 +91,10 @@ describe.each(Object.entries(damages))("while %s", (_, damage) => {
     expect((await logged(sick)).slice(-4)).toEqual(idsOf(sick, "1", "2", "3", "4"));
     expect(await queue.waiting()).toBe(0);
     await sweep();
-    expect([await holesOf(sick), await holesOf(well)]).toEqual([0, 0]);
+    expect([await gapsOf(sick), await gapsOf(well)]).toEqual([0, 0]);
   });
 
-  test("its changes are given up an hour after the first failure, for one hole once it can be put", async () => {
+  test("its changes are given up an hour after the first failure, for one gap once it can be put", async () => {
     const repair = await damage();
     await send(item(sick, "1"));
     expect(await queue.drain()).toBe(1);
@@ -113,7 +113,7 @@ describe.each(Object.entries(damages))("while %s", (_, damage) => {
     await queue.drain();
     for (let times = 0; times < 2; times++) await sweep();
     expect((await logged(sick)).slice(before.length)).toEqual(idsOf(sick, "4"));
-    expect([await holesOf(sick), await holesOf(well)]).toEqual([1, 0]);
+    expect([await gapsOf(sick), await gapsOf(well)]).toEqual([1, 0]);
   });
 });
 
@@ -136,7 +136,7 @@ describe("an organization that can't be appended to", () => {
     expect(await again()).toBe(0);
     stop();
     await sweep();
-    expect(await holesOf(sick)).toBe(1);
+    expect(await gapsOf(sick)).toBe(1);
   });
 
   test("waits for as long again after its changes were appended", async () => {
@@ -152,7 +152,7 @@ describe("an organization that can't be appended to", () => {
     expect(await logged(sick)).toEqual(idsOf(sick, "a", "b"));
   });
 
-  test("gets another hole for what is given up while the sweep puts one", async () => {
+  test("gets another gap for what is given up while the sweep puts one", async () => {
     const repair = await damageRecord();
     await send(item(sick, "a"));
     await queue.drain();
@@ -168,34 +168,34 @@ describe("an organization that can't be appended to", () => {
     });
     await sweep();
     stop();
-    expect(await holesOf(sick)).toBe(1);
+    expect(await gapsOf(sick)).toBe(1);
     for (let times = 0; times < 2; times++) await sweep();
-    expect(await holesOf(sick)).toBe(2);
+    expect(await gapsOf(sick)).toBe(2);
   });
 
-  test("is named to operators, until its changes are appended, and while its hole is due", async () => {
+  test("is named to operators, until its changes are appended, and while its gap is due", async () => {
     const stop = breakAppending();
     const heartbeats = Array.from({ length: 64 }, (_, key) => streamRecord(`HEARTBEAT#${key}`, clock() + 60_000));
     await send(item(sick, "a"), ...heartbeats);
     await queue.drain();
-    expect(await readFeedState(runtime, well)).toMatchObject({ failing_since: null, is_hole_due: false });
+    expect(await readFeedState(runtime, well)).toMatchObject({ failing_since: null, is_gap_due: false });
     expect(await readFeedState(runtime, sick)).toMatchObject({
       failing_since: "2026-03-01T12:00:00.000Z",
-      is_hole_due: false,
+      is_gap_due: false,
       complete_until: null,
     });
     clock.advance(DAY_MS);
     await again();
     expect(await readFeedState(runtime, sick)).toMatchObject({
       failing_since: null,
-      is_hole_due: true,
+      is_gap_due: true,
       complete_until: null,
     });
     stop();
     await sweep();
     expect(await readFeedState(runtime, sick)).toMatchObject({
       failing_since: null,
-      is_hole_due: false,
+      is_gap_due: false,
       complete_until: "2026-03-01T12:01:00.000Z",
     });
   });
@@ -259,7 +259,7 @@ describe("changes in the queue", () => {
     expect((await segments(well)).map(({ ids }) => ids)).toEqual([idsOf(well, "a", "b", "c")]);
   });
 
-  test("that can't be read are given up for a hole of their organization alone", async () => {
+  test("that can't be read are given up for a gap of their organization alone", async () => {
     const QueueUrl = runtime.environment.CHANGES_QUEUE_URL;
     for (const [index, MessageBody] of ["nonsense", "{}"].entries()) {
       const ids = { MessageGroupId: sick, MessageDeduplicationId: String(index) };
@@ -268,8 +268,8 @@ describe("changes in the queue", () => {
     await send(item(sick, "a"), item(well, "a"));
     expect(await queue.drain()).toBe(0);
     await sweep();
-    expect([await logged(sick), await holesOf(sick)]).toEqual([idsOf(sick, "a"), 1]);
-    expect([await logged(well), await holesOf(well)]).toEqual([idsOf(well, "a"), 0]);
+    expect([await logged(sick), await gapsOf(sick)]).toEqual([idsOf(sick, "a"), 1]);
+    expect([await logged(well), await gapsOf(well)]).toEqual([idsOf(well, "a"), 0]);
   });
 
   const sendNonsense = async (organization: string): Promise<void> => {
@@ -278,7 +278,7 @@ describe("changes in the queue", () => {
     await runtime.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "nonsense", ...ids }));
   };
 
-  test("that can't be read stay until their hole is noted", async () => {
+  test("that can't be read stay until their gap is noted", async () => {
     await sendNonsense(sick);
     const stop = injectFaults(runtime.dynamodb, (command) => (command === "UpdateItemCommand" ? "throttled" : "none"));
     expect(await queue.drain()).toBe(1);
@@ -296,7 +296,7 @@ describe("changes in the queue", () => {
     expect(await queue.drain()).toBe(0);
     expect(await logged(well)).toEqual(idsOf(well, "a"));
     const { Item } = await runtime.dynamodb.send(
-      new GetCommand({ TableName: runtime.environment.CHANGES_TABLE, Key: holeKey(well) }),
+      new GetCommand({ TableName: runtime.environment.CHANGES_TABLE, Key: gapKey(well) }),
     );
     expect(Item).toBeUndefined();
   });

@@ -153,7 +153,7 @@ describe("an organization that is erased", () => {
       first: organization.changesFrom + 2,
       next: organization.changesFrom + 3,
       ids: idsOf("c"),
-      isHole: false,
+      isGap: false,
       time: clock(),
       expiresAt: undefined,
     };
@@ -171,9 +171,9 @@ describe("an organization that is erased", () => {
 
 describe("heartbeats", () => {
   const heartbeat = (createdAt: number, key = 1) => streamRecord(`HEARTBEAT#${key}`, createdAt, `beat-${createdAt}`);
-  const holes = async () => {
+  const gaps = async () => {
     await sweep();
-    return (await segments()).filter(({ isHole }) => isHole).length;
+    return (await segments()).filter(({ isGap }) => isGap).length;
   };
 
   test("are written by the sweep under 64 keys, and noted by the recorder", async () => {
@@ -187,26 +187,26 @@ describe("heartbeats", () => {
     expect(await stream.take()).toHaveLength(64);
   });
 
-  test("that come after less than 23 hours put no hole", async () => {
+  test("that come after less than 23 hours put no gap", async () => {
     await record(heartbeat(clock()));
     clock.advance(22.9 * HOUR_MS);
     await record(heartbeat(clock()));
-    expect(await holes()).toBe(0);
+    expect(await gaps()).toBe(0);
   });
 
-  test("that come after more than 23 hours put a hole into the logs of all organizations, once", async () => {
+  test("that come after more than 23 hours put a gap into the logs of all organizations, once", async () => {
     const { organization: empty } = await createTestOrganization(runtime);
     await record(item("a"), heartbeat(clock()));
     clock.advance(23.1 * HOUR_MS);
     await record(heartbeat(clock()), item("b"));
     await sweep();
     expect(await segments()).toMatchObject([
-      { isHole: false },
-      { isHole: false },
-      { isHole: true, ids: [], next: clock() * 1000 },
+      { isGap: false },
+      { isGap: false },
+      { isGap: true, ids: [], next: clock() * 1000 },
     ]);
-    expect(await segments(empty.id)).toMatchObject([{ isHole: true, first: empty.changesFrom }]);
-    expect(await holes()).toBe(1);
+    expect(await segments(empty.id)).toMatchObject([{ isGap: true, first: empty.changesFrom }]);
+    expect(await gaps()).toBe(1);
   });
 
   test("count for their own key: another shard's do not hide a gap", async () => {
@@ -215,14 +215,14 @@ describe("heartbeats", () => {
     await record(heartbeat(clock(), 2));
     clock.advance(12 * HOUR_MS);
     await record(heartbeat(clock(), 2));
-    expect(await holes()).toBe(0);
+    expect(await gaps()).toBe(0);
     await record(heartbeat(clock(), 1));
-    expect(await holes()).toBe(1);
+    expect(await gaps()).toBe(1);
   });
 
   test("are not needed to see that a record is almost a day old", async () => {
     await record(streamRecord(`ITEM#${organization.id}#${workItemId(organization.id, "a")}`, clock() - 23.1 * HOUR_MS));
-    expect(await holes()).toBe(1);
+    expect(await gaps()).toBe(1);
   });
 
   test("after a change that isn't in the queue are not noted", async () => {
@@ -232,9 +232,9 @@ describe("heartbeats", () => {
     const { batchItemFailures } = await record(item("a"), heartbeat(clock()));
     stop();
     expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);
-    expect(await holes()).toBe(0);
+    expect(await gaps()).toBe(0);
     await record(item("a"), heartbeat(clock()));
-    expect(await holes()).toBe(1);
+    expect(await gaps()).toBe(1);
   });
 
   test("whose note fails come again with the whole batch", async () => {
@@ -246,7 +246,7 @@ describe("heartbeats", () => {
     expect(batchItemFailures).toEqual([{ itemIdentifier: "a" }]);
   });
 
-  test("put a hole into every log once, also if one can't be appended to, which gets its own later", async () => {
+  test("put a gap into every log once, also if one can't be appended to, which gets its own later", async () => {
     const { organization: other } = await createTestOrganization(runtime, { id: "zzz-last" });
     await record(streamRecord("HEARTBEAT#1", clock() - 23.1 * HOUR_MS));
     const stop = injectFaults(runtime.dynamodb, (command, { Item }) =>
@@ -255,14 +255,14 @@ describe("heartbeats", () => {
     await expect(sweep()).rejects.toThrow(/thrott/i);
     stop();
     for (let again = 0; again < 2; again++) await sweep();
-    const holesOf = async (id: string) => (await segments(id)).filter(({ isHole }) => isHole).length;
-    expect([await holesOf(organization.id), await holesOf(other.id)]).toEqual([1, 1]);
+    const gapsOf = async (id: string) => (await segments(id)).filter(({ isGap }) => isGap).length;
+    expect([await gapsOf(organization.id), await gapsOf(other.id)]).toEqual([1, 1]);
   });
 
-  test.each(["all", "one"])("put their hole once also if what notes that it is due is damaged (%s)", async (due) => {
+  test.each(["all", "one"])("put their gap once also if what notes that it is due is damaged (%s)", async (due) => {
     const sk = due === "all" ? "#DUE" : organization.id;
-    const Item = { pk: `HOLES#${due}`, sk, id: 7, since: 7, after: 7 };
+    const Item = { pk: `GAPS#${due}`, sk, id: 7, since: 7, after: 7 };
     await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.CHANGES_TABLE, Item }));
-    expect([await holes(), await holes()]).toEqual([1, 1]);
+    expect([await gaps(), await gaps()]).toEqual([1, 1]);
   });
 });

@@ -202,12 +202,12 @@ describe("the change feed", () => {
     expect(await customer.status({ after: 5 })).toMatchObject({ status: 410 });
   });
 
-  test("responds with 410 to every mark before a hole, and with 503 to a first load soon after it", async () => {
+  test("responds with 410 to every mark before a gap, and with 503 to a first load soon after it", async () => {
     await customer.apply(...items(2));
     await customer.deliver();
     const { mark } = await readFeed(customer);
     clock.advance(20 * MINUTE_MS);
-    await createAppend(runtime)(customer.organization.id, "hole", Infinity);
+    await createAppend(runtime)(customer.organization.id, "gap", Infinity);
     expect(await customer.status({ after: mark })).toMatchObject({ status: 410 });
     expect(await customer.status({ after: Number(mark) - 1 })).toMatchObject({ status: 410 });
     const early = await customer.status({});
@@ -327,18 +327,18 @@ describe("since", () => {
     expect(externalIds(records)).toEqual(["item-4", "item-5", "item-6"]);
   });
 
-  test("finds a time in a log with a hole, and responds with 410 before the hole", async () => {
+  test("finds a time in a log with a gap, and responds with 410 before the gap", async () => {
     const first = await changeHourly(3);
     clock.advance(60 * MINUTE_MS);
-    const hole = clock();
-    await createAppend(runtime)(customer.organization.id, "hole", Infinity);
+    const gap = clock();
+    await createAppend(runtime)(customer.organization.id, "gap", Infinity);
     clock.advance(60 * MINUTE_MS);
-    await customer.apply({ external_id: "after the hole" });
+    await customer.apply({ external_id: "after the gap" });
     await customer.deliver();
-    for (const time of [first - DAY_MS, first, hole]) {
+    for (const time of [first - DAY_MS, first, gap]) {
       expect(await customer.status(since(time))).toMatchObject({ status: 410 });
     }
-    expect(await changesSince(hole + 30 * MINUTE_MS)).toEqual(["after the hole"]);
+    expect(await changesSince(gap + 30 * MINUTE_MS)).toEqual(["after the gap"]);
   });
 
   test("responds with 410 only if something after it is no longer kept", async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { create as createRecordConversation } from "../../../../functions/record-conversation-upload.ts";
 import { create as createRecordQaScore } from "../../../../functions/record-qa-score.ts";
-import { createDueHoles } from "../../../../lib/changes/due-holes.ts";
+import { createDueGaps } from "../../../../lib/changes/due-gaps.ts";
 import { isoTime } from "../../../../lib/clock.ts";
 import { countForErasure, eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
 import { markErasing } from "../../../../apps/operator/data/erasure-writes.ts";
@@ -42,7 +42,7 @@ describe("erasing an organization", () => {
   it("leaves nothing of it, and everything of the others", async () => {
     await putObject(runtime, "uploads/acme/some/source.csv");
     await putObject(runtime, "uploads/acme-2/some/source.csv");
-    await createDueHoles(runtime).noteOne("acme");
+    await createDueGaps(runtime).noteOne("acme");
     const before = await tracesOf(runtime, "acme-2");
     const counted = await countForErasure(operatorOf(runtime), "acme");
     const receipt = await eraseOrganization(operatorOf(runtime), "acme", { sleep });
