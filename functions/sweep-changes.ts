@@ -5,7 +5,7 @@ import { lambda } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createHeartbeatNotes } from "../lib/changes/heartbeats.ts";
 import { createSweepChanges } from "../lib/changes/change-sweep.ts";
-import { createRing } from "../lib/webhooks/ring.ts";
+import { createNotifyWebhooks } from "../lib/webhooks/notify-webhooks.ts";
 import { workers } from "./workers.ts";
 
 /** Reserved at the end of the function's time, for the log that it is writing. */
@@ -18,7 +18,7 @@ export const { create, handler } = lambda(
   (runtime) => {
     const metrics = new Metrics();
     const { readAgeSeconds } = createHeartbeatNotes(runtime);
-    const sweep = createSweepChanges(runtime, createRing(runtime));
+    const sweep = createSweepChanges(runtime, createNotifyWebhooks(runtime));
     return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
       const until = runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS;
       // Before the next heartbeats: the noted ones are those of the last sweep.

@@ -99,7 +99,7 @@ const rows = {
     },
   },
   appendChanges: {
-    summary: "Appends changes to the change logs of their organizations, and rings their webhooks",
+    summary: "Appends changes to the change logs of their organizations, and notifies their webhooks",
     trigger: {
       kind: "queue",
       queue: "changesQueue",
@@ -149,7 +149,7 @@ const rows = {
     },
   },
   sweepWebhooks: {
-    summary: "Has endpoints called that are due although no message says so, and rings new ones",
+    summary: "Has endpoints called that are due although no message says so, and new ones",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
       access: { actions: ["GetItem"] },
@@ -164,7 +164,7 @@ const rows = {
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: {
-        // It writes the mark of an item whose events are left.
+        // It writes the tombstone of an item whose events are left.
         actions: ["Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         partitions: ["ITEM", "LIST_ITEM", "LIST_DELETED_ITEM"],
         writes: ["ITEM"],

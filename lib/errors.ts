@@ -138,7 +138,7 @@ export class StateConflictError extends WorkItemsError {
   override readonly name: string = "StateConflictError";
 }
 
-/** The mark of a change feed can no longer be used: its changes are not kept any more, or some may be missing. */
+/** The cursor of a change feed can no longer be used: its changes are not kept any more, or some may be missing. */
 export class ResyncRequiredError extends WorkItemsError {
   override readonly name: string = "ResyncRequiredError";
   constructor() {

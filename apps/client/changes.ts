@@ -14,7 +14,7 @@ export interface ChangesPage<T = Change> {
 
 /** Where to begin, and whether to continue. */
 export interface FeedOptions {
-  /** The mark of an earlier page, the `sequence` of a change, or `now`. @default all work items, then what changed */
+  /** The cursor of an earlier page, the `sequence` of a change, or `now`. @default all work items, then what changed */
   readonly after?: string | number | undefined;
   /** Whether to wait for further changes at the end of the feed. @default false */
   readonly follow?: boolean;
@@ -23,17 +23,17 @@ export interface FeedOptions {
 
 /** Keeps a copy of all work items. */
 export interface CopyOptions extends FeedOptions {
-  /** The last mark that was saved. @default a first load */
+  /** The last cursor that was saved. @default a first load */
   readonly after?: string | undefined;
-  /** Empties the copy. Called before a first load, also if the changes after the mark are not kept any more. */
+  /** Empties the copy. Called before a first load, also if the changes after the cursor are not kept any more. */
   readonly startOver: () => unknown;
   /** Replaces items of the copy by `id`, or deletes them. The same changes can come twice. */
   readonly apply: (changes: readonly Change[]) => unknown;
-  /** Saves the mark to resume from. Called once what came before it has been applied. */
-  readonly saveMark: (mark: string) => unknown;
+  /** Saves the cursor to resume from. Called once what came before it has been applied. */
+  readonly saveCursor: (cursor: string) => unknown;
 }
 
-/** Reads the page after a mark. */
+/** Reads the page after a cursor. */
 type ReadPage<T> = (after: string | number | undefined) => Promise<ChangesPage<T>>;
 
 /** Milliseconds between requests at the end of the feed. */
@@ -44,10 +44,10 @@ export async function* changePages<T>(
   readPage: ReadPage<T>,
   { after, follow = false, signal }: FeedOptions,
 ): AsyncGenerator<ChangesPage<T>, void, undefined> {
-  for (let mark = after; ;) {
-    const page = await readPage(mark);
+  for (let cursor = after; ;) {
+    const page = await readPage(cursor);
     yield page;
-    mark = page.meta.page.next;
+    cursor = page.meta.page.next;
     if (page.meta.page.more) continue;
     if (!follow) return;
     await waitByTimer(FOLLOW_MS, signal);
@@ -60,7 +60,7 @@ function isResyncRequired(error: unknown): boolean {
 
 /** Loads all work items or resumes, follows their changes, and starts over where changes are not kept. */
 async function copyChanges(readPage: ReadPage<Change>, options: CopyOptions): Promise<void> {
-  const { startOver, apply, saveMark } = options;
+  const { startOver, apply, saveCursor } = options;
   const readOrStartOver: ReadPage<Change> = async (after) => {
     try {
       if (after !== undefined) return await readPage(after);
@@ -73,13 +73,13 @@ async function copyChanges(readPage: ReadPage<Change>, options: CopyOptions): Pr
   };
   for await (const { data, meta } of changePages(readOrStartOver, options)) {
     await apply(data);
-    await saveMark(meta.page.next);
+    await saveCursor(meta.page.next);
   }
 }
 
 /** How the change feed is read. */
 export interface ChangesOptions extends FeedOptions {
-  /** Starts with what changed at this time or later (`2026-01-31T09:30:00Z`), instead of after a mark. */
+  /** Starts with what changed at this time or later (`2026-01-31T09:30:00Z`), instead of after a cursor. */
   readonly since?: string | undefined;
   /** Records of one request, at most 1,000. @default 100 */
   readonly limit?: number;
@@ -106,12 +106,12 @@ export function changeCalls(http: Http) {
       return bodyOf(http.GET("/v1/work_items/changes", { params: { query }, ...(signal && { signal }) }));
     };
 
-  /** Yields all work items or what changed after a mark, each as it is now. @throws ApiError with 410: start over */
+  /** Yields all work items or what changed after a cursor, each as it is now. @throws ApiError with 410: start over */
   const changes = async function* (options: ChangesOptions = {}) {
     for await (const { data } of changePages(changesReader(options), options)) yield* data;
   };
 
-  /** Keeps a copy of all work items: loads it first, resumes after a saved mark, and starts over where it has to. */
+  /** Keeps a copy of all work items: loads it first, resumes after a saved cursor, and starts over where it has to. */
   const copy = (options: CopyOptions & Pick<ChangesOptions, "withEvents" | "limit">): Promise<void> =>
     copyChanges(changesReader(options), options);
 

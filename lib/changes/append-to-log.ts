@@ -11,18 +11,22 @@ const MICROSECONDS = 1000;
 const READ_BEFORE_APPENDING = 2;
 const READ_TO_EXPIRE = 25;
 
-/** Entries to append: ids of work items, or the mark that entries may be missing. */
+/** Entries to append: ids of work items, or a gap, since entries may be missing. */
 export type Entries = readonly string[] | "gap";
 
-/** Lets the webhooks of an organization know of its newest mark, and of upload jobs that were written. */
-export type RingWebhooks = (organization: string, mark: number | undefined, jobs: readonly string[]) => Promise<void>;
+/** Lets the webhooks of an organization know of its newest position, and of upload jobs that were written. */
+export type NotifyWebhooks = (
+  organization: string,
+  position: number | undefined,
+  jobs: readonly string[],
+) => Promise<void>;
 
 /**
  * Makes the function that appends entries to an organization's log, after all that are in it. Of several that append at
  * the same time one wins, and the others ask again: numbers have no gaps, and none is given twice. Nothing is cached,
  * and every try reads the organization again, so that one that was erased and made again stays above its old numbers.
  * A repeated call appends the entries of a lost response twice, which is harmless: they name items, not values.
- * @returns a function that returns the mark after the entries; undefined for an organization that doesn't exist or is
+ * @returns a function that returns the position after the entries; undefined for an organization that doesn't exist or is
  * being erased. It throws StoreBusyError once the time is over.
  */
 export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
@@ -55,16 +59,16 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
     return { first, next, ids, isGap, time, expiresAt: undefined };
   }
 
-  /** Appends one segment. @returns the entries that are left, and the mark; undefined if another append has taken its number */
+  /** Appends one segment. @returns the entries that are left, and the position; undefined if another append has taken its number */
   async function appendSegment(
     organization: string,
     entries: Entries,
-  ): Promise<{ readonly left: Entries; readonly mark: number | undefined } | undefined> {
+  ): Promise<{ readonly left: Entries; readonly position: number | undefined } | undefined> {
     const start = await readFirstNumber(runtime, organization);
-    if (start === undefined) return { left: [], mark: undefined };
+    if (start === undefined) return { left: [], position: undefined };
     const { segments } = await changeLog.read(organization, { limit: READ_BEFORE_APPENDING, first: "newest" });
     const [newest] = segments;
-    // The time is taken after the Query, and never goes back: a first load takes its mark by it.
+    // The time is taken after the Query, and never goes back: a first load takes its position by it.
     const time = Math.max(clock(), newest?.time ?? 0);
     const segment = segmentOf(entries, Math.max(start, newest?.next ?? 0), time);
     if (!(await changeLog.put(organization, segment))) return undefined;
@@ -72,16 +76,16 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
       // The next append does it: to repeat this one would only repeat its entries.
       log.warn("segments of a change log keep for now", { organization, error: String(error) });
     });
-    return { left: entries === "gap" ? [] : entries.slice(segment.ids.length), mark: segment.next - 1 };
+    return { left: entries === "gap" ? [] : entries.slice(segment.ids.length), position: segment.next - 1 };
   }
 
   return async (organization: string, entries: Entries, until: number): Promise<number | undefined> => {
     const isOver = () => clock() > until;
     const limits = { isOver, cap: CONFLICT_CAP_MS, message: "time ran out before all changes were in the log" };
     let left = entries;
-    let mark: number | undefined;
+    let position: number | undefined;
     const appendNext = () => appendSegment(organization, left);
-    while (left.length > 0) ({ left, mark } = await retry(limits, appendNext));
-    return mark;
+    while (left.length > 0) ({ left, position } = await retry(limits, appendNext));
+    return position;
   };
 }

@@ -6,7 +6,7 @@ import type { QueueWorker } from "../aws/queue-worker.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { isoTime } from "../clock.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
-import { createAppend, type RingWebhooks } from "./append-to-log.ts";
+import { createAppend, type NotifyWebhooks } from "./append-to-log.ts";
 import { messageIn } from "./change-messages.ts";
 import { createDueGaps } from "./due-gaps.ts";
 import { createFailures } from "./failing-changes.ts";
@@ -30,11 +30,11 @@ function receivesOf(records: readonly SQSRecord[]): number {
  * again soon, however often. If one log can't be appended to for another reason, its messages wait for as long as
  * `createFailures` says, and are then given up for a gap, as are messages that can't be read. To append late is equally
  * exact: entries name items.
- * @param ring called after each append, before its messages leave the queue
+ * @param notifyWebhooks called after each append, before its messages leave the queue
  */
 export function createAppendChanges(
   runtime: RuntimeWith<"access" | "changes" | "changesQueue">,
-  ring: RingWebhooks,
+  notifyWebhooks: NotifyWebhooks,
 ): QueueWorker {
   const { clock, log, sqs, environment } = runtime;
   const append = createAppend(runtime);
@@ -47,7 +47,7 @@ export function createAppendChanges(
     await failures.giveUp(organization, new Error("a message can't be read"));
   }
 
-  /** Appends the changes of one organization, and rings its webhooks. @returns the messages that must come again */
+  /** Appends the changes of one organization, and notifies its webhooks. @returns the messages that must come again */
   async function handle(
     organization: string,
     records: readonly SQSRecord[],
@@ -62,9 +62,9 @@ export function createAppendChanges(
     try {
       const ids = new Set(received.flatMap(({ message }) => message.ids));
       const jobs = new Set(received.flatMap(({ message }) => message.jobs));
-      const mark = await append(organization, [...ids], until);
+      const position = await append(organization, [...ids], until);
       // Before the messages leave their queue: if it fails, they come again.
-      await ring(organization, mark, [...jobs]);
+      await notifyWebhooks(organization, position, [...jobs]);
       // What has failed before is received again.
       if (receivesOf(records) > 1) await dueGaps.clearFailing(organization);
       return [];

@@ -3,7 +3,7 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { listOrganizationIds } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
 import { type OriginRuntime, writeOrigin } from "../store/table-origin.ts";
-import { createAppend, type RingWebhooks } from "./append-to-log.ts";
+import { createAppend, type NotifyWebhooks } from "./append-to-log.ts";
 import { createDueGaps, type DueGap } from "./due-gaps.ts";
 import { createFailures } from "./failing-changes.ts";
 import { writeHeartbeats } from "./heartbeats.ts";
@@ -16,17 +16,20 @@ const CONCURRENT_LOGS = 16;
  * twice. A sweep that is interrupted continues at its next call, after the organizations that have theirs.
  * @returns a function of the time after which it stops, in milliseconds since the epoch
  */
-export function createSweepChanges(runtime: RuntimeWith<"changes" | "access"> & OriginRuntime, ring: RingWebhooks) {
+export function createSweepChanges(
+  runtime: RuntimeWith<"changes" | "access"> & OriginRuntime,
+  notifyWebhooks: NotifyWebhooks,
+) {
   const append = createAppend(runtime);
   const dueGaps = createDueGaps(runtime);
   const failures = createFailures(runtime);
-  /** A reader that is rung then finds that it has to load everything again. */
+  /** A reader that is notified then finds that it has to load everything again. */
   const putGap = async (organization: string, until: number): Promise<void> => {
-    const mark = await append(organization, "gap", until);
-    await ring(organization, mark, []).catch((error: unknown) => {
+    const position = await append(organization, "gap", until);
+    await notifyWebhooks(organization, position, []).catch((error: unknown) => {
       if (isUnavailable(error)) throw error;
       // The gap is put. Another one at each sweep would let no reader load.
-      runtime.log.error("webhooks are not rung for a gap", { organization, error: error as Error });
+      runtime.log.error("webhooks are not notified of a gap", { organization, error: error as Error });
     });
   };
   return async (until: number): Promise<void> => {

@@ -6,7 +6,15 @@ import { MalformedRecordError } from "../store/decode-record.ts";
 import { createListWorkItems } from "../work-items/work-item-list.ts";
 import { createChangeLog } from "./segment-store.ts";
 import type { Change } from "./change.ts";
-import { listPlace, markBeforeList, markSince, newestMark, type Place, type PlaceInList, placeOf } from "./mark.ts";
+import {
+  encodeListCursor,
+  positionBeforeList,
+  positionSince,
+  newestPosition,
+  type FeedCursor,
+  type ListCursor,
+  feedCursorOf,
+} from "./feed-cursor.ts";
 import { createReadEntries } from "./current-items.ts";
 import { readLog } from "./log-page.ts";
 
@@ -19,9 +27,9 @@ const FILL_MS = 5000;
 
 /** What is asked of the feed. */
 export interface ChangesQuery {
-  /** The mark of an earlier page. @default the feed begins with the whole list */
+  /** The cursor of an earlier page. @default the feed begins with the whole list */
   readonly after?: string | undefined;
-  /** ISO 8601. Begins with what changed at this time or later, in place of a mark. */
+  /** ISO 8601. Begins with what changed at this time or later, instead of after a cursor. */
   readonly since?: string | undefined;
   readonly limit: number;
   readonly withEvents: boolean;
@@ -51,7 +59,7 @@ function joined(first: ChangesPage, second: ChangesPage): ChangesPage {
 /**
  * Makes the function that reads a page of an organization's change feed. The log only says which items were written: what
  * they are now is read from the table afterwards, so that no page shows an older state than the one that was logged.
- * @returns a function that throws InvalidInputError for what is not a mark, ResyncRequiredError for one after which
+ * @returns a function that throws InvalidInputError for what is not a cursor, ResyncRequiredError for one after which
  * changes are missing, and StoreBusyError
  */
 export function createReadChanges(
@@ -74,8 +82,8 @@ export function createReadChanges(
   /** A segment that has just come is damaged: it is mended, or newer ones make a first load independent of it. */
   const busy = onDamaged(() => new StoreBusyError("the change log is damaged; retry later", DAMAGED_RETRY_SECONDS));
 
-  async function readLogPage(organization: Organization, mark: number, query: PageQuery): Promise<ChangesPage> {
-    const page = readLog(changeLog, organization, mark, query.limit, clock());
+  async function readLogPage(organization: Organization, position: number, query: PageQuery): Promise<ChangesPage> {
+    const page = readLog(changeLog, organization, position, query.limit, clock());
     // What it held is missing, like what a gap stands for.
     const { entries, next: end, more } = await page.catch(onDamaged(() => new ResyncRequiredError()));
     const { count, data } = await readEntries(organization, entries, query.withEvents);
@@ -87,23 +95,23 @@ export function createReadChanges(
   }
 
   /**
-   * The page after a list that has turned out to be over: its last record once more, with the mark. Otherwise all records
+   * The page after a list that has turned out to be over: its last record once more, with the position. Otherwise all records
    * of a first load could have `sequence` 0, and a reader who keeps the greatest would start over.
    */
   async function readAfterList(
     organization: Organization,
-    { mark, last }: PlaceInList,
+    { position, last }: ListCursor,
     query: PageQuery,
   ): Promise<ChangesPage> {
-    const entries = last === undefined ? [] : [{ id: last, sequence: mark, time: clock() }];
+    const entries = last === undefined ? [] : [{ id: last, sequence: position, time: clock() }];
     const { data } = await readEntries(organization, entries, query.withEvents);
-    return data.length > 0 ? { data, next: String(mark), more: true } : readLogPage(organization, mark, query);
+    return data.length > 0 ? { data, next: String(position), more: true } : readLogPage(organization, position, query);
   }
 
-  async function readListPage(organization: Organization, place: PlaceInList, query: PageQuery): Promise<ChangesPage> {
-    const { mark, cursor } = place;
+  async function readListPage(organization: Organization, from: ListCursor, query: PageQuery): Promise<ChangesPage> {
+    const { position, cursor } = from;
     const { data: items, next } = await listWorkItems(organization, {}, { cursor, limit: query.limit });
-    const sequence = next === undefined ? mark : 0;
+    const sequence = next === undefined ? position : 0;
     const { count, data } = query.withEvents
       ? await readEntries(
           organization,
@@ -112,50 +120,50 @@ export function createReadChanges(
         )
       : { count: items.length, data: items.map((item) => ({ ...item, sequence, deleted_at: null })) };
     // The list gives no cursor in the middle of a page: a shorter page is read instead.
-    if (count < items.length) return readListPage(organization, place, { ...query, limit: count });
+    if (count < items.length) return readListPage(organization, from, { ...query, limit: count });
     const last = data.at(-1)?.id;
     if (last === undefined) {
-      if (next === undefined) return readAfterList(organization, place, query);
-      return readListPage(organization, { ...place, cursor: next }, query);
+      if (next === undefined) return readAfterList(organization, from, query);
+      return readListPage(organization, { ...from, cursor: next }, query);
     }
     return {
       data,
-      next: next === undefined ? String(mark) : listPlace(organization, mark, last, next),
+      next: next === undefined ? String(position) : encodeListCursor(organization, position, last, next),
       more: true,
     };
   }
 
-  async function readPage(organization: Organization, place: Place, query: PageQuery): Promise<ChangesPage> {
-    if (place.kind === "now")
-      return { data: [], next: String(await newestMark(changeLog, organization).catch(busy)), more: false };
-    if (place.kind === "log") return readLogPage(organization, place.mark, query);
-    if (place.kind === "list") return readListPage(organization, place, query);
-    const mark = await markBeforeList(changeLog, organization, clock()).catch(busy);
-    return readListPage(organization, { mark, cursor: undefined, last: undefined }, query);
+  async function readPage(organization: Organization, from: FeedCursor, query: PageQuery): Promise<ChangesPage> {
+    if (from.kind === "now")
+      return { data: [], next: String(await newestPosition(changeLog, organization).catch(busy)), more: false };
+    if (from.kind === "log") return readLogPage(organization, from.position, query);
+    if (from.kind === "list") return readListPage(organization, from, query);
+    const position = await positionBeforeList(changeLog, organization, clock()).catch(busy);
+    return readListPage(organization, { position, cursor: undefined, last: undefined }, query);
   }
 
   async function startOf(
     organization: Organization,
     { after, since }: Pick<ChangesQuery, "after" | "since">,
-  ): Promise<Place> {
-    if (since === undefined) return placeOf(organization, after);
-    const mark = markSince(changeLog, organization, Date.parse(since));
-    return { kind: "log", mark: await mark.catch(onDamaged(() => new ResyncRequiredError())) };
+  ): Promise<FeedCursor> {
+    if (since === undefined) return feedCursorOf(organization, after);
+    const position = positionSince(changeLog, organization, Date.parse(since));
+    return { kind: "log", position: await position.catch(onDamaged(() => new ResyncRequiredError())) };
   }
 
   return async (organization: Organization, { withEvents, limit, ...start }: ChangesQuery): Promise<ChangesPage> => {
     const until = clock() + FILL_MS;
     const fits = createRoom();
-    let place = await startOf(organization, start);
-    const isLog = place.kind === "log";
+    let from = await startOf(organization, start);
+    const isLog = from.kind === "log";
     let page: ChangesPage = { data: [], next: "", more: true };
     for (;;) {
       const most = Math.min(RECORDS_AT_ONCE, limit - page.data.length);
-      const following = await readPage(organization, place, { withEvents, limit: most });
+      const following = await readPage(organization, from, { withEvents, limit: most });
       if (!fits(following.data) && page.data.length > 0) return page;
       page = joined(page, following);
-      place = placeOf(organization, page.next);
-      const isShort = following.data.length < most || (place.kind === "log") !== isLog;
+      from = feedCursorOf(organization, page.next);
+      const isShort = following.data.length < most || (from.kind === "log") !== isLog;
       if (!page.more || isShort || page.data.length >= limit || clock() > until) return page;
     }
   };

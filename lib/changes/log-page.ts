@@ -1,14 +1,14 @@
 import { ResyncRequiredError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { ChangeLog } from "./segment-store.ts";
-import { notAMark } from "./mark.ts";
+import { notACursor } from "./feed-cursor.ts";
 import type { Entry } from "./current-items.ts";
 import { isKept, type Segment } from "./segment.ts";
 
 /** A page of an organization's log, in the order of sequences. */
 export interface LogPage {
   readonly entries: readonly Entry[];
-  /** The mark after the page. */
+  /** The position after the page. */
   readonly next: number;
   /** Whether there are more entries. */
   readonly more: boolean;
@@ -18,18 +18,18 @@ export interface LogPage {
 const READS_MAX = 2;
 
 /**
- * Checks that all entries after a mark are kept.
- * @param at the segment that holds the entry after the mark, or the newest one before it; undefined if there is none
- * @throws ResyncRequiredError; InvalidInputError for a mark beyond the newest
+ * Checks that all entries after a position are kept.
+ * @param at the segment that holds the entry after the position, or the newest one before it; undefined if there is none
+ * @throws ResyncRequiredError; InvalidInputError for a position beyond the newest
  */
 async function assertComplete(
   log: ChangeLog,
   { id, changesFrom }: Organization,
-  mark: number,
+  position: number,
   at: Segment | undefined,
   now: number,
 ): Promise<void> {
-  const wanted = mark + 1;
+  const wanted = position + 1;
   if (wanted < changesFrom) throw new ResyncRequiredError();
   const isNext = wanted === (at === undefined ? changesFrom : at.next);
   const isInside = at !== undefined && wanted < at.next;
@@ -37,7 +37,7 @@ async function assertComplete(
   if (isInside) throw new ResyncRequiredError();
   const { segments } = await log.read(id, { from: wanted, limit: 1 });
   if (segments.length > 0 || (at !== undefined && !isKept(at, now))) throw new ResyncRequiredError();
-  throw notAMark("is beyond the newest cursor of this feed");
+  throw notACursor("is beyond the newest cursor of this feed");
 }
 
 /** How many segments to read for a page: about as many as it needs, if they are like the one that was read. */
@@ -48,24 +48,24 @@ function segmentsFor(limit: number, at: Segment | undefined, left: number): numb
 }
 
 /**
- * Reads the work items that changed after a mark, each once.
- * @throws ResyncRequiredError if some of the changes may be missing; InvalidInputError for a mark beyond the newest
+ * Reads the work items that changed after a position, each once.
+ * @throws ResyncRequiredError if some of the changes may be missing; InvalidInputError for a position beyond the newest
  */
 export async function readLog(
   log: ChangeLog,
   organization: Organization,
-  mark: number,
+  position: number,
   limit: number,
   now: number,
 ): Promise<LogPage> {
   const { id, changesFrom } = organization;
-  const wanted = mark + 1;
+  const wanted = position + 1;
   const below = await log.read(id, { from: changesFrom, to: wanted, limit: 1, first: "newest" });
   const at = below.segments[0];
-  await assertComplete(log, organization, mark, at, now);
+  await assertComplete(log, organization, position, at, now);
 
   const last = new Map<string, Entry>();
-  let next = mark;
+  let next = position;
   /** Takes a segment's entries until the page is full. @returns whether all are taken */
   const take = ({ first, ids, time }: Segment): boolean => {
     for (let index = Math.max(0, next + 1 - first); index < ids.length; index++) {

@@ -11,7 +11,7 @@ const NUMBER_DIGITS = 16;
 
 /**
  * A part of an organization's log: entries with consecutive numbers, each the id of a work item that was written. A gap
- * has none: it marks changes that may have been lost.
+ * has none: it stands for changes that may have been lost.
  */
 export interface Segment {
   /** Number of the first entry. */

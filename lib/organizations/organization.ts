@@ -20,7 +20,7 @@ export const LISTING_SHARDS_MAX = 64;
 /** A century. */
 export const RETENTION_DAYS_MAX = 36_500;
 
-/** The first number of the change log of an organization whose record doesn't say. The mark before it is not 0. */
+/** The first number of the change log of an organization whose record doesn't say. The position before it is not 0. */
 export const FIRST_NUMBER_DEFAULT = 2;
 
 /** An organization's id. Partition keys contain it, so it must not contain their separator `#`. */

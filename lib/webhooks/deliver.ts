@@ -31,12 +31,12 @@ export function createDeliver(runtime: CallEndpointRuntime, callReceiver = creat
   const metrics = new Metrics();
   const onDamaged = logDamaged(runtime);
 
-  async function note({ organization, mark, jobs, more, greets }: NewsMessage): Promise<void> {
+  async function note({ organization, position, jobs, more, greets }: NewsMessage): Promise<void> {
     const webhooks = await listWebhooks(runtime, organization, onDamaged);
     const noteIn = async ({ id, types }: Webhook): Promise<readonly DelayedMessage[]> => {
       const wantsJobs = types.includes("upload.ended");
       const news = {
-        mark: types.includes("work_items.changed") ? mark : undefined,
+        position: types.includes("work_items.changed") ? position : undefined,
         jobs: wantsJobs ? jobs : [],
         // A greeting: of jobs that ended while the endpoint was not known yet.
         more: wantsJobs ? (greets === undefined ? more : randomUUID()) : undefined,
@@ -46,10 +46,10 @@ export function createDeliver(runtime: CallEndpointRuntime, callReceiver = creat
       const delay = changed && delayAfterNews(id, changed.before, changed.after, clock());
       return delay === undefined ? [] : [callMessage({ organization, id }, delay)];
     };
-    const rung = webhooks.filter(({ id }) => greets === undefined || greets === id);
+    const notified = webhooks.filter(({ id }) => greets === undefined || greets === id);
     // An endpoint that can't take its news keeps no other from being called.
     const errors: unknown[] = [];
-    const calls = await mapConcurrently(rung, CONCURRENT_STATES, (webhook) =>
+    const calls = await mapConcurrently(notified, CONCURRENT_STATES, (webhook) =>
       noteIn(webhook).catch((error: unknown) => {
         errors.push(error);
         return [];

@@ -6,7 +6,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 /** The least time between two `work_items.changed` for one endpoint. */
-const RING_EVERY_MS = SECOND_MS;
+const CHANGES_EVERY_MS = SECOND_MS;
 /** How long after failed attempts the next one follows; after more it is the last of them. */
 const RETRY_AFTER_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS] as const;
 /** So much of a wait of an hour is added at random, so that endpoints of one receiver don't all come at once. */
@@ -21,12 +21,12 @@ const CLAIM_MS = 25 * SECOND_MS;
 const JOBS_MAX = 100;
 /** When the sweep looks at what is due: by then the message about it was lost. */
 const SWEPT_AFTER_MS = MINUTE_MS;
-/** A new endpoint is rung by itself after this time: functions remember for 60 s that an organization had none. */
+/** A new endpoint is called without a change after this time: functions remember for 60 s that an organization had none. */
 const GREETED_AFTER_MS = 90 * SECOND_MS;
 
 /** The longest that SQS delays a message; what waits longer is left to the sweep. */
 const DELAYED_MAX_MS = 15 * MINUTE_MS;
-/** So much earlier than it is due, a message may come: the next ring is then waited for. */
+/** So much earlier than it is due, a message may come: the call then waits until it is due. */
 const EARLY_MS = SECOND_MS;
 
 /** An ended job as `upload.ended` tells it. */
@@ -53,17 +53,17 @@ const outcomeShape = {
 /** The state of one endpoint: what was sent to it, and what is due. All times are in milliseconds since the epoch. */
 export const endpointStateSchema = z.object({
   enabled: z.boolean(),
-  /** The greatest mark of the feed that is to be sent. Absent if it was. */
+  /** The greatest position of the feed that is to be sent. Absent if it was. */
   due: z.int().optional(),
-  /** The mark that was sent last. */
-  rung: z.int().optional(),
+  /** The position that was sent last. */
+  sent: z.int().optional(),
   /** When the last `work_items.changed` ended. */
-  rung_at: z.number().default(0),
+  changes_sent_at: z.number().default(0),
   /** Ended jobs that were not sent yet, oldest first. */
   jobs: z.array(endedJobSchema).default([]),
   /** Names the message that more jobs may have ended than are sent one by one. */
   more: z.string().optional(),
-  /** When the endpoint is rung by itself. */
+  /** When the endpoint is called without a change. */
   greet_at: z.number().optional(),
   /** Since when something has been due. Absent if nothing is. */
   due_since: z.number().optional(),
@@ -98,12 +98,12 @@ export interface Outcome {
 
 /** News for an endpoint. */
 export interface News {
-  /** The newest mark of the feed. */
-  readonly mark?: number | undefined;
+  /** The newest position of the feed. */
+  readonly position?: number | undefined;
   readonly jobs?: readonly EndedJob[] | undefined;
   /** Names a message that jobs may have ended. */
   readonly more?: string | undefined;
-  /** Whether these are the news with which a new endpoint is rung by itself. */
+  /** Whether these are the news with which a new endpoint is called without a change. */
   readonly isGreeting?: boolean | undefined;
 }
 
@@ -113,12 +113,12 @@ export function newState(now: number): EndpointState {
 }
 
 /**
- * The state after an endpoint was enabled, or got another URL or other types. It is rung by itself, as a new one is.
+ * The state after an endpoint was enabled, or got another URL or other types. It is called without a change, as a new one is.
  * @param keepsJobs whether it is still notified of ended jobs
  */
 export function renewed(state: EndpointState, keepsJobs: boolean, now: number): EndpointState {
-  const { rung_at, busy_until, last, jobs, more } = state;
-  return dated({ ...newState(now), rung_at, busy_until, last, ...(keepsJobs && { jobs, more }) }, now);
+  const { changes_sent_at, busy_until, last, jobs, more } = state;
+  return dated({ ...newState(now), changes_sent_at, busy_until, last, ...(keepsJobs && { jobs, more }) }, now);
 }
 
 /** The state of an endpoint that is called again at once: its owner says that it works again. */
@@ -127,8 +127,8 @@ export function retriedNow(state: EndpointState): EndpointState {
 }
 
 /** The state after an endpoint was disabled: nothing is due any more. A call that is under way isn't over. */
-export function disabled({ rung_at, busy_until, last, failing_since }: EndpointState): EndpointState {
-  return { ...endpointStateSchema.parse({ enabled: false }), rung_at, busy_until, last, failing_since };
+export function disabled({ changes_sent_at, busy_until, last, failing_since }: EndpointState): EndpointState {
+  return { ...endpointStateSchema.parse({ enabled: false }), changes_sent_at, busy_until, last, failing_since };
 }
 
 function hasJobs({ jobs, more }: EndpointState): boolean {
@@ -153,8 +153,8 @@ export function newestOf(jobs: readonly EndedJob[]): { readonly jobs: EndedJob[]
 /** The state after news. It is the same object if they say nothing new. */
 export function noted(state: EndpointState, news: News, now: number): EndpointState {
   if (!state.enabled) return state;
-  const { mark, jobs = [] } = news;
-  const isNewer = mark !== undefined && mark > Math.max(state.due ?? -1, state.rung ?? -1);
+  const { position, jobs = [] } = news;
+  const isNewer = position !== undefined && position > Math.max(state.due ?? -1, state.sent ?? -1);
   const known = new Set(state.jobs.map(({ id }) => id));
   const added = jobs.filter(({ id }) => !known.has(id));
   const isGreeted = news.isGreeting === true && state.greet_at !== undefined;
@@ -164,7 +164,7 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   const more = news.isGreeting === true && !isGreeted ? undefined : news.more;
   const pending = { ...newest, more: newest.more ?? more ?? state.more };
   const greeted = isGreeted && { greet_at: undefined };
-  return dated({ ...state, ...(isNewer && { due: mark }), ...pending, ...greeted }, now);
+  return dated({ ...state, ...(isNewer && { due: position }), ...pending, ...greeted }, now);
 }
 
 /** What a worker does for an endpoint now: sends a message, waits, or nothing. */
@@ -173,8 +173,8 @@ export type NextStep =
   | { readonly kind: "wait"; readonly until: number; readonly isBusy: boolean }
   | { readonly kind: "rest" };
 
-/** The message that the feed has changes up to a mark. */
-export function ringOf(webhook: string, sequence: number): WebhookMessage {
+/** The message that the feed has changes up to a position. */
+export function changesMessage(webhook: string, sequence: number): WebhookMessage {
   return {
     id: webhookMessageId(webhook, "work_items.changed", String(sequence)),
     type: "work_items.changed",
@@ -207,11 +207,11 @@ export function nextStep(webhook: string, state: EndpointState, now: number): Ne
   const wait = waitForCall(state, now);
   if (wait !== undefined) return wait;
   if (nextAttemptAt > now) return { kind: "wait", until: nextAttemptAt, isBusy: false };
-  const ringAt = state.rung_at + RING_EVERY_MS;
-  const isTurnOfJobs = hasJobs(state) && (ringAt > now || state.last?.type === "work_items.changed");
+  const changesAt = state.changes_sent_at + CHANGES_EVERY_MS;
+  const isTurnOfJobs = hasJobs(state) && (changesAt > now || state.last?.type === "work_items.changed");
   if (due === undefined || isTurnOfJobs) return { kind: "send", message: jobMessageOf(webhook, state) };
-  if (ringAt > now) return { kind: "wait", until: ringAt, isBusy: false };
-  return { kind: "send", message: ringOf(webhook, due) };
+  if (changesAt > now) return { kind: "wait", until: changesAt, isBusy: false };
+  return { kind: "send", message: changesMessage(webhook, due) };
 }
 
 /** The state with the claim of a worker. Before it calls, it must have written this. */
@@ -232,7 +232,7 @@ function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, w
   }
   const { sequence } = data as { readonly sequence: number };
   const isNewest = state.due !== undefined && state.due <= sequence;
-  return { ...state, rung: sequence, due: isNewest ? undefined : state.due };
+  return { ...state, sent: sequence, due: isNewest ? undefined : state.due };
 }
 
 /** Whether an answer is a success: no other status is, redirects included. */
@@ -269,7 +269,7 @@ export function delivered(
     ...state,
     claimed_by: undefined,
     busy_until: 0,
-    ...(message.type === "work_items.changed" && { rung_at: now }),
+    ...(message.type === "work_items.changed" && { changes_sent_at: now }),
     last: { at: now, type: message.type, status, reason, milliseconds },
   };
   if (isSuccess(outcome)) {

@@ -10,13 +10,13 @@ const DELAY_MAX_SECONDS = 15 * 60;
 const newsMessageSchema = z.object({
   kind: z.literal("news"),
   organization: z.string(),
-  /** The newest mark of the organization's feed. */
-  mark: z.int().optional(),
+  /** The newest position of the organization's feed. */
+  position: z.int().optional(),
   /** Ended jobs, at most the newest hundred: SQS takes 1 MiB. */
   jobs: z.array(endedJobSchema).default([]),
   /** Names the message that stands for older ones. */
   more: z.string().optional(),
-  /** The only webhook that they are for, which they ring for the first time. */
+  /** The only webhook that they are for, which is called for the first time. */
   greets: z.string().optional(),
 });
 const callMessageSchema = z.object({ kind: z.literal("call"), organization: z.string(), webhook: z.string() });

@@ -1,6 +1,6 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { createChangeLog } from "../changes/segment-store.ts";
-import { newestMark } from "../changes/mark.ts";
+import { newestPosition } from "../changes/feed-cursor.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
 import { mapConcurrently } from "../retry.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
@@ -11,7 +11,7 @@ const CONCURRENT_WEBHOOKS = 16;
 
 /**
  * Makes the function that sends a message for each webhook for which something is due: a long wait is over, a message was
- * lost, a worker has died, or it is new and is rung by itself.
+ * lost, a worker has died, or it is new and is called without a change.
  */
 export function createSweepWebhooks(runtime: RuntimeWith<"webhooks" | "webhooksQueue" | "changes" | "access">) {
   const { clock, log } = runtime;
@@ -21,8 +21,8 @@ export function createSweepWebhooks(runtime: RuntimeWith<"webhooks" | "webhooksQ
   async function greetingFor({ organization, id }: DueWebhook): Promise<DelayedMessage | undefined> {
     const changesFrom = await readFirstNumber(runtime, organization);
     if (changesFrom === undefined) return undefined;
-    const mark = await newestMark(changes, { id: organization, changesFrom });
-    return { kind: "news", organization, mark, greets: id };
+    const position = await newestPosition(changes, { id: organization, changesFrom });
+    return { kind: "news", organization, position, greets: id };
   }
 
   /** @returns why there is no message for the webhook; undefined if there is one */

@@ -8,7 +8,7 @@ import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { traceOf } from "../error-trace.ts";
 import { hasLayers } from "./undo/undo.ts";
-import { findKnownJobs, markedRowsIn, type RowSource } from "./upload-mark.ts";
+import { findKnownJobs, appliedRowsIn, type RowSource } from "./applied-rows.ts";
 import type { FailedWrite, ItemInput, ItemResult, PendingInput } from "./pending-input.ts";
 import { createPlannedRecords, createStoredRecords } from "./planned-records.ts";
 import { ITEM_SORT_KEY } from "./work-item-record.ts";
@@ -57,8 +57,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     const withEvents = new Set<number>();
     const hasEvents = pending.some(({ input }) => (input.events?.length ?? 0) > 0);
     /**
-     * Reads items and the events of their inputs; of rows, the items first. A row that didn't change its item left its mark
-     * only on its events. In this order, an item that others have changed since comes with that mark.
+     * Reads items and the events of their inputs; of rows, the items first. A row that didn't change its item is remembered
+     * only by its events. In this order, an item that others have changed since comes with that event.
      */
     const readGroups = async (groups: readonly ItemGroup[]): Promise<ReadonlyMap<string, StoredRecord>> => {
       const itemKeys = groups.map(({ key }) => key);
@@ -70,7 +70,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       if (!source) return records.read([...itemKeys, ...eventKeys]);
       const stored = await records.read(itemKeys);
       const events = await records.read(eventKeys);
-      for (const event of events.values()) for (const row of markedRowsIn(event, source.job)) withEvents.add(row);
+      for (const event of events.values()) for (const row of appliedRowsIn(event, source.job)) withEvents.add(row);
       return new Map([...stored, ...events]);
     };
     const found = await readGroups(items);

@@ -17,7 +17,7 @@ const ERASING = { attempts: 10, cap: CONFLICT_CAP_MS, message: "others keep chan
 const CONCURRENT_READS = 25;
 
 /**
- * Records that are read and deleted at once. With the mark of an erased item and what `commit` adds, they are a transaction's 100
+ * Records that are read and deleted at once. With the tombstone of an erased item and what `commit` adds, they are a transaction's 100
  * actions. DynamoDB reads no more than 1 MB at once, so they also stay below a transaction's 4 MB.
  */
 const RECORDS_AT_ONCE = 98;
@@ -26,10 +26,10 @@ const BYTES_PER_READ_UNIT = 4096;
 const BYTES_PER_READ = 1024 * 1024;
 
 /**
- * Sort key of the mark that an item leaves while its events are being erased. It is listed as a deleted item at the item's place,
+ * Sort key of the tombstone that an item leaves while its events are being erased. It is listed as a deleted item at the item's place,
  * so that they are found although the item is gone. It goes with the last of them.
  */
-const ERASED_SORT_KEY = "#ERASED";
+const TOMBSTONE_SORT_KEY = "#ERASED";
 const { partitionKey: listingKey, sortKey: placeKey } = resources.workItems.indexes.listing;
 /** Keys, and what decides: an item may hold 400 KB, and so may each of its events. */
 const READ = ["pk", "sk", "version", "created_at", "completed_at", listingKey, placeKey];
@@ -137,8 +137,8 @@ export function createEraseItems(
     if (page === undefined) return "busy";
     const { records, bytes, hasMore } = page;
     const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
-    const mark = records.find(({ sk }) => sk === ERASED_SORT_KEY);
-    const others = records.filter((record) => record !== item && record !== mark);
+    const tombstone = records.find(({ sk }) => sk === TOMBSTONE_SORT_KEY);
+    const others = records.filter((record) => record !== item && record !== tombstone);
     if (item === undefined) {
       // The response was lost: what was tried is gone with the item.
       const lost = tried?.erased ?? NONE;
@@ -146,7 +146,7 @@ export function createEraseItems(
         return tried && { pk, deletions: [], erased: lost, bytes, hasMore: false };
       }
       const check = { TableName, Key: { pk, sk: ITEM_SORT_KEY }, ConditionExpression: "attribute_not_exists(pk)" };
-      const gone = mark === undefined || hasMore ? others : [...others, mark];
+      const gone = tombstone === undefined || hasMore ? others : [...others, tombstone];
       return {
         pk,
         deletions: [{ ConditionCheck: check }, ...gone.map(deletionOf)],
@@ -157,7 +157,7 @@ export function createEraseItems(
     }
     if (!isDue(item)) {
       // It was sent again, and its events are its own.
-      return mark && { pk, deletions: [deletionOf(mark)], erased: NONE, bytes, hasMore: false };
+      return tombstone && { pk, deletions: [deletionOf(tombstone)], erased: NONE, bytes, hasMore: false };
     }
     const { version } = item;
     const condition =
@@ -165,8 +165,8 @@ export function createEraseItems(
         ? { ConditionExpression: "attribute_not_exists(version)" }
         : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } };
     const place = entryInOtherList("LIST_DELETED_ITEM", item);
-    const left = hasMore && place ? [{ Put: { TableName, Item: { pk, sk: ERASED_SORT_KEY, ...place } } }] : [];
-    const gone = mark === undefined || hasMore ? others : [...others, mark];
+    const left = hasMore && place ? [{ Put: { TableName, Item: { pk, sk: TOMBSTONE_SORT_KEY, ...place } } }] : [];
+    const gone = tombstone === undefined || hasMore ? others : [...others, tombstone];
     return {
       pk,
       deletions: [

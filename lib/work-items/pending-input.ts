@@ -1,7 +1,7 @@
 import { describeProblems, type Problem } from "../errors.ts";
 import type { WriteResult } from "../store/optimistic-write.ts";
 import type { ItemPlan } from "./plan-apply.ts";
-import type { RowOutcome } from "./upload-mark.ts";
+import type { RowOutcome } from "./applied-rows.ts";
 import type { WorkItem, WorkItemInput } from "./work-item.ts";
 
 /** One input to apply. */
@@ -25,7 +25,7 @@ export interface ItemResult {
   readonly outcome: RowOutcome;
   /** The item after this input; null if the input could not be applied. */
   readonly item: WorkItem | null;
-  /** Whether its job has applied the whole input before, as the marks of its item and events say. */
+  /** Whether its job has applied the whole input before, as its item and events remember. */
   readonly recognized: boolean;
   /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
   readonly error: ItemError | null;

@@ -4,7 +4,7 @@ import type { Organization } from "../organizations/organization.ts";
 import { CANNOT_BE_APPLIED, type ItemInput, PendingInput } from "./pending-input.ts";
 import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import type { ItemRecords } from "./planned-records.ts";
-import { type KnownRows, RecordMarks, type RowOutcome } from "./upload-mark.ts";
+import { type KnownRows, AppliedRows, type RowOutcome } from "./applied-rows.ts";
 import type { EventInput, WorkItem } from "./work-item.ts";
 import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
@@ -64,7 +64,7 @@ function planItem(
   { known, report, ...context }: WriteContext,
 ) {
   const now = context.now();
-  const marks = known && new RecordMarks(stored, known);
+  const applied = known && new AppliedRows(stored, known);
   const effects: ItemEffect[] = [];
   let current = before;
   for (const pending of inputs) {
@@ -77,8 +77,8 @@ function planItem(
         return { outcome: "error", error: CANNOT_BE_APPLIED };
       }
     };
-    // An item that the row did not change has no mark of it, but its event does.
-    const outcome = marks?.outcomeOf(row) ?? (known?.withEvents.has(row) ? "unchanged" : undefined);
+    // An item that the row did not change does not remember it, but its event does.
+    const outcome = applied?.outcomeOf(row) ?? (known?.withEvents.has(row) ? "unchanged" : undefined);
     if (before !== null && outcome !== undefined) {
       effects.push({ pending, plan: planAgain(outcome, before, planInput), recognized: true });
       continue;
@@ -86,9 +86,9 @@ function planItem(
     const plan = planInput();
     if (plan.outcome !== "error") current = plan.next;
     effects.push({ pending, plan, recognized: false });
-    marks?.add(row, plan.outcome);
+    applied?.add(row, plan.outcome);
   }
-  return { effects, next: current === before ? null : current, marks };
+  return { effects, next: current === before ? null : current, applied };
 }
 
 /** The write of an item. Its result is what each input does to it. */
@@ -98,12 +98,12 @@ export function targetOfItem(group: ItemGroup, context: WriteContext): WriteTarg
     key: records.keyOf(group.key),
     plan: (stored) => {
       const before = workItemFrom(stored ?? records.baseOf(group.key));
-      const { effects, next, marks } = planItem(group, stored, before, context);
+      const { effects, next, applied } = planItem(group, stored, before, context);
       if (next === null) return { set: null, result: effects };
       const set = Object.assign(
         records.ofItem(group.id, next),
         records.common(),
-        marks?.attributes(),
+        applied?.attributes(),
         records.layers(stored, before, next),
       );
       return { set, result: effects };
@@ -152,18 +152,18 @@ export function targetOfEvent(
     plan: (stored) => {
       const at = now();
       const before = workItemEventFrom(stored ?? records.baseOf(group.key));
-      const marks = known && new RecordMarks(stored, known);
+      const applied = known && new AppliedRows(stored, known);
       const effects: EventEffect[] = [];
       const owner = owners.get(group.key.pk);
       const isDeleted = typeof owner?.["deleted_at"] === "string";
       let current = before;
       for (const [pending, inputs] of group.inputs) {
-        const recognized = marks?.outcomeOf(pending.row);
+        const recognized = applied?.outcomeOf(pending.row);
         if (recognized !== undefined) {
           effects.push({ pending, outcome: recognized, recognized: true });
           continue;
         }
-        if (isDeleted && (known && new RecordMarks(owner, known).outcomeOf(pending.row)) === undefined) {
+        if (isDeleted && (known && new AppliedRows(owner, known).outcomeOf(pending.row)) === undefined) {
           effects.push({ pending, outcome: "orphaned", recognized: false });
           continue;
         }
@@ -174,12 +174,12 @@ export function targetOfEvent(
           report(cause);
         }
         effects.push({ pending, outcome, recognized: false });
-        marks?.add(pending.row, outcome);
+        applied?.add(pending.row, outcome);
       }
       if (current === null || current === before) return { set: null, result: effects };
       const layers = records.layers(stored, before, current);
       return {
-        set: { ...current, ...records.common(), ...marks?.attributes(), ...layers },
+        set: { ...current, ...records.common(), ...applied?.attributes(), ...layers },
         together: records.withEvent(owner),
         result: effects,
       };

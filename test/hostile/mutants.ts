@@ -39,13 +39,13 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   marks: {
     defect: "items don't remember which rows they have seen",
     file: "lib/work-items/write-targets.ts",
-    text: "        marks?.attributes(),\n",
+    text: "        applied?.attributes(),\n",
     instead: "",
     foundBy: ["deaths", "messages"],
   },
   margin: {
-    defect: "a first load begins with a mark that its list may lag behind",
-    file: "lib/changes/mark.ts",
+    defect: "a first load begins at a position that its list may lag behind",
+    file: "lib/changes/feed-cursor.ts",
     text: "const MARGIN_MS = 15 * 60 * 1000;",
     instead: "const MARGIN_MS = 0;",
     foundBy: ["lag"],
@@ -67,8 +67,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "undo marks": {
     defect: "an undo doesn't find again what it has done",
     file: "lib/work-items/undo/undo-work-items.ts",
-    text: "if (mark !== undefined) {",
-    instead: "if (mark !== undefined && mark.names.length < 0) {",
+    text: "if (done !== undefined) {",
+    instead: "if (done !== undefined && done.names.length < 0) {",
     foundBy: [],
     story: "undos",
   },
@@ -82,7 +82,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "undo names": {
     defect: "what an undo has kept is overwritten by another undo",
-    file: "lib/work-items/upload-mark.ts",
+    file: "lib/work-items/applied-rows.ts",
     text: ".filter(([other]) => other !== job && !ended.has(other));",
     instead:
       ".filter(([other]) => other !== job && !ended.has(other)).map(([other, text]) => [other, text.split('=')[0]]);",
@@ -112,7 +112,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: "test/scenarios/undo.test.ts",
   },
   "undo write": {
-    defect: "a record is not marked if nothing of it changes",
+    defect: "a record does not remember a row if nothing of it changes",
     file: "lib/work-items/undo/undo-work-items.ts",
     text: "const isOpen = plan.undo !== undo;",
     instead: 'const isOpen = plan.undo !== undo && outcome !== "kept" && outcome !== "unchanged";',
@@ -141,16 +141,16 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: "test/scenarios/undo-workers.test.ts",
   },
   "undo live": {
-    defect: "marks go while their job still runs",
-    file: "lib/work-items/upload-mark.ts",
+    defect: "applied rows are forgotten while their job still runs",
+    file: "lib/work-items/applied-rows.ts",
     text: "other !== job && !ended.has(other)",
     instead: "other !== job && ended.has(other)",
     foundBy: [],
     story: "undos",
   },
   "undo many": {
-    defect: "a record keeps the marks of one other job only",
-    file: "lib/work-items/upload-mark.ts",
+    defect: "a record keeps the rows of one other job only",
+    file: "lib/work-items/applied-rows.ts",
     text: ".filter(([other]) => other !== job && !ended.has(other));",
     instead: ".filter(([other]) => other !== job && !ended.has(other)).slice(-1);",
     foundBy: "test/lib/work-items/undo/undo-work-items.test.ts",
@@ -172,8 +172,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "undo open": {
     defect: "a cancelled undo counts rows of which a part is still to be undone",
     file: "lib/work-items/undo/undo-work-items.ts",
-    text: "parts.some(({ isMarked }) => isMarked) && !parts.some(({ isOpen }) => isOpen)",
-    instead: "parts.some(({ isMarked }) => isMarked)",
+    text: "parts.some(({ isDone }) => isDone) && !parts.some(({ isOpen }) => isOpen)",
+    instead: "parts.some(({ isDone }) => isDone)",
     foundBy: "test/lib/work-items/undo/undo-work-items.test.ts",
   },
   "undo rows": {
@@ -194,7 +194,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   replay: {
     defect: "a row that is applied again undoes a PATCH or brings back a deleted item, if only its event remembers it",
     file: "lib/work-items/apply-work-items.ts",
-    text: "for (const event of events.values()) for (const row of markedRowsIn(event, source.job)) withEvents.add(row);",
+    text: "for (const event of events.values()) for (const row of appliedRowsIn(event, source.job)) withEvents.add(row);",
     instead: "",
     foundBy: "test/lib/uploads/chain/replayed-rows.test.ts",
   },
@@ -320,8 +320,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "last page": {
     defect: "a first load whose list ends with an empty page gives only records with sequence 0",
     file: "lib/changes/feed-page.ts",
-    text: "if (next === undefined) return readAfterList(organization, place, query);",
-    instead: "if (next === undefined) return readLogPage(organization, mark, query);",
+    text: "if (next === undefined) return readAfterList(organization, from, query);",
+    instead: "if (next === undefined) return readLogPage(organization, position, query);",
     foundBy: "test/lib/changes/feed.test.ts",
   },
   "damaged event": {
@@ -430,17 +430,17 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: "if (advice === null) throw",
     foundBy: "test/apps/client/client.test.ts",
   },
-  rings: {
+  notifications: {
     defect: "changes that come while a webhook's endpoint is called are never sent",
     file: "lib/webhooks/endpoint-state.ts",
     text: "due: isNewest ? undefined : state.due",
     instead: "due: undefined",
     foundBy: "test/lib/webhooks/endpoint-state.test.ts",
   },
-  unrung: {
-    defect: "webhooks aren't rung",
+  unnotified: {
+    defect: "webhooks aren't notified",
     file: "lib/changes/change-queue-worker.ts",
-    text: "await ring(organization, mark, [...jobs]);",
+    text: "await notifyWebhooks(organization, position, [...jobs]);",
     instead: "",
     foundBy: ["receivers"],
   },

@@ -79,7 +79,7 @@ test("a table is restored and swapped in, and readers of the feed end up with wh
   const swapped = { ...customer, send: createCaller(restored, customer.key) };
   const deliver = await createDelivery(restored);
   await deliver();
-  const unaware = await readFeed(swapped, { after: first.mark });
+  const unaware = await readFeed(swapped, { after: first.cursor });
   follow(copy, unaware.records);
   const tableHas = async () => {
     const { body } = await swapped.send("listWorkItems");
@@ -91,7 +91,9 @@ test("a table is restored and swapped in, and readers of the feed end up with wh
   // `organizations changes --all --resync`
   for (const { organization } of await listOrganizations(operatorOf(restored)))
     await resyncFeed(restored, organization);
-  expect(await swapped.send("listWorkItemChanges", { query: { after: unaware.mark } })).toMatchObject({ status: 410 });
+  expect(await swapped.send("listWorkItemChanges", { query: { after: unaware.cursor } })).toMatchObject({
+    status: 410,
+  });
   clock.advance(16 * MINUTE_MS);
   copy.clear();
   const again = await readFeed(swapped);
@@ -101,7 +103,7 @@ test("a table is restored and swapped in, and readers of the feed end up with wh
   // From here on everything works as before.
   await swapped.send("applyWorkItemBatch", { body: { work_items: items("new", "e") } });
   await deliver();
-  follow(copy, (await readFeed(swapped, { after: again.mark })).records);
+  follow(copy, (await readFeed(swapped, { after: again.cursor })).records);
   expect(copy).toEqual(await tableHas());
   expect(copy.size).toBe(4);
 });

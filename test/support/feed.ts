@@ -18,14 +18,14 @@ export async function feedPage({ send }: Pick<Customer, "send">, query: ApiReque
   return JSON.parse(text) as FeedPage;
 }
 
-/** Requests all pages from a mark on. @returns their records, and the mark after the last */
+/** Requests all pages from a cursor on. @returns their records, and the cursor after the last */
 export async function readFeed(customer: Customer, query: Record<string, string | number> = {}) {
   const records: Change[] = [];
   for (let after = query["after"]; ;) {
     const { data, meta } = await feedPage(customer, { ...query, ...(after !== undefined && { after }) });
     records.push(...data);
     const { next, more } = meta.page;
-    if (!more) return { records, mark: next };
+    if (!more) return { records, cursor: next };
     expect(next).not.toBe(after);
     after = next;
   }

@@ -20,7 +20,7 @@ function loadableJson(value: object): string {
   return JSON.stringify(value).replaceAll(ESCAPES, (escape, half) => (half === undefined ? escape : "\uFFFD"));
 }
 
-/** Prints changes, one JSON object per line. @returns the mark after them */
+/** Prints changes, one JSON object per line. @returns the cursor after them */
 async function printChanges(
   terminal: Terminal,
   { http }: Client,
@@ -35,15 +35,15 @@ async function printChanges(
       http.GET("/v1/work_items/changes", { params: { query }, parseAs: "text" }),
     );
   };
-  let mark = "";
+  let cursor = "";
   for await (const { data, meta } of changePages(readPage, options)) {
     for (const change of data) terminal.printData(loadableJson(change));
-    mark = meta.page.next;
+    cursor = meta.page.next;
   }
-  return mark;
+  return cursor;
 }
 
-function readMark(file: string): string | undefined {
+function readCursor(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
@@ -53,16 +53,16 @@ function readMark(file: string): string | undefined {
 }
 
 /**
- * Prints what changed since the mark in a file, or all work items if there is no file yet, and then saves the new mark. If
+ * Prints what changed since the cursor in a file, or all work items if there is no file yet, and then saves the new cursor. If
  * it is interrupted, the next call prints the same again.
  */
 export async function exportSince({ terminal, client, options }: CommandCall, file: string): Promise<void> {
-  const after = readMark(file);
+  const after = readCursor(file);
   try {
-    const mark = await printChanges(terminal, client(), { after, withEvents: options["events"] === true });
-    // The mark is saved only once the reader has everything.
+    const cursor = await printChanges(terminal, client(), { after, withEvents: options["events"] === true });
+    // The cursor is saved only once the reader has everything.
     await terminal.writeData("");
-    writeFileSync(`${file}.new`, `${mark}\n`);
+    writeFileSync(`${file}.new`, `${cursor}\n`);
     renameSync(`${file}.new`, file);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 410) throw error;
@@ -86,12 +86,12 @@ export const changesCommand: Command = {
   run: async ({ terminal, client, options }) => {
     const [after, since] = [textOption(options, "after"), textOption(options, "since")];
     if (after !== undefined && since !== undefined) throw new UsageError("--after or --since, not both");
-    const mark = await printChanges(terminal, client(), {
+    const cursor = await printChanges(terminal, client(), {
       after,
       since,
       follow: options["follow"] === true,
       withEvents: options["events"] === true,
     });
-    terminal.note(`continue with --after ${mark}`);
+    terminal.note(`continue with --after ${cursor}`);
   },
 };

@@ -3,7 +3,13 @@ import type { Client, UploadJob } from "work-items-client/client.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import manifest from "../../../package.json" with { type: "json" };
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
-import { endedJobSchema, endOf, isSuccess, ringOf, type WebhookMessage } from "../../../lib/webhooks/endpoint-state.ts";
+import {
+  endedJobSchema,
+  endOf,
+  isSuccess,
+  changesMessage,
+  type WebhookMessage,
+} from "../../../lib/webhooks/endpoint-state.ts";
 import { generateSecret } from "../../../lib/webhooks/signature.ts";
 import { type Command, textOption, UsageError } from "./command.ts";
 import { explain } from "./service-client.ts";
@@ -15,18 +21,18 @@ const UPLOADS_MAX = 100;
 /** In the ids of messages, in place of a webhook's. */
 const LISTENER = "listen";
 
-/** Reads the feed to its end. @returns the mark there */
-async function newestMark(client: Client, after: string): Promise<string> {
+/** Reads the feed to its end. @returns the cursor there */
+async function newestCursor(client: Client, after: string): Promise<string> {
   try {
-    for (let mark = after; ;) {
-      const query = { after: mark, limit: 1000 };
+    for (let cursor = after; ;) {
+      const query = { after: cursor, limit: 1000 };
       const { meta } = await bodyOf(client.http.GET("/v1/work_items/changes", { params: { query } }));
-      mark = meta.page.next;
-      if (!meta.page.more) return mark;
+      cursor = meta.page.next;
+      if (!meta.page.more) return cursor;
     }
   } catch (error) {
-    // Changes after the mark are no longer available. A reader that is rung finds that, too.
-    if (error instanceof ApiError && error.status === 410 && after !== "now") return newestMark(client, "now");
+    // Changes after the cursor are no longer available. A reader that is notified finds that, too.
+    if (error instanceof ApiError && error.status === 410 && after !== "now") return newestCursor(client, "now");
     throw error;
   }
 }
@@ -61,7 +67,7 @@ export const listenCommand: Command = {
     });
     const service = client();
     const sent = new Set((await endedUploads(service)).map(({ id }) => id));
-    let mark = await newestMark(service, "now");
+    let cursor = await newestCursor(service, "now");
     terminal.note(`The messages are signed with ${secret}`);
     terminal.note(`Listening. Messages go to ${url} until you stop this command.`);
     const forward = async (message: WebhookMessage): Promise<boolean> => {
@@ -71,9 +77,9 @@ export const listenCommand: Command = {
       return isSuccess(outcome);
     };
     const look = async (): Promise<void> => {
-      const next = await newestMark(service, mark);
+      const next = await newestCursor(service, cursor);
       // What the receiver didn't take is sent again.
-      if (next !== mark && (await forward(ringOf(LISTENER, Number(next))))) mark = next;
+      if (next !== cursor && (await forward(changesMessage(LISTENER, Number(next))))) cursor = next;
       for (const job of (await endedUploads(service)).toReversed()) {
         if (!sent.has(job.id) && (await forward(endOf(LISTENER, endedJobSchema.parse(job))))) sent.add(job.id);
       }

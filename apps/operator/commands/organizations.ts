@@ -131,7 +131,7 @@ async function list(terminal: Terminal, values: Values): Promise<Result> {
 
 function describeFeed(state: FeedState): string {
   return (
-    `${state.organization}: cursors from ${state.oldest_mark} to ${state.newest_mark}; ` +
+    `${state.organization}: cursors from ${state.oldest_position} to ${state.newest_position}; ` +
     (state.newest_at === null ? "no change yet" : `newest change at ${state.newest_at}`) +
     (state.complete_until === null ? "" : `; everything written before ${state.complete_until} is in the feed`) +
     (state.waiting_messages === 0 ? "" : `; ${state.waiting_messages} messages wait, of all organizations`) +

@@ -15,7 +15,7 @@ import { prefixesOf } from "../../../lib/uploads/files/upload-objects.ts";
 import { FORM_MAX_BYTES } from "../../../lib/uploads/job/upload-job.ts";
 import { jobFrom } from "../../../lib/uploads/job/upload-store.ts";
 import { type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";
-import { createErasureWrites, markErasing } from "./erasure-writes.ts";
+import { createErasureWrites, startErasing } from "./erasure-writes.ts";
 import { transactionsOf } from "../../../lib/store/conditional-write.ts";
 import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
 import { createEraseItems, type Deletions } from "../../../lib/work-items/erase-items.ts";
@@ -131,7 +131,7 @@ export async function countForErasure(
 }
 
 /**
- * Erases everything of an organization: marks it, so that its keys and workers are refused, revokes its keys, deletes
+ * Erases everything of an organization: notes that it is being erased, so that its keys and workers are refused, revokes its keys, deletes
  * its records and objects, waits until no cache, worker or form can bring any back and the index shows all that came
  * before, and repeats until a pass finds nothing. A scan of the whole table then finds what no index leads to. Then it
  * deletes the keys and the organization itself. An interrupted erasure continues when it is repeated.
@@ -143,10 +143,10 @@ export async function eraseOrganization(
   { onProgress, onWait, sleep, onDamaged = stopAtDamaged, withoutScan = false }: ErasureOptions,
 ) {
   const { clock, environment } = runtime;
-  const before = await markErasing(runtime, await getOrganization(runtime, organization), isoTime(clock()));
+  const before = await startErasing(runtime, await getOrganization(runtime, organization), isoTime(clock()));
   const { erasing_since: since, files_until: mayCome = isoTime(0) } = before;
   const writes = createErasureWrites(runtime, organization, since);
-  // From the mark on no key is made any more. If the erasure is not over now, those that were listed are its own.
+  // From now on no key is made any more. If the erasure is not over now, those that were listed are its own.
   const keys = await listKeyNames(runtime, organization);
   const readable = await listKeys(runtime, organization, onDamaged);
   await writes.assertOwn();

@@ -14,15 +14,15 @@ const SAVING = { attempts: 10, message: "the store throttles deletions; run the 
 export type ErasureProgress = Required<Pick<OrganizationRecord, "erased" | "files_until">>;
 
 /**
- * Marks an organization as being erased. One that is marked keeps its mark: commands that run beside each other work on
+ * Notes that an organization is being erased. If that was noted before, the first note stays: commands that run beside each other work on
  * the same erasure.
- * @param before as the command has read it: an organization that was made again since then is not marked
- * @returns its record, which is marked
+ * @param before as the command has read it: an organization that was made again since then is left alone
+ * @returns its record, which says so
  * @throws StateConflictError if it was erased since then
  */
-export async function markErasing(runtime: Administration, before: OrganizationRecord, now: string) {
+export async function startErasing(runtime: Administration, before: OrganizationRecord, now: string) {
   const { dynamodb, environment } = runtime;
-  const mark = new UpdateCommand({
+  const start = new UpdateCommand({
     TableName: environment.ACCESS_TABLE,
     Key: organizationRecordKey(before.organization),
     UpdateExpression: "SET erasing_since = if_not_exists(erasing_since, :now)",
@@ -30,11 +30,11 @@ export async function markErasing(runtime: Administration, before: OrganizationR
     ExpressionAttributeValues: { ":now": now, ":secret": before.cursor_secret },
     ReturnValues: "ALL_NEW",
   });
-  const marked = await tryWrite(dynamodb, mark);
-  if (marked === undefined) {
+  const started = await tryWrite(dynamodb, start);
+  if (started === undefined) {
     throw new StateConflictError(`another command has erased ${before.organization} in the meantime`);
   }
-  return { ...decodeOrganization(marked), erasing_since: String(marked["erasing_since"]) };
+  return { ...decodeOrganization(started), erasing_since: String(started["erasing_since"]) };
 }
 
 /**

@@ -15,9 +15,9 @@ const APPEND_MS = 30_000;
 /** What an operator sees of an organization's change feed. */
 export interface FeedState {
   readonly organization: string;
-  /** The marks from which the feed can be read. */
-  readonly oldest_mark: number;
-  readonly newest_mark: number;
+  /** The positions from which the feed can be read. */
+  readonly oldest_position: number;
+  readonly newest_position: number;
   /** When the newest change was logged; null if there is none. */
   readonly newest_at: string | null;
   /** All changes that were written before are in the feed; null while that isn't known. */
@@ -53,8 +53,8 @@ async function readComplete(runtime: FeedRuntime, waiting: number): Promise<numb
   return waiting > 0 ? undefined : noted;
 }
 
-/** The mark before the oldest changes that readers can still get. */
-async function oldestMark(log: ChangeLog, organization: string, from: number, now: number): Promise<number> {
+/** The position before the oldest changes that readers can still get. */
+async function oldestPosition(log: ChangeLog, organization: string, from: number, now: number): Promise<number> {
   for (let oldest: number | undefined, to = Number.MAX_SAFE_INTEGER; ;) {
     const { segments, hasMore } = await log.read(organization, { from, to, limit: SEGMENTS_PER_READ, first: "newest" });
     for (const segment of segments) {
@@ -80,8 +80,8 @@ export async function readFeedState(runtime: FeedRuntime, organization: string):
   const complete = isGapDue ? undefined : await readComplete(runtime, waiting);
   return {
     organization,
-    oldest_mark: await oldestMark(log, organization, first, runtime.clock()),
-    newest_mark: (newest?.next ?? first) - 1,
+    oldest_position: await oldestPosition(log, organization, first, runtime.clock()),
+    newest_position: (newest?.next ?? first) - 1,
     newest_at: newest === undefined ? null : isoTime(newest.time),
     complete_until: complete === undefined ? null : isoTime(complete),
     failing_since: gap?.isWaiting === true ? isoTime(gap.since) : null,
@@ -90,7 +90,7 @@ export async function readFeedState(runtime: FeedRuntime, organization: string):
   };
 }
 
-/** Makes all readers of an organization's feed start over: their marks become a 410. */
+/** Makes all readers of an organization's feed start over: their positions become a 410. */
 export async function resyncFeed(runtime: RuntimeWith<"changes" | "access">, organization: string): Promise<void> {
   await createAppend(runtime)(organization, "gap", runtime.clock() + APPEND_MS);
 }

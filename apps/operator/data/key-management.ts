@@ -72,7 +72,7 @@ export async function createKey(
   const put = (Key: Record<string, string>) => ({
     Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
   });
-  // An erasure that begins meanwhile deletes only the keys that it finds once it has marked the organization.
+  // An erasure that begins meanwhile deletes only the keys that it finds once it has noted that the organization is being erased.
   const isKept = {
     ConditionCheck: {
       TableName: environment.ACCESS_TABLE,

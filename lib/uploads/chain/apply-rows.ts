@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { StoreBusyError } from "../../errors.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
-import type { RowSource } from "../../work-items/upload-mark.ts";
+import type { RowSource } from "../../work-items/applied-rows.ts";
 import { CANNOT_BE_APPLIED, type ItemResult } from "../../work-items/pending-input.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { cellValue } from "../csv/csv-text.ts";

@@ -1,5 +1,5 @@
 import type { UndoOutcome } from "../../work-items/undo/plan-undo.ts";
-import type { RowOutcome } from "../../work-items/upload-mark.ts";
+import type { RowOutcome } from "../../work-items/applied-rows.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
 import { resultLine } from "../files/row-list.ts";

@@ -10,7 +10,7 @@ import { optimisticWrite, type OptimisticWriteOptions, type WriteTarget } from "
 import { createRecordStore } from "../../store/record-store.ts";
 import type { RecordKey, StoredRecord } from "../../store/versioned-record.ts";
 import { traceOf } from "../../error-trace.ts";
-import { findKnownJobs, type KnownJobs, marksAfter, type RowSource, uploadMarksOf } from "../upload-mark.ts";
+import { findKnownJobs, type KnownJobs, appliedAfter, type RowSource, appliedByJob } from "../applied-rows.ts";
 import type { WorkItem } from "../work-item.ts";
 import {
   attributesOf,
@@ -30,7 +30,7 @@ import { hasLayers, layersIn } from "./undo.ts";
 const CONCURRENT_ITEMS = 8;
 /** Events that are planned and written together. */
 const EVENTS_AT_ONCE = 100;
-/** A mark names fields in this many bytes of JSON at most, so that it fits beside the largest item. */
+/** What was done names fields in this many bytes of JSON at most, so that it fits beside the largest item. */
 const NAMES_MAX_BYTES = 8 * 1024;
 
 /** A field that the import changed and that stays. */
@@ -47,11 +47,11 @@ interface Effect {
   readonly reason: KeptReason | undefined;
   readonly kept: readonly KeptField[];
   /** Whether its job has undone the record before. */
-  readonly isMarked: boolean;
+  readonly isDone: boolean;
   /** Whether it is still to be written. */
   readonly isOpen: boolean;
 }
-const NO_EFFECT: Effect = { outcome: "unchanged", reason: undefined, kept: [], isMarked: false, isOpen: false };
+const NO_EFFECT: Effect = { outcome: "unchanged", reason: undefined, kept: [], isDone: false, isOpen: false };
 
 /** A row of the import. */
 export interface UndoInput {
@@ -67,7 +67,7 @@ export interface UndoResult {
   /** Why something stays, if anything does. */
   readonly reason: KeptReason | undefined;
   readonly kept: readonly KeptField[];
-  /** Whether the job has undone all of it before, as the marks say. */
+  /** Whether the job has undone all of it before, as the record says. */
   readonly recognized: boolean;
   /** Whether it may succeed later. Only of errors. */
   readonly isTemporary: boolean;
@@ -84,7 +84,7 @@ export interface UndoOptions extends Pick<OptimisticWriteOptions, "deadline" | "
 }
 
 /** What a record remembers of an undo, until its job has ended. */
-interface UndoMark {
+interface DoneUndo {
   readonly outcome: UndoOutcome;
   readonly reason: KeptReason | undefined;
   /** The fields that stay. */
@@ -100,14 +100,14 @@ const CODES: Readonly<Record<UndoOutcome, string>> = {
 };
 const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code, outcome as UndoOutcome]));
 
-/** A mark as text: the outcome's code and, if something stays, JSON in base64url with the reason and the names. */
-function formatMark({ outcome, reason, names }: UndoMark): string {
+/** What was done as text: the code of the outcome and, if something stays, JSON in base64url with the reason and the names. */
+function formatDone({ outcome, reason, names }: DoneUndo): string {
   if (reason === undefined) return CODES[outcome];
   return `${CODES[outcome]}=${Buffer.from(JSON.stringify([reason, ...names])).toString("base64url")}`;
 }
 
-function undoMarkIn(record: Attributes, job: string): UndoMark | undefined {
-  const text = uploadMarksOf(record).get(job);
+function doneUndoIn(record: Attributes, job: string): DoneUndo | undefined {
+  const text = appliedByJob(record).get(job);
   if (text === undefined) return undefined;
   const [code = "", kept] = text.split("=", 2);
   const [reason, ...names] =
@@ -115,7 +115,7 @@ function undoMarkIn(record: Attributes, job: string): UndoMark | undefined {
   return { outcome: OUTCOMES.get(code) ?? "unchanged", reason, names };
 }
 
-/** As many names as fit in a mark. */
+/** As many names as fit. */
 function namesThatFit(names: Iterable<string>): string[] {
   let bytes = 0;
   return [...names].filter((name) => (bytes += Buffer.byteLength(JSON.stringify(name)) + 1) <= NAMES_MAX_BYTES);
@@ -151,7 +151,7 @@ function ofEvent({ outcome, reason }: Pick<Effect, "outcome" | "reason">): Pick<
 /**
  * Makes the function that undoes an import in the items of rows, as `planUndo` says. Before an item that has a layer of the
  * import, all of its events that have one are undone. A record that has a layer is written once by each undo job,
- * whatever the outcome, and its mark says what was done. Results are in the order of the inputs.
+ * whatever the outcome, and says what was done. Results are in the order of the inputs.
  * @throws StoreBusyError if nothing could be read, and errors of `guard`
  */
 export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
@@ -172,10 +172,10 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
       const { fields, event } = record;
       const keptOf = (names: readonly string[]): KeptField[] =>
         [...valuesOf(fields, names)].map(([name, [now = null]]) => ({ event, name, now }));
-      const mark = undoMarkIn(stored, known.job);
-      if (mark !== undefined) {
-        const { outcome, reason, names } = mark;
-        return { set: null, result: { outcome, reason, kept: keptOf(names), isMarked: true, isOpen: false } };
+      const done = doneUndoIn(stored, known.job);
+      if (done !== undefined) {
+        const { outcome, reason, names } = done;
+        return { set: null, result: { outcome, reason, kept: keptOf(names), isDone: true, isOpen: false } };
       }
       const now = clock();
       const undo = layersIn(stored, fields);
@@ -184,13 +184,13 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
       const { outcome, reason } = event === undefined ? plan : ofEvent(plan);
       const names = namesThatFit(plan.kept.keys());
       const isOpen = plan.undo !== undo;
-      const result = { outcome, reason, kept: keptOf(names), isMarked: false, isOpen };
+      const result = { outcome, reason, kept: keptOf(names), isDone: false, isOpen };
       if (!isOpen) return { set: null, result };
       const isChanged = outcome === "deleted" || outcome === "undone" || outcome === "partly";
       const item = { ...next, ...(isChanged && { updated_at: isoTime(now) }) } as Undoable;
       const attributes = event === undefined ? attributesOf(organization, itemIdOf(key), item as WorkItem) : next;
-      const marks = marksAfter(stored, known, formatMark({ outcome, reason, names }));
-      return { set: { ...attributes, ...marks, undo: toStoredLayers(plan.undo, next, now) }, result };
+      const applied = appliedAfter(stored, known, formatDone({ outcome, reason, names }));
+      return { set: { ...attributes, ...applied, undo: toStoredLayers(plan.undo, next, now) }, result };
     },
   });
 
@@ -250,7 +250,7 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
     if (hasEvents && !dryRun) {
       const withLayer = [...items].flatMap(([text, item]) => {
         const record = found.get(text);
-        const isOpen = hasLayers(record) && record["undo"].includes(undone.id) && !undoMarkIn(record, source.job);
+        const isOpen = hasLayers(record) && record["undo"].includes(undone.id) && !doneUndoIn(record, source.job);
         return isOpen ? [item] : [];
       });
       await mapConcurrently(withLayer, CONCURRENT_ITEMS, async (item) => {
@@ -278,7 +278,7 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
         outcome: combined(parts.map(({ outcome }) => outcome)),
         reason: parts.find(({ reason }) => reason !== undefined)?.reason,
         kept: parts.flatMap(({ kept }) => kept),
-        recognized: parts.some(({ isMarked }) => isMarked) && !parts.some(({ isOpen }) => isOpen),
+        recognized: parts.some(({ isDone }) => isDone) && !parts.some(({ isOpen }) => isOpen),
         isTemporary,
       };
     });

@@ -21,7 +21,7 @@ it("gives each JSON text that was written on a line of its own, however the byte
   );
 });
 
-it("leaves out a byte order mark at the beginning alone, and says which line isn't UTF-8", async () => {
+it("leaves out a byte order cursor at the beginning alone, and says which line isn't UTF-8", async () => {
   const bytes = Buffer.concat([Buffer.from("\uFEFFa\r\n"), Buffer.from([0xff, 0x0a]), Buffer.from("\uFEFFb\n\nc")]);
   expect(await linesIn(bytes, 2)).toEqual(["a\r", undefined, "\uFEFFb", "", "c"]);
 });

@@ -33,15 +33,15 @@ const feedIsThere = async (): Promise<void> => {
 /** A copy in memory, and how often it was emptied. */
 class Copy {
   readonly items = new Map<string, object>();
-  mark: string | undefined;
+  cursor: string | undefined;
   starts = 0;
   pages = 0;
 
-  /** @param pagesMax pages after which it is killed before it saves its mark */
+  /** @param pagesMax pages after which it is killed before it saves its cursor */
   async update(pagesMax = Infinity): Promise<void> {
     let left = pagesMax;
     await client.copy({
-      after: this.mark,
+      after: this.cursor,
       startOver: () => {
         this.starts += 1;
         this.items.clear();
@@ -50,8 +50,8 @@ class Copy {
         for (const change of changes) this.#apply(change);
         if (--left < 0) throw new Error("killed");
       },
-      saveMark: (mark) => {
-        this.mark = mark;
+      saveCursor: (cursor) => {
+        this.cursor = cursor;
         this.pages += 1;
       },
     });
@@ -87,7 +87,7 @@ describe("a copy", () => {
     expect(copy.items).toEqual(await listed());
   });
 
-  it("resumes in the middle of a first load if it is killed before a mark is saved", async () => {
+  it("resumes in the middle of a first load if it is killed before a cursor is saved", async () => {
     const copy = new Copy();
     await expect(copy.update(1)).rejects.toThrow("killed");
     expect(copy.pages).toBe(1);
@@ -96,18 +96,18 @@ describe("a copy", () => {
     expect(copy.starts).toBe(1);
   });
 
-  it("starts over if the changes after its mark are not kept, and drops what is gone", async () => {
+  it("starts over if the changes after its cursor are not kept, and drops what is gone", async () => {
     const copy = new Copy();
-    copy.mark = "1";
+    copy.cursor = "1";
     copy.items.set("gone", {});
     await copy.update();
     expect(copy.starts).toBe(1);
     expect(copy.items).toEqual(await listed());
   });
 
-  it("rejects what is not a mark, and is left as it is", async () => {
+  it("rejects what is not a cursor, and is left as it is", async () => {
     const copy = new Copy();
-    copy.mark = "not a mark";
+    copy.cursor = "not a cursor";
     copy.items.set("kept", {});
     await expect(copy.update()).rejects.toThrow("after: must be a meta.page.next of this feed");
     expect(copy.items.size).toBe(1);

@@ -29,7 +29,7 @@ const KEPT_MS = 29 * 24 * 3_600_000;
 
 /** A reader that keeps a copy of an organization's items by its feed, as a client should. */
 export function createCopy(query: Readonly<Record<string, string | number>>, from?: string) {
-  let mark = from;
+  let cursor = from;
   let items = new Map<string, string>();
   /** What the organization was when this last knew that it had everything. */
   let known: Life | undefined;
@@ -38,7 +38,7 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
   const wrong: string[] = [];
 
   const begin = (): void => {
-    [mark, items, isAtEnd, known] = [undefined, new Map(), false, undefined];
+    [cursor, items, isAtEnd, known] = [undefined, new Map(), false, undefined];
     starts += 1;
   };
   return {
@@ -46,13 +46,13 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
     items: (): ReadonlyMap<string, string> => items,
     isAtEnd: (): boolean => isAtEnd,
     starts: (): number => starts,
-    query: () => ({ ...query, ...(mark !== undefined && { after: mark }) }),
+    query: () => ({ ...query, ...(cursor !== undefined && { after: cursor }) }),
     begin,
     /**
      * Applies a response.
      * @param before what the organization was before the request; `after`: before the response
      * @param crash how many of its records are applied before the reader is killed; undefined if it
-     * is not: only then it keeps the mark
+     * is not: only then it keeps the cursor
      */
     receive: (
       asked: string | undefined,
@@ -62,7 +62,7 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
     ): void => {
       isAtEnd = false;
       // A response to a reader that has started again in the meantime.
-      if (asked !== mark) return;
+      if (asked !== cursor) return;
       if (status === 410) {
         const isSame = known?.secret === after.secret && after.secret !== "" && known.gaps === after.gaps;
         if (known !== undefined && isSame && after.at - known.at < KEPT_MS) wrong.push(`410 too early: ${asked}`);
@@ -86,7 +86,7 @@ export function createCopy(query: Readonly<Record<string, string | number>>, fro
           else items.delete(record.id);
         }
         if (crash !== undefined) return;
-        mark = meta.page.next;
+        cursor = meta.page.next;
         isAtEnd = !meta.page.more;
         known ??= before;
         if (isAtEnd) known = before;

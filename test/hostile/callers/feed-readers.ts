@@ -20,7 +20,7 @@ export function createFeedReaders(
     createCopy({ limit: 100 }),
     ...limits.map((limit) => createCopy({ limit })),
     createCopy({ limit: Math.max(3, ...limits), include: "events" }),
-    // Of an empty organization: it follows from its first mark.
+    // Of an empty organization: it follows from its first cursor.
     createCopy({ limit: Math.min(100, 5 * Math.max(...limits)) }, String(customer.organization.changesFrom - 1)),
   ];
 
@@ -31,7 +31,7 @@ export function createFeedReaders(
     );
     return {
       at: world.clock(),
-      // What is being erased has no log: no answer about its marks is wrong.
+      // What is being erased has no log: no answer about its cursors is wrong.
       secret: customer.isErasing ? "" : organization.cursorSecret,
       gaps: segments.filter(({ isGap }) => isGap).length,
     };

@@ -10,7 +10,7 @@ import type { Scene } from "./item-caller.ts";
 
 const MINUTE_MS = 60_000;
 const READS_AFTER_MS = 5000;
-const RING_EVERY_MS = 1000;
+const CHANGES_EVERY_MS = 1000;
 /** A failing endpoint is called after an hour at the latest. */
 const WAITS_MAX = 100;
 const PAGES_MAX = 3000;
@@ -26,7 +26,7 @@ interface ListedJob {
 const isEnded = ({ status }: ListedJob): boolean => status !== "pending" && status !== "processing";
 
 /**
- * A receiver that reads the feed, and lists uploads, only when it is rung: once all rests, its copy must be what the table
+ * A receiver that reads the feed, and lists uploads, only when it is called: once all rests, its copy must be what the table
  * holds, and it must know of every upload that has ended.
  */
 export function createReceiver(
@@ -37,8 +37,8 @@ export function createReceiver(
   const url = `https://${customer.organization.id}.example.com/hook`;
   const copy = createCopy({ limit: 100 });
   const told = new Set<string>();
-  const now = { isRung: false, isToList: false, isReading: false };
-  let rungAt = -Infinity;
+  const now = { isNotified: false, isToList: false, isReading: false };
+  let calledAt = -Infinity;
   let id = "";
 
   /** Makes a call at which nothing goes wrong, again if an instance whose clock was ahead has used up the limit. */
@@ -56,7 +56,7 @@ export function createReceiver(
   const jobs = async () => (await call("listWorkItemUploads", { query: { limit: 100 } })) as readonly ListedJob[];
   const readAll = async (): Promise<void> => {
     now.isReading = true;
-    for (let page = 0; (now.isRung || now.isToList || !copy.isAtEnd()) && page < PAGES_MAX; page++) {
+    for (let page = 0; (now.isNotified || now.isToList || !copy.isAtEnd()) && page < PAGES_MAX; page++) {
       if (now.isToList) {
         now.isToList = false;
         // While its organization is erased and made again, its calls fail.
@@ -67,7 +67,7 @@ export function createReceiver(
           await world.sleep(MINUTE_MS);
         }
       }
-      now.isRung = false;
+      now.isNotified = false;
       // Its own calls are answered: what a killed call leaves is the matter of other readers.
       await read(copy, true);
       if (!copy.isAtEnd()) await world.sleep(world.below(READS_AFTER_MS));
@@ -85,11 +85,12 @@ export function createReceiver(
     if (type === "upload.ended") told.add((data as ListedJob).id);
     if (type === "uploads.ended") now.isToList = true;
     if (type === "work_items.changed") {
-      if (world.clock() - rungAt < RING_EVERY_MS) oracle.report("wrong", "a webhook was rung twice within a second");
-      rungAt = world.clock();
-      now.isRung = true;
+      if (world.clock() - calledAt < CHANGES_EVERY_MS)
+        oracle.report("wrong", "a webhook was called twice within a second");
+      calledAt = world.clock();
+      now.isNotified = true;
     }
-    if (now.isReading || !(now.isRung || now.isToList)) return;
+    if (now.isReading || !(now.isNotified || now.isToList)) return;
     now.isReading = true;
     world.at(world.clock() + world.below(READS_AFTER_MS), () => void readAll());
   };

@@ -33,23 +33,23 @@ describe("the change feed", () => {
   test("begins with the whole list, then follows what changed", async () => {
     await customer.apply(...items(5));
     await customer.deliver();
-    const { records, mark } = await readFeed(customer, { limit: 2 });
+    const { records, cursor } = await readFeed(customer, { limit: 2 });
     expect(new Set(externalIds(records.slice(0, 5)))).toEqual(new Set(externalIds(items(5))));
     expect(records.slice(0, 4).map(({ sequence }) => sequence)).toEqual([0, 0, 0, 0]);
     await customer.apply({ external_id: "item-1", type: "call" }, { external_id: "new" });
     await customer.deliver();
-    const after = await feedPage(customer, { after: mark });
+    const after = await feedPage(customer, { after: cursor });
     expect(externalIds(after.data)).toEqual(["item-1", "new"]);
-    expect(after.data[0]).toMatchObject({ type: "call", deleted_at: null, sequence: Number(mark) + 1 });
+    expect(after.data[0]).toMatchObject({ type: "call", deleted_at: null, sequence: Number(cursor) + 1 });
     expect(after.data[0]).not.toHaveProperty("events");
-    expect(after.meta.page).toEqual({ next: String(Number(mark) + 2), limit: 100, more: false });
+    expect(after.meta.page).toEqual({ next: String(Number(cursor) + 2), limit: 100, more: false });
     expect(await feedPage(customer, { after: after.meta.page.next })).toMatchObject({ data: [] });
   });
 
   test("shows deletions, restores, changed events, scores and erased items", async () => {
     await customer.apply(...items(4));
     await customer.deliver();
-    const { mark } = await readFeed(customer);
+    const { cursor } = await readFeed(customer);
     await customer.send("deleteWorkItem", { params: { id: idOf("item-0") } });
     await customer.send("upsertWorkItemEvent", {
       params: { id: idOf("item-1") },
@@ -58,7 +58,7 @@ describe("the change feed", () => {
     const score = { organization: customer.organization.id, external_id: "item-2", qa_score: 0.5 };
     await createRecordQaScore(runtime)(score);
     await customer.deliver();
-    const { data, meta } = await feedPage(customer, { after: mark, include: "events" });
+    const { data, meta } = await feedPage(customer, { after: cursor, include: "events" });
     expect(data).toMatchObject([
       { external_id: "item-0", deleted_at: expect.any(String), events: [] },
       { external_id: "item-1", deleted_at: null, events: [{ external_id: "e", content: "said" }] },
@@ -75,15 +75,15 @@ describe("the change feed", () => {
   });
 
   test("shows an item once a page, by its last change", async () => {
-    const { mark } = await readFeed(customer);
+    const { cursor } = await readFeed(customer);
     for (const type of ["a", "b"]) {
       await customer.apply(...items(2, { type }));
       await customer.deliver();
     }
-    const { data } = await feedPage(customer, { after: mark });
-    expect(data.map(({ sequence }) => sequence - Number(mark))).toEqual([3, 4]);
-    const one = await feedPage(customer, { after: mark, limit: 1 });
-    expect(one.data).toMatchObject([{ sequence: Number(mark) + 1, type: "b" }]);
+    const { data } = await feedPage(customer, { after: cursor });
+    expect(data.map(({ sequence }) => sequence - Number(cursor))).toEqual([3, 4]);
+    const one = await feedPage(customer, { after: cursor, limit: 1 });
+    expect(one.data).toMatchObject([{ sequence: Number(cursor) + 1, type: "b" }]);
     expect(one.meta.page.more).toBe(true);
   });
 
@@ -92,22 +92,22 @@ describe("the change feed", () => {
     [14, 3],
     [14, 7],
     [8, 8],
-  ])("gives the mark to the last records of a first load, of %s items in pages of %s", async (count, limit) => {
+  ])("gives the cursor to the last records of a first load, of %s items in pages of %s", async (count, limit) => {
     const isInFirstShard = (id: string) => Number.parseInt(id.slice(0, 8), 16) % 2 === 0;
     const own = items(100).filter(({ external_id: id }) => isInFirstShard(idOf(id)));
     await customer.apply(...own.slice(0, count));
     await customer.deliver();
-    const { records, mark } = await readFeed(customer, { limit });
+    const { records, cursor } = await readFeed(customer, { limit });
     const { changesFrom } = customer.organization;
     const sequences = records.slice(0, count).map(({ sequence }) => sequence);
     const onLastPage = count % limit || limit;
     expect(sequences).toEqual([...Array(count - onLastPage).fill(0), ...Array(onLastPage).fill(changesFrom - 1)]);
     expect(new Set(externalIds(records.slice(0, count))).size).toBe(count);
-    expect(mark).toBe(String(changesFrom + count - 1));
+    expect(cursor).toBe(String(changesFrom + count - 1));
   });
 
   test.each([false, true])(
-    "shows a record again, with the mark, if the rest of the list has gone meanwhile (events: %s)",
+    "shows a record again, with the cursor, if the rest of the list has gone meanwhile (events: %s)",
     async (withEvents) => {
       const query = { limit: 2, ...(withEvents && { include: "events" }) };
       await customer.apply(...items(4));
@@ -119,9 +119,9 @@ describe("the change feed", () => {
         if (!shown.includes(external)) await customer.send("deleteWorkItem", { params: { id: external } });
       }
       const second = await feedPage(customer, { ...query, after: first.meta.page.next });
-      const mark = customer.organization.changesFrom - 1;
-      expect(second.data).toEqual([expect.objectContaining({ id: shown[1], sequence: mark, deleted_at: null })]);
-      expect(second.meta.page).toMatchObject({ next: String(mark), more: true });
+      const cursor = customer.organization.changesFrom - 1;
+      expect(second.data).toEqual([expect.objectContaining({ id: shown[1], sequence: cursor, deleted_at: null })]);
+      expect(second.meta.page).toMatchObject({ next: String(cursor), more: true });
     },
   );
 
@@ -133,7 +133,7 @@ describe("the change feed", () => {
     const { records } = await readFeed(customer, { after: first.meta.page.next });
     const again = await readFeed(customer, { after: String(records.at(-1)?.sequence) });
     expect(again.records).toEqual([]);
-    expect(again.mark).toBe(String(records.at(-1)?.sequence));
+    expect(again.cursor).toBe(String(records.at(-1)?.sequence));
   });
 
   test("with after=now begins after everything", async () => {
@@ -147,7 +147,7 @@ describe("the change feed", () => {
     expect(meta.page.next).toBe(String(customer.organization.changesFrom + 2));
   });
 
-  test("takes the mark of a first load from a quarter of an hour ago", async () => {
+  test("takes the cursor of a first load from a quarter of an hour ago", async () => {
     await customer.apply({ external_id: "old" });
     await customer.deliver();
     clock.advance(16 * MINUTE_MS);
@@ -171,7 +171,7 @@ describe("the change feed", () => {
     },
   );
 
-  test("responds with 422 to a mark beyond the newest, also of an empty feed", async () => {
+  test("responds with 422 to a cursor beyond the newest, also of an empty feed", async () => {
     const { changesFrom } = customer.organization;
     const error = "after: is beyond the newest cursor of this feed";
     expect(await customer.status({ after: changesFrom })).toMatchObject({ status: 422, body: { error } });
@@ -181,35 +181,35 @@ describe("the change feed", () => {
     expect(await customer.status({ after: changesFrom + 2 })).toMatchObject({ status: 422, body: { error } });
   });
 
-  test("responds with 410 to a mark that is older than what is kept, with a type for programs", async () => {
-    const { mark } = await readFeed(customer);
+  test("responds with 410 to a cursor that is older than what is kept, with a type for programs", async () => {
+    const { cursor } = await readFeed(customer);
     for (const type of ["a", "b"]) {
       await customer.apply({ external_id: "item", type });
       await customer.deliver();
     }
     clock.advance(29 * DAY_MS);
-    expect(await customer.status({ after: mark })).toMatchObject({ status: 200 });
+    expect(await customer.status({ after: cursor })).toMatchObject({ status: 200 });
     clock.advance(2 * DAY_MS);
     const { send } = customer;
     const headers = { Accept: "application/problem+json" };
-    const refused = await send("listWorkItemChanges", { query: { after: mark }, headers });
+    const refused = await send("listWorkItemChanges", { query: { after: cursor }, headers });
     expect(refused).toMatchObject({
       status: 410,
       body: { type: "urn:work-items:problem:resync-required", status: 410, errors: [] },
     });
-    // The newest segment never expires, and the mark before it is the oldest one that is left.
-    expect(externalIds((await feedPage(customer, { after: Number(mark) + 1 })).data)).toEqual(["item"]);
+    // The newest segment never expires, and the cursor before it is the oldest one that is left.
+    expect(externalIds((await feedPage(customer, { after: Number(cursor) + 1 })).data)).toEqual(["item"]);
     expect(await customer.status({ after: 5 })).toMatchObject({ status: 410 });
   });
 
-  test("responds with 410 to every mark before a gap, and with 503 to a first load soon after it", async () => {
+  test("responds with 410 to every cursor before a gap, and with 503 to a first load soon after it", async () => {
     await customer.apply(...items(2));
     await customer.deliver();
-    const { mark } = await readFeed(customer);
+    const { cursor } = await readFeed(customer);
     clock.advance(20 * MINUTE_MS);
     await createAppend(runtime)(customer.organization.id, "gap", Infinity);
-    expect(await customer.status({ after: mark })).toMatchObject({ status: 410 });
-    expect(await customer.status({ after: Number(mark) - 1 })).toMatchObject({ status: 410 });
+    expect(await customer.status({ after: cursor })).toMatchObject({ status: 410 });
+    expect(await customer.status({ after: Number(cursor) - 1 })).toMatchObject({ status: 410 });
     const early = await customer.status({});
     expect(early).toMatchObject({ status: 503, headers: { "retry-after": String(15 * 60) } });
     const { meta } = await feedPage(customer, { after: "now" });
@@ -222,12 +222,12 @@ describe("the change feed", () => {
   });
 
   test("reads hundreds of changes at once from few segments", async () => {
-    const { mark } = await readFeed(customer);
+    const { cursor } = await readFeed(customer);
     const ids = Array.from({ length: 1200 }, (_, index) => idOf(`missing-${index}`));
     await createAppend(runtime)(customer.organization.id, ids, Infinity);
     const { segments } = await createChangeLog(runtime).read(customer.organization.id, { limit: 10 });
     expect(segments.map((segment) => segment.ids.length)).toEqual([500, 500, 200]);
-    const { records } = await readFeed(customer, { after: mark });
+    const { records } = await readFeed(customer, { after: cursor });
     expect(records.map(({ id }) => id)).toEqual(ids);
   });
 
@@ -238,8 +238,8 @@ describe("the change feed", () => {
     }));
     for (let index = 0; index < 9; index++) await customer.apply({ external_id: `item-${index}`, events });
     await customer.deliver();
-    const { mark } = await readFeed(customer, { after: String(customer.organization.changesFrom - 1) });
-    const first = await feedPage(customer, { after: Number(mark) - 9, include: "events" });
+    const { cursor } = await readFeed(customer, { after: String(customer.organization.changesFrom - 1) });
+    const first = await feedPage(customer, { after: Number(cursor) - 9, include: "events" });
     expect(first.data.length).toBeLessThan(9);
     expect(first.meta.page.more).toBe(true);
     const { records } = await readFeed(customer, { include: "events" });
@@ -248,7 +248,7 @@ describe("the change feed", () => {
   });
 
   test("reads a thousand changes in one page, each item once by its last change", async () => {
-    const { mark } = await readFeed(customer);
+    const { cursor } = await readFeed(customer);
     const ids = Array.from({ length: 1200 }, (_, index) => idOf(`missing-${index}`));
     const again = ids.slice(0, 50);
     await createAppend(runtime)(
@@ -256,12 +256,12 @@ describe("the change feed", () => {
       [...ids.slice(0, 950), ...again, ...ids.slice(950)],
       Infinity,
     );
-    const { data, meta } = await feedPage(customer, { after: mark, limit: 1000 });
+    const { data, meta } = await feedPage(customer, { after: cursor, limit: 1000 });
     expect(data.map(({ id }) => id)).toEqual([...ids.slice(50, 950), ...again, ...ids.slice(950, 1000)]);
-    expect(data.map(({ sequence }) => sequence - Number(mark))).toEqual(
+    expect(data.map(({ sequence }) => sequence - Number(cursor))).toEqual(
       Array.from({ length: 1000 }, (_, index) => index + 51),
     );
-    expect(meta.page).toEqual({ next: String(Number(mark) + 1050), limit: 1000, more: true });
+    expect(meta.page).toEqual({ next: String(Number(cursor) + 1050), limit: 1000, more: true });
     const rest = await feedPage(customer, { after: meta.page.next, limit: 1000 });
     expect(rest.data.map(({ id }) => id)).toEqual(ids.slice(1000));
     expect(rest.meta.page.more).toBe(false);
@@ -319,7 +319,7 @@ describe("since", () => {
     expect(externalIds((await feedPage(customer, { after: page.meta.page.next })).data)).toEqual(["later"]);
   });
 
-  test("continues page by page after the marks that it gives", async () => {
+  test("continues page by page after the cursors that it gives", async () => {
     const first = await changeHourly(7);
     const page = await feedPage(customer, { ...since(first + 2 * 60 * MINUTE_MS), limit: 2 });
     expect(externalIds(page.data)).toEqual(["item-2", "item-3"]);

@@ -80,7 +80,7 @@ describe("work items that are older than their organization keeps them", () => {
     const left = JSON.stringify(await tracesOf(runtime, acme.organization.id));
     for (const id of ids) expect(left).not.toContain(`ITEM#${acme.organization.id}#${id}`);
     await acme.deliver();
-    const { records } = await readFeed(acme, { after: before.mark });
+    const { records } = await readFeed(acme, { after: before.cursor });
     expect(records.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect(records.every((record) => "erased" in record)).toBe(true);
     await keep(acme, 0);

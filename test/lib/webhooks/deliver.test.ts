@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { queueWorker } from "../../../lib/aws/queue-worker.ts";
 import { eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
 import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
-import { createRing } from "../../../lib/webhooks/ring.ts";
+import { createNotifyWebhooks } from "../../../lib/webhooks/notify-webhooks.ts";
 import { createDeliver } from "../../../lib/webhooks/deliver.ts";
 import { webhookMessageIn } from "../../../lib/webhooks/webhook-messages.ts";
 import { createCustomer, operatorOf } from "../../support/customer-data.ts";
@@ -16,7 +16,7 @@ import { useWebhooks } from "./use-webhooks.ts";
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const { hooks, receive, add, get, patch, greet } = useWebhooks();
-const newestMark = async () =>
+const newestPosition = async () =>
   Number((await hooks.acme.send("listWorkItemChanges", { query: { after: "now" } })).body.meta.page.next);
 const cancelledJob = async () => {
   const { id } = (await hooks.acme.send("uploadWorkItems", { body: { upload: { filename: "a.csv", size: 10 } } })).body
@@ -46,18 +46,20 @@ describe("a webhook", () => {
     expect(conflicts).toBeLessThan(0);
   });
 
-  test("is rung by itself when it is new, and then by each change and each ended job, with signed messages", async () => {
+  test("is called without a change when it is new, and then by each change and each ended job, with signed messages", async () => {
     const receiver = await receive();
     const { id, secret } = await add(receiver.url);
     await greet();
     expect(receiver.told()).toEqual([
-      { type: "work_items.changed", data: { sequence: await newestMark() } },
+      { type: "work_items.changed", data: { sequence: await newestPosition() } },
       { type: "uploads.ended", data: { more: true } },
     ]);
     await hooks.acme.apply({ external_id: "a" }, { external_id: "b" });
     hooks.clock.advance(5 * SECOND_MS);
     expect(await hooks.delivery.ring()).toBe(0);
-    expect(receiver.told().slice(2)).toEqual([{ type: "work_items.changed", data: { sequence: await newestMark() } }]);
+    expect(receiver.told().slice(2)).toEqual([
+      { type: "work_items.changed", data: { sequence: await newestPosition() } },
+    ]);
     const job = await cancelledJob();
     hooks.clock.advance(5 * SECOND_MS);
     await hooks.delivery.ring();
@@ -115,7 +117,7 @@ describe("a webhook", () => {
     hooks.clock.advance(2 * MINUTE_MS);
     await hooks.delivery.sweep();
     expect(receiver.told().slice(before)).toEqual([
-      { type: "work_items.changed", data: { sequence: await newestMark() } },
+      { type: "work_items.changed", data: { sequence: await newestPosition() } },
     ]);
   });
 });
@@ -124,19 +126,19 @@ describe("ten thousand changes in a second", () => {
   /** The changes come in parts, which this many workers note at the same time. */
   const [PARTS, WORKERS, ENDPOINTS] = [100, 20, 2];
 
-  test("ring each endpoint once, with the newest mark, and no worker gives up", async () => {
+  test("ring each endpoint once, with the newest position, and no worker gives up", async () => {
     const receiver = await receive();
     const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);
     for (const url of urls) await add(url, { types: ["work_items.changed"] });
     await greet();
     const before = receiver.received.length;
-    const first = await newestMark();
+    const first = await newestPosition();
     const handle = createDeliver(hooks.runtime);
     const parts = Array.from({ length: PARTS }, (_, index) => first + (index + 1) * 100);
     const failures: unknown[] = [];
     const work = async (): Promise<void> => {
-      for (let mark = parts.shift(); mark !== undefined; mark = parts.shift()) {
-        const news = { kind: "news", organization: hooks.acme.organization.id, mark };
+      for (let position = parts.shift(); position !== undefined; position = parts.shift()) {
+        const news = { kind: "news", organization: hooks.acme.organization.id, position };
         await handle(JSON.stringify(news)).catch((error: unknown) => failures.push(error));
       }
     };
@@ -169,7 +171,9 @@ describe("an endpoint that is down", () => {
     status = 200;
     hooks.clock.advance(2 * MINUTE_MS);
     await hooks.delivery.sweep();
-    expect(receiver.told().slice(1)).toEqual([{ type: "work_items.changed", data: { sequence: await newestMark() } }]);
+    expect(receiver.told().slice(1)).toEqual([
+      { type: "work_items.changed", data: { sequence: await newestPosition() } },
+    ]);
     expect(await get(id)).toMatchObject({ status: "active", failing_since: null, next_attempt_at: null });
     expect(await hooks.delivery.sweep()).toBe(0);
     expect(receiver.received).toHaveLength(2);
@@ -190,7 +194,7 @@ describe("an endpoint that is down", () => {
     expect(reasons.filter((reason) => reason === "the connection was refused")).toHaveLength(19);
   });
 
-  test("is disabled by 410, hears nothing while it is, and is rung by itself once it is enabled", async () => {
+  test("is disabled by 410, hears nothing while it is, and is called without a change once it is enabled", async () => {
     let status = 410;
     const receiver = await receive((_, response) => void response.writeHead(status).end());
     const { id } = await add(receiver.url);
@@ -207,7 +211,7 @@ describe("an endpoint that is down", () => {
     await greet();
     expect(receiver.told().slice(1)).toEqual(
       expect.arrayContaining([
-        { type: "work_items.changed", data: { sequence: await newestMark() } },
+        { type: "work_items.changed", data: { sequence: await newestPosition() } },
         { type: "uploads.ended", data: { more: true } },
       ]),
     );
@@ -290,7 +294,7 @@ describe("ten thousand jobs that end at once", () => {
       if (command === "SendMessageBatchCommand") sent.push(...Entries.map(({ MessageBody: body }) => body));
       return send();
     });
-    await createRing(hooks.runtime, async () => jobs)(hooks.acme.organization.id, undefined, ["any"]);
+    await createNotifyWebhooks(hooks.runtime, async () => jobs)(hooks.acme.organization.id, undefined, ["any"]);
     const [body = "", ...others] = sent;
     expect([body.length, others]).toEqual([expect.toSatisfy((length: number) => length < 64 * 1024), []]);
     const { id: more } = jobs.at(-101)!;
@@ -324,7 +328,7 @@ describe("a deliverer that is killed", () => {
     hooks.clock.advance(2 * MINUTE_MS);
     await hooks.delivery.sweep();
     expect(receiver.told().slice(before)).toEqual([
-      { type: "work_items.changed", data: { sequence: await newestMark() } },
+      { type: "work_items.changed", data: { sequence: await newestPosition() } },
     ]);
   });
 
@@ -334,7 +338,7 @@ describe("a deliverer that is killed", () => {
     await greet();
     const before = receiver.received.length;
     hooks.clock.advance(5 * SECOND_MS);
-    const news = { kind: "news", organization: hooks.acme.organization.id, mark: (await newestMark()) + 5 };
+    const news = { kind: "news", organization: hooks.acme.organization.id, position: (await newestPosition()) + 5 };
     const call = { kind: "call", organization: hooks.acme.organization.id, webhook: id };
     const handle = createDeliver(hooks.runtime);
     // The message that it has sent is lost.

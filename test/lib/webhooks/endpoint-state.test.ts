@@ -101,19 +101,19 @@ function simulate(seed: number, { greets = true } = {}) {
     });
   }
   /** News come again until a worker has noted them and sent its message. */
-  function tell(mark: number, jobs: readonly EndedJob[], isGreeting = false): void {
-    if (isDead()) return after(between(SECOND, MINUTE), () => tell(mark, jobs, isGreeting));
+  function tell(position: number, jobs: readonly EndedJob[], isGreeting = false): void {
+    if (isDead()) return after(between(SECOND, MINUTE), () => tell(position, jobs, isGreeting));
     const before = state;
-    write(noted(state, { mark, jobs, isGreeting, more: isGreeting ? `greeting ${now}` : undefined }, now));
-    if (isDead()) return after(between(SECOND, MINUTE), () => tell(mark, jobs, isGreeting));
+    write(noted(state, { position, jobs, isGreeting, more: isGreeting ? `greeting ${now}` : undefined }, now));
+    if (isDead()) return after(between(SECOND, MINUTE), () => tell(position, jobs, isGreeting));
     send(delayAfterNews("webhook", before, state, now));
   }
   function change(): void {
     newest += between(1, 1000);
     const ended = chance(0.2) ? [job(`job ${jobsEnded.length}`)] : [];
     for (const { id } of ended) jobsEnded.push({ id, at: now });
-    const mark = newest;
-    after(between(0, 5 * SECOND), () => tell(mark, ended));
+    const position = newest;
+    after(between(0, 5 * SECOND), () => tell(position, ended));
     if (isWild()) after(chance(0.9) || now > lastBurst ? between(1, 400) : between(0, 5 * MINUTE), change);
   }
   function sweep(): void {
@@ -131,12 +131,12 @@ function simulate(seed: number, { greets = true } = {}) {
     run();
   }
   const rung = calls.filter(({ message, isTold }) => message.type === "work_items.changed" && isTold);
-  const marks = rung.map(({ message }) => (message.data as { sequence: number }).sequence);
+  const positions = rung.map(({ message }) => (message.data as { sequence: number }).sequence);
   const begun = calls.filter(({ message }) => message.type === "work_items.changed").map(({ began }) => began);
   const all = calls.toSorted((a, b) => a.began - b.began);
   return {
     newest,
-    told: Math.max(...marks),
+    told: Math.max(...positions),
     jobs: jobsEnded.length,
     missed: jobsEnded.filter(({ id, at }) => !jobsTold.has(id) && at >= moreTold),
     leastGap: Math.min(
@@ -149,7 +149,7 @@ function simulate(seed: number, { greets = true } = {}) {
 }
 
 describe("an endpoint, whatever dies and gets lost", () => {
-  it("is told the newest mark and every ended job once all rests, by one call at a time and one ring a second", () => {
+  it("is told the newest position and every ended job once all rests, by one call at a time and one ring a second", () => {
     let calls = 0;
     let jobs = 0;
     for (let seed = 1; seed <= 200; seed++) {
@@ -167,7 +167,7 @@ describe("an endpoint, whatever dies and gets lost", () => {
 
 describe("an endpoint that fails", () => {
   const failing = (outcome: Outcome, attempts: number) => {
-    let [state, now] = [noted({ ...newState(T), greet_at: undefined }, { mark: 1 }, T), T];
+    let [state, now] = [noted({ ...newState(T), greet_at: undefined }, { position: 1 }, T), T];
     const waits: number[] = [];
     for (let attempt = 0; attempt < attempts && state.enabled; attempt++) {
       const step = nextStep("webhook", state, now);
@@ -211,7 +211,7 @@ describe("an endpoint that fails", () => {
     const message = (step as { message: WebhookMessage }).message;
     const call = { webhook: "webhook", by: "me", message, outcome: OK };
     const after = delivered(claimed(state, "me", now), call, now, 0)!;
-    expect(after).toMatchObject({ attempts: 0, next_attempt_at: 0, rung: 1 });
+    expect(after).toMatchObject({ attempts: 0, next_attempt_at: 0, sent: 1 });
     expect(after.failing_since).toBe(undefined);
   });
 });
@@ -244,10 +244,10 @@ describe("ended jobs", () => {
 
   it("and changes that come while the endpoint is called are told after the call", () => {
     const many = Array.from({ length: 101 }, (_, index) => job(String(index)));
-    for (const before of [{ mark: 1 }, { jobs: [job("a")] }, { jobs: many }]) {
+    for (const before of [{ position: 1 }, { jobs: [job("a")] }, { jobs: many }]) {
       const state = claimed(noted(quiet, before, T), "me", T);
       const { message } = nextStep("webhook", noted(quiet, before, T), T) as { message: WebhookMessage };
-      const during = noted(state, { mark: 2, jobs: [job("b")] }, T);
+      const during = noted(state, { position: 2, jobs: [job("b")] }, T);
       const after = delivered(during, { webhook: "webhook", by: "me", message, outcome: OK }, T, 0)!;
       expect(after.due).toBe(2);
       expect([after.more, ...after.jobs.map(({ id }) => id)]).toContain("b");
@@ -255,14 +255,14 @@ describe("ended jobs", () => {
   });
 
   it("take turns with changes", () => {
-    let state = noted(quiet, { mark: 1, jobs: [job("a"), job("b")] }, T);
+    let state = noted(quiet, { position: 1, jobs: [job("a"), job("b")] }, T);
     const types: string[] = [];
     for (let now = T; now < T + 5 * SECOND; now += SECOND) {
       const step = nextStep("webhook", state, now);
       if (step.kind !== "send") break;
       types.push(step.message.type);
       const call = { webhook: "webhook", by: "me", message: step.message, outcome: OK };
-      state = noted(delivered(claimed(state, "me", now), call, now, 0)!, { mark: now }, now);
+      state = noted(delivered(claimed(state, "me", now), call, now, 0)!, { position: now }, now);
     }
     expect(types).toEqual([
       "work_items.changed",
@@ -273,31 +273,31 @@ describe("ended jobs", () => {
     ]);
   });
 
-  it("have one id for each webhook and job, and changes one for each mark", () => {
+  it("have one id for each webhook and job, and changes one for each position", () => {
     const idOf = (webhook: string, state: EndpointState) =>
       (nextStep(webhook, state, T) as { message: WebhookMessage }).message.id;
     const told = noted(quiet, { jobs: [job("a")] }, T);
     expect(idOf("x", told)).toBe(idOf("x", { ...told, attempts: 3 }));
     expect(idOf("x", told)).not.toBe(idOf("y", told));
-    expect(idOf("x", noted(quiet, { mark: 1 }, T))).not.toBe(idOf("x", noted(quiet, { mark: 2 }, T)));
+    expect(idOf("x", noted(quiet, { position: 1 }, T))).not.toBe(idOf("x", noted(quiet, { position: 2 }, T)));
   });
 });
 
 describe("a webhook that is paused", () => {
-  it("is told nothing, and rung by itself 90 seconds after it is resumed, also without changes", () => {
-    const rung = { ...newState(T), greet_at: undefined, rung: 7 };
-    const paused = disabled(noted(rung, { mark: 8, jobs: [job("a")] }, T));
+  it("is told nothing, and called without a change 90 seconds after it is resumed, also without changes", () => {
+    const rung = { ...newState(T), greet_at: undefined, sent: 7 };
+    const paused = disabled(noted(rung, { position: 8, jobs: [job("a")] }, T));
     expect(nextStep("webhook", paused, T).kind).toBe("rest");
-    expect(noted(paused, { mark: 9 }, T)).toBe(paused);
+    expect(noted(paused, { position: 9 }, T)).toBe(paused);
     const resumed = renewed(paused, true, HOUR);
     expect(checkAt(resumed)).toBe(HOUR + 90 * SECOND);
-    const greeted = noted(resumed, { mark: 7, isGreeting: true, more: "x" }, HOUR);
+    const greeted = noted(resumed, { position: 7, isGreeting: true, more: "x" }, HOUR);
     expect(greeted).toMatchObject({ due: 7, more: "x" });
-    expect(noted(greeted, { mark: 7, isGreeting: true, more: "y" }, HOUR)).toBe(greeted);
+    expect(noted(greeted, { position: 7, isGreeting: true, more: "y" }, HOUR)).toBe(greeted);
   });
 
   it("gives up the claim of a call that is under way", () => {
-    const state = claimed(noted(newState(T), { mark: 1 }, T), "me", T);
+    const state = claimed(noted(newState(T), { position: 1 }, T), "me", T);
     const step = {
       webhook: "webhook",
       by: "me",

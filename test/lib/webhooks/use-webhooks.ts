@@ -37,7 +37,7 @@ export function useWebhooks() {
       (await hooks.acme.send("createWebhook", { body: { webhook: { url, ...more } } })).body.data,
     get: async (id: string) => (await hooks.acme.send("getWebhook", { params: { id } })).body.data,
     patch: (id: string, webhook: object) => hooks.acme.send("updateWebhook", { params: { id }, body: { webhook } }),
-    /** Lets two minutes pass, after which a new webhook has been rung by itself. */
+    /** Lets two minutes pass, after which a new webhook has been called without a change. */
     greet: async (): Promise<void> => {
       hooks.clock.advance(TWO_MINUTES_MS);
       await hooks.delivery.record();

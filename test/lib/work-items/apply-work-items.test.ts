@@ -188,7 +188,7 @@ describe("applying work items", () => {
 
   it("forgets the rows of a job once it has ended, and those of earlier windows", async () => {
     const { apply, scan } = await setUp();
-    const marks = async () => (await scan())[0]?.["upload_marks"] as unknown;
+    const marks = async () => (await scan())[0]?.["applied_rows"] as unknown;
     await apply(organization, [row(2, "one"), row(3, "two")], rowsOf("job-a", 2));
     expect(await marks()).toBe("job-a:2c1u");
     await apply(organization, [row(9, "three")], rowsOf("job-b", 9));

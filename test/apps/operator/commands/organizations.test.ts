@@ -82,13 +82,13 @@ describe("npm run organizations", () => {
     await acme.send("deleteWebhook", { params: { id } });
   });
 
-  it("shows the marks of one change feed or of all, and makes readers start over", async () => {
+  it("shows the positions of one change feed or of all, and makes readers start over", async () => {
     const shown = await run("changes acme");
     expect(shown).toMatchObject({ status: 0, error: "" });
     expect(shown.out).toMatch(/^acme: cursors from (\d{16}) to \1; no change yet\n$/);
     const reset = JSON.parse((await run("changes --all --resync --json")).out);
     expect(reset).toMatchObject({ organization: "acme", newest_at: expect.any(String) });
-    expect(reset.oldest_mark).toBe(reset.newest_mark);
+    expect(reset.oldest_position).toBe(reset.newest_position);
     expect(await run("changes")).toMatchObject({ status: 1, error: expect.stringContaining("give --all") });
     expect(await run("changes acne")).toMatchObject({
       status: 1,

@@ -4,7 +4,7 @@ import { create as createRecordQaScore } from "../../../../functions/record-qa-s
 import { createDueGaps } from "../../../../lib/changes/due-gaps.ts";
 import { isoTime } from "../../../../lib/clock.ts";
 import { countForErasure, eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
-import { markErasing } from "../../../../apps/operator/data/erasure-writes.ts";
+import { startErasing } from "../../../../apps/operator/data/erasure-writes.ts";
 import { getOrganization } from "../../../../apps/operator/data/administration.ts";
 import { createKey, revokeKey } from "../../../../apps/operator/data/key-management.ts";
 import { createTestClock, type TestClock } from "../../../support/clock.ts";
@@ -180,7 +180,7 @@ describe("erasing an organization", () => {
     expect((await harness.store.read(begun))?.buckets).toMatchObject([{ succeeded: 1000 }]);
 
     // Both jobs are still there.
-    await markErasing(operatorOf(runtime), await getOrganization(runtime, "acme"), isoTime(clock()));
+    await startErasing(operatorOf(runtime), await getOrganization(runtime, "acme"), isoTime(clock()));
     const messages = [...(await harness.take("chunks")), message];
     expect(messages.length).toBeGreaterThan(1);
     const commands: string[] = [];

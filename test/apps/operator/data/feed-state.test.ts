@@ -26,10 +26,10 @@ const stateOf = async () => {
 };
 
 describe("the state of a feed", () => {
-  test("names the oldest and the newest mark, both of which readers can use", async () => {
+  test("names the oldest and the newest cursor, both of which readers can use", async () => {
     const empty = await stateOf();
     expect(empty).toMatchObject({ newest_at: null, complete_until: null });
-    expect(empty.oldest_mark).toBe(empty.newest_mark);
+    expect(empty.oldest_position).toBe(empty.newest_position);
 
     await customer.apply({ external_id: "a" });
     await customer.deliver();
@@ -37,17 +37,17 @@ describe("the state of a feed", () => {
     await customer.apply({ external_id: "b" });
     await customer.deliver();
     const state = await stateOf();
-    expect(state).toMatchObject({ oldest_mark: empty.newest_mark, newest_mark: empty.newest_mark + 2 });
+    expect(state).toMatchObject({ oldest_position: empty.newest_position, newest_position: empty.newest_position + 2 });
     expect(state.newest_at).toBe(new Date(clock()).toISOString());
-    expect((await feedPage(customer, { after: state.oldest_mark })).data).toHaveLength(2);
-    expect(await customer.status({ after: state.oldest_mark - 1 })).toMatchObject({ status: 410 });
-    expect((await feedPage(customer, { after: state.newest_mark })).data).toEqual([]);
+    expect((await feedPage(customer, { after: state.oldest_position })).data).toHaveLength(2);
+    expect(await customer.status({ after: state.oldest_position - 1 })).toMatchObject({ status: 410 });
+    expect((await feedPage(customer, { after: state.newest_position })).data).toEqual([]);
 
     clock.advance(30 * DAY_MS);
     const later = await stateOf();
-    expect(later.oldest_mark).toBe(state.oldest_mark + 1);
-    expect((await feedPage(customer, { after: later.oldest_mark })).data).toHaveLength(1);
-    expect(await customer.status({ after: later.oldest_mark - 1 })).toMatchObject({ status: 410 });
+    expect(later.oldest_position).toBe(state.oldest_position + 1);
+    expect((await feedPage(customer, { after: later.oldest_position })).data).toHaveLength(1);
+    expect(await customer.status({ after: later.oldest_position - 1 })).toMatchObject({ status: 410 });
   });
 
   test("says until when everything is in the feed, once heartbeats have shown it", async () => {
@@ -81,12 +81,12 @@ test("a resync makes readers of one organization start over, and no others", asy
   await customer.apply({ external_id: "a" });
   await other.apply({ external_id: "b" });
   await customer.deliver();
-  const [{ mark }, { mark: mark2 }] = [await readFeed(customer), await readFeed(other)];
+  const [{ cursor }, { cursor: cursor2 }] = [await readFeed(customer), await readFeed(other)];
   clock.advance(20 * 60_000);
   await resyncFeed(runtime, customer.organization.id);
-  expect(await customer.status({ after: mark })).toMatchObject({ status: 410 });
-  expect(await other.status({ after: mark2 })).toMatchObject({ status: 200 });
-  const { oldest_mark: oldest, newest_mark: newest } = await stateOf();
+  expect(await customer.status({ after: cursor })).toMatchObject({ status: 410 });
+  expect(await other.status({ after: cursor2 })).toMatchObject({ status: 200 });
+  const { oldest_position: oldest, newest_position: newest } = await stateOf();
   expect(oldest).toBe(newest);
   clock.advance(16 * 60_000);
   expect((await readFeed(customer)).records).toHaveLength(1);

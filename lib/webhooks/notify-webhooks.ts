@@ -1,4 +1,4 @@
-import type { RingWebhooks } from "../changes/append-to-log.ts";
+import type { NotifyWebhooks } from "../changes/append-to-log.ts";
 import { createExpiringCache } from "../organizations/expiring-cache.ts";
 import { type EndedJob, endedJobSchema, newestOf } from "./endpoint-state.ts";
 import { createSendToWebhooks } from "./webhook-messages.ts";
@@ -7,7 +7,7 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { createReadJobs } from "../uploads/job/ended-jobs.ts";
 import { isEnded } from "../uploads/job/upload-record.ts";
 
-/** A webhook that is created meanwhile is rung by itself when this time is over. */
+/** A webhook that is created meanwhile is called without a change when this time is over. */
 const KNOWN_MS = 60_000;
 const KNOWN_MAX = 10_000;
 
@@ -16,10 +16,10 @@ const KNOWN_MAX = 10_000;
  * are in the queue.
  * @param readEndedJobs reads those of some jobs that have ended. @default none has
  */
-export function createRing(
+export function createNotifyWebhooks(
   runtime: RuntimeWith<"webhooks" | "webhooksQueue">,
   readEndedJobs: (organization: string, ids: readonly string[]) => Promise<EndedJob[]> = async () => [],
-): RingWebhooks {
+): NotifyWebhooks {
   const send = createSendToWebhooks(runtime);
   const known = createExpiringCache<boolean>(KNOWN_MAX, runtime.clock);
   const has = async (organization: string): Promise<boolean> => {
@@ -29,10 +29,11 @@ export function createRing(
     known.set(organization, found, KNOWN_MS);
     return found;
   };
-  return async (organization, mark, written) => {
+  return async (organization, position, written) => {
     if (!(await has(organization))) return;
     const jobs = written.length === 0 ? [] : await readEndedJobs(organization, written);
-    if (mark !== undefined || jobs.length > 0) await send([{ kind: "news", organization, mark, ...newestOf(jobs) }]);
+    if (position !== undefined || jobs.length > 0)
+      await send([{ kind: "news", organization, position, ...newestOf(jobs) }]);
   };
 }
 

@@ -5,14 +5,14 @@ import type { StoredRecord } from "../store/versioned-record.ts";
 export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";
 
 /** A row that a job has applied to an item. */
-interface RowMark {
+interface AppliedRow {
   /** Number of the row in the file. */
   readonly row: number;
   readonly outcome: RowOutcome;
 }
 
-/** Attribute that holds the marks of jobs, each with its text: `<job>:5u1n20e <job>:k`. */
-const MARKS = "upload_marks";
+/** Attribute that holds the rows that jobs have applied, as a text for each job: `<job>:5u1n20e <job>:k`. */
+const APPLIED_ROWS = "applied_rows";
 
 const CODES: Readonly<Record<RowOutcome, string>> = {
   created: "c",
@@ -24,11 +24,11 @@ const CODES: Readonly<Record<RowOutcome, string>> = {
 const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code, outcome as RowOutcome]));
 
 /** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed: distances keep the text of a whole window short. */
-function formatRows(rows: readonly RowMark[]): string {
+function formatRows(rows: readonly AppliedRow[]): string {
   return rows.map(({ row, outcome }, index) => `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}`).join("");
 }
 
-function parseRows(text = ""): RowMark[] {
+function parseRows(text = ""): AppliedRow[] {
   let row = 0;
   return [...text.matchAll(/(\d+)([a-z])/g)].map(([, distance, code = ""]) => {
     row += Number(distance);
@@ -37,34 +37,34 @@ function parseRows(text = ""): RowMark[] {
 }
 
 /**
- * The marks in the record of an item or event: a text for each job that has written it, by the job's id. Other jobs and
+ * What jobs have applied to an item or event: a text for each job that has written it, by the job's id. Other jobs and
  * callers leave them as they are, so a job that applies rows again, because its worker died before it had counted them, recognizes
  * what it has done, whatever has changed since.
  */
-export function uploadMarksOf(record: Attributes | undefined): ReadonlyMap<string, string> {
-  const text = record?.[MARKS];
+export function appliedByJob(record: Attributes | undefined): ReadonlyMap<string, string> {
+  const text = record?.[APPLIED_ROWS];
   if (typeof text !== "string") return new Map();
-  const marks = text.split(" ").map((mark) => mark.split(":", 2));
-  return new Map(marks.map(([job = "", own = ""]) => [job, own]));
+  const texts = text.split(" ").map((each) => each.split(":", 2));
+  return new Map(texts.map(([job = "", own = ""]) => [job, own]));
 }
 
 /** The rows that a job has applied to a record, in file order: those of the window that is applied now, or was applied last. */
-export function markedRowsIn(record: Attributes | undefined, job: string): number[] {
-  return parseRows(uploadMarksOf(record).get(job)).map(({ row }) => row);
+export function appliedRowsIn(record: Attributes | undefined, job: string): number[] {
+  return parseRows(appliedByJob(record).get(job)).map(({ row }) => row);
 }
 
-/** What is known of the jobs that have marked records. */
+/** What is known of the jobs that have written records. */
 export interface KnownJobs {
   /** Id of the job that writes. */
   readonly job: string;
-  /** Jobs whose marks are not needed any more. */
+  /** Jobs that have ended: their rows are not needed any more. */
   readonly ended: ReadonlySet<string>;
 }
 
-/** The attribute with the marks after a job has written: its own, and those of jobs that have not ended. */
-export function marksAfter(record: Attributes | undefined, { job, ended }: KnownJobs, own: string): Attributes {
-  const others = [...uploadMarksOf(record)].filter(([other]) => other !== job && !ended.has(other));
-  return { [MARKS]: [...others, [job, own]].map((mark) => mark.join(":")).join(" ") };
+/** The attribute after a job has written: its own, and those of jobs that have not ended. */
+export function appliedAfter(record: Attributes | undefined, { job, ended }: KnownJobs, own: string): Attributes {
+  const others = [...appliedByJob(record)].filter(([other]) => other !== job && !ended.has(other));
+  return { [APPLIED_ROWS]: [...others, [job, own]].map((each) => each.join(":")).join(" ") };
 }
 
 /** What is known of the rows that a job applies now. */
@@ -75,23 +75,23 @@ export interface KnownRows extends KnownJobs {
   readonly withEvents: Set<number>;
 }
 
-/** The marks of a record while rows of a job are planned on it. A class, since a file has as many as items. */
-export class RecordMarks {
+/** The rows that were applied to a record, while more rows of a job are planned on it. A class, since a file has as many as items. */
+export class AppliedRows {
   readonly #record: Attributes | undefined;
   readonly #of: KnownRows;
-  readonly #before: readonly RowMark[];
-  readonly #added: RowMark[] = [];
+  readonly #before: readonly AppliedRow[];
+  readonly #added: AppliedRow[] = [];
 
   constructor(record: Attributes | undefined, of: KnownRows) {
     this.#record = record;
     this.#of = of;
-    this.#before = parseRows(uploadMarksOf(record).get(of.job));
+    this.#before = parseRows(appliedByJob(record).get(of.job));
   }
 
   /** The outcome of a row that was applied to the record before; undefined if it was not. */
   outcomeOf(row: number): RowOutcome | undefined {
     if (row > (this.#before.at(-1)?.row ?? 0)) return undefined;
-    return this.#before.find((mark) => mark.row === row)?.outcome ?? "unchanged";
+    return this.#before.find((each) => each.row === row)?.outcome ?? "unchanged";
   }
 
   add(row: number, outcome: RowOutcome): void {
@@ -101,7 +101,7 @@ export class RecordMarks {
   /** Of the own job the rows of the window; of the others, those that have not ended. */
   attributes(): Attributes {
     const rows = [...this.#before.filter(({ row }) => row >= this.#of.firstRow), ...this.#added];
-    return marksAfter(this.#record, this.#of, formatRows(rows));
+    return appliedAfter(this.#record, this.#of, formatRows(rows));
   }
 }
 
@@ -111,16 +111,16 @@ export interface RowSource extends Pick<KnownRows, "job" | "firstRow"> {
   readonly createdAt: number;
   /** Whether the rows are planned only. What they would make is kept beside the items until the job is forgotten. */
   readonly dryRun?: boolean;
-  /** Those of some jobs that have ended, whose marks are not needed any more. */
+  /** Those of some jobs that have ended, whose rows are not needed any more. */
   readonly findEnded: (jobs: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
-/** The jobs among those that have marked records that have ended. */
+/** The jobs that have written records and have ended. */
 export async function findKnownJobs(
   { job, findEnded }: Pick<RowSource, "job" | "findEnded">,
   records: Iterable<StoredRecord>,
 ): Promise<KnownJobs> {
-  const jobs = new Set([...records].flatMap((record) => [...uploadMarksOf(record).keys()]));
+  const jobs = new Set([...records].flatMap((record) => [...appliedByJob(record).keys()]));
   jobs.delete(job);
   return { job, ended: jobs.size === 0 ? jobs : await findEnded([...jobs]) };
 }

@@ -5,17 +5,17 @@ import type { ChangeLog } from "./segment-store.ts";
 import { isKept, type Segment } from "./segment.ts";
 
 /**
- * How far a first load takes its mark back: the indexes that its list reads may lag by ten minutes, and five more are
+ * How far a first load takes its position back: the indexes that its list reads may lag by ten minutes, and five more are
  * for clocks.
  */
 const MARGIN_MS = 15 * 60 * 1000;
 const SEGMENTS_PER_READ = 1000;
-const MARK = /^(?:0|[1-9]\d{0,15})$/;
+const POSITION = /^(?:0|[1-9]\d{0,15})$/;
 
 /** In the list of a first load. */
-export interface PlaceInList {
+export interface ListCursor {
   /** After which the log follows the list. */
-  readonly mark: number;
+  readonly position: number;
   /** Of the list's next page; undefined for the first. */
   readonly cursor: string | undefined;
   /** Id of the last record that was given out, if there is one. */
@@ -23,44 +23,44 @@ export interface PlaceInList {
 }
 
 /** Where a reader of the feed continues. */
-export type Place =
+export type FeedCursor =
   | { readonly kind: "start" }
   /** After everything that is in the log now. */
   | { readonly kind: "now" }
-  | ({ readonly kind: "list" } & PlaceInList)
-  | { readonly kind: "log"; readonly mark: number };
+  | ({ readonly kind: "list" } & ListCursor)
+  | { readonly kind: "log"; readonly position: number };
 
 function scopeOf(organization: Organization) {
   return { organization, list: "work_items/changes", filters: {} };
 }
 
-/** The error of a text that is not a mark. @param message without the parameter's name */
-export function notAMark(message: string): InvalidInputError {
+/** The error of a text that is not a cursor. @param message without the parameter's name */
+export function notACursor(message: string): InvalidInputError {
   return new InvalidInputError([{ path: ["after"], code: "invalid_value", message, isParameter: true }]);
 }
 
 /** Reads the parameter `after`. @throws InvalidInputError if this organization's feed has not given it out */
-export function placeOf(organization: Organization, after: string | undefined): Place {
+export function feedCursorOf(organization: Organization, after: string | undefined): FeedCursor {
   if (after === undefined || after === "0") return { kind: "start" };
   if (after === "now") return { kind: "now" };
-  const mark = MARK.test(after) ? Number(after) : Number.NaN;
-  if (Number.isSafeInteger(mark)) return { kind: "log", mark };
+  const position = POSITION.test(after) ? Number(after) : Number.NaN;
+  if (Number.isSafeInteger(position)) return { kind: "log", position };
   try {
     const [from, last, cursor] = decodeCursor(scopeOf(organization), after).split(" ");
-    return { kind: "list", mark: Number(from), last, cursor };
+    return { kind: "list", position: Number(from), last, cursor };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
-    throw notAMark("must be a meta.page.next of this feed, a sequence, 0 or now");
+    throw notACursor("must be a meta.page.next of this feed, a sequence, 0 or now");
   }
 }
 
-/** The text for a place in the list of a first load. */
-export function listPlace(organization: Organization, mark: number, last: string, cursor: string): string {
-  return encodeCursor(scopeOf(organization), `${mark} ${last} ${cursor}`);
+/** The cursor for a position in the list of a first load. */
+export function encodeListCursor(organization: Organization, position: number, last: string, cursor: string): string {
+  return encodeCursor(scopeOf(organization), `${position} ${last} ${cursor}`);
 }
 
-/** The mark after everything that is in an organization's log. */
-export async function newestMark(
+/** The position after everything that is in an organization's log. */
+export async function newestPosition(
   log: ChangeLog,
   { id, changesFrom }: Pick<Organization, "id" | "changesFrom">,
 ): Promise<number> {
@@ -72,12 +72,12 @@ export async function newestMark(
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * The mark before everything that changed at a time or later: entries are logged after they change. It is found by
+ * The position before everything that changed at a time or later: entries are logged after they change. It is found by
  * halving the range of numbers, in at most 51 reads.
  * @param time milliseconds since the epoch
  * @throws ResyncRequiredError if some of it is no longer kept
  */
-export async function markSince(log: ChangeLog, { id, changesFrom }: Organization, time: number): Promise<number> {
+export async function positionSince(log: ChangeLog, { id, changesFrom }: Organization, time: number): Promise<number> {
   const wanted = time - CLOCKS_DIFFER_MS;
   const newestIn = async (from: number, to?: number): Promise<Segment | undefined> =>
     (await log.read(id, { from, ...(to !== undefined && { to }), limit: 1, first: "newest" })).segments[0];
@@ -100,11 +100,15 @@ export async function markSince(log: ChangeLog, { id, changesFrom }: Organizatio
 }
 
 /**
- * The mark from which the log must follow a list that is read from now on: after the newest segment that is old enough
+ * The position from which the log must follow a list that is read from now on: after the newest segment that is old enough
  * for the list to show all of its items.
  * @throws StoreBusyError while there is a gap after it: what the list doesn't show yet may be missing from the log too
  */
-export async function markBeforeList(log: ChangeLog, { id, changesFrom }: Organization, now: number): Promise<number> {
+export async function positionBeforeList(
+  log: ChangeLog,
+  { id, changesFrom }: Organization,
+  now: number,
+): Promise<number> {
   let oldestKept: number | undefined;
   for (let to: number | undefined; ;) {
     const range = { from: changesFrom, limit: SEGMENTS_PER_READ, first: "newest" } as const;
