@@ -41,7 +41,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: [...PROOFS], ...limitedTo(MINUTE) },
+        test: { name: "behaviour", include: ["test/**/*.test.ts"], exclude: [...PROOFS], ...limitedTo(3 * MINUTE) },
       },
       { extends: true, test: { name: "proofs", include: [...PROOFS], ...limitedTo(10 * MINUTE) } },
     ],

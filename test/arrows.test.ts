@@ -179,3 +179,38 @@ test("what the SDK calls its errors is known only where AWS is talked to", () =>
   const rooms = /^(lib\/aws\/|lib\/store\/write-outcome\.ts$|infra\/|apps\/)/;
   expect(files.filter((file) => !rooms.test(file) && names.test(textOf(file)))).toEqual([]);
 });
+
+/** What a folder imports, without what follows from its other imports. */
+const needed = (arrows: ReadonlyMap<string, ReadonlySet<string>>, folder: string): string[] => {
+  const reached = (from: string): string[] => [...(arrows.get(from) ?? [])].flatMap((to) => [to, ...reached(to)]);
+  const direct = [...(arrows.get(folder) ?? [])];
+  const indirect = new Set(direct.flatMap(reached));
+  return direct.filter((to) => !indirect.has(to)).toSorted();
+};
+
+test("the diagram in docs/architecture.md shows how the folders depend on each other", () => {
+  const folderOf = (file: string): string | undefined =>
+    /^(?:functions|infra(?=\/)|(?:lib|apps)\/[^/]+(?=\/))/.exec(file)?.[0];
+  const arrows = new Map<string, Set<string>>();
+  for (const { from, to } of imports) {
+    const [one, other] = [folderOf(from), folderOf(to)];
+    if (one === undefined || other === undefined || one === other) continue;
+    // Its build alone puts the pages beside the function that serves them.
+    if (from === "infra/build.ts" && other === "apps/pages") continue;
+    arrows.set(one, (arrows.get(one) ?? new Set()).add(other));
+  }
+  const lines = [...arrows.keys()]
+    .toSorted()
+    .flatMap((folder) => needed(arrows, folder).map((to) => `  ${folder} --> ${to}`));
+  expect(lines.length).toBeGreaterThan(10);
+  expect(readFileSync(join(ROOT, "docs/architecture.md"), "utf8")).toContain(
+    ["```mermaid", "flowchart TD", ...lines, "```"].join("\n"),
+  );
+});
+
+test("docs/architecture.md names files that exist", () => {
+  const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  const names = [...page.matchAll(/`([\w/-]+\.ts)`/g)].map(([, name = ""]) => name);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !files.some((file) => file === name || file.endsWith(`/${name}`)))).toEqual([]);
+});
