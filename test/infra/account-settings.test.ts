@@ -31,7 +31,7 @@ describe("settings for an account", () => {
     sources(template).flatMap(({ ScalingConfig: scaling }) => scaling?.MaximumConcurrency ?? []);
 
   test("a small account gives each queue two concurrent executions, the least that Lambda allows", () => {
-    expect(mappings(synthesize({ smallAccount: true }).us)).toEqual([2, 2, 2, 2, 2]);
+    expect(mappings(synthesize({ smallAccount: true }).us)).toEqual([2, 2, 2, 2]);
     expect(mappings(atOnce).reduce((sum, most) => sum + most, 0)).toBeGreaterThan(10);
   });
 

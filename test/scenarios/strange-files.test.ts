@@ -110,6 +110,7 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   inches: {
     plain: UNKNOWN,
     imported: "row 2: there is a quote in a value that doesn't begin with one; put the value",
+    onPage: "row 2: there is a quote in a value that doesn’t begin with one; put the value",
   },
   "backslashes before quotes": { plain: UNKNOWN, imported: "row 2: after a closing quote there must be the delimiter" },
   "single quotes": {
