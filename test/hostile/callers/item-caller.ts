@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
-import { workItemId } from "../../../lib/identity.ts";
+import { workItemEventId, workItemId } from "../../../lib/identity.ts";
 import type { RouteName } from "../../support/handlers.ts";
 import type { ApiRequest } from "../../support/organization.ts";
 import type { Operation } from "../oracle/item-operations.ts";
-import { changes, eventInput, itemInput } from "../oracle/inputs.ts";
+import { changes, eventInput, INVALID, itemInput } from "../oracle/inputs.ts";
 import type { Call, Oracle } from "../oracle/oracle.ts";
 import type { ItemInput } from "../oracle/reference-item.ts";
 import { type CallOptions, type Customer, type Response, type Service } from "../world/service.ts";
@@ -179,17 +179,16 @@ export function createItemCaller(
     version === undefined ? {} : { headers: { "if-match": `"${version}"` } };
   /** A version for `If-Match`: mostly none, else one that the item may have. */
   const anyVersion = (): { version?: number } => (world.random() < 0.7 ? {} : { version: 1 + world.below(6) });
-  /** Events of one input have different names: what two of one name do together isn't modelled. */
-  const distinctEvents = (input: ItemInput): ItemInput => {
-    const all = new Map((input.events ?? []).slice(0, world.below(3)).map((event) => [event.external_id, event]));
-    const events = [...all.values()];
-    return { ...input, ...(input.events && { events }) };
-  };
+  /** More events would make too many ways. */
+  const withFewEvents = ({ events, ...input }: ItemInput): ItemInput => ({
+    ...input,
+    ...(events && { events: events.slice(0, world.below(3)) }),
+  });
 
   /** The last create with a key that has made an item. It is repeated at times. */
   let keyed: Create | undefined;
   const newCreate = (): Create => {
-    const { external_id: _, ...input } = distinctEvents(nextInput());
+    const { external_id: _, ...input } = withFewEvents(nextInput());
     const externalId = world.random() < 0.4 ? newName() : anyName();
     const key = world.random() < 0.5 ? world.pick(["k1", "k2"]) : undefined;
     return { kind: "create", externalId, input, ...(key !== undefined && { key }) };
@@ -230,6 +229,12 @@ export function createItemCaller(
       const request = { params: paramsOf(operation.externalId), body: { event: operation.event } };
       return one(operation, "upsertWorkItemEvent", request);
     },
+    removeEvent: async () => {
+      const operation = { kind: "delete event", externalId: anyName(), event: nextEvent().external_id } as const;
+      const params = paramsOf(operation.externalId);
+      const event_id = workItemEventId(params.id, operation.event);
+      return one(operation, "deleteWorkItemEvent", { params: { ...params, event_id } });
+    },
     score: async () => {
       const operation = { kind: "score", externalId: anyName(), score: world.pick([0, 0.5, null]) } as const;
       const send = async (options: CallOptions): Promise<Response | typeof NO_RESPONSE> => {
@@ -241,20 +246,26 @@ export function createItemCaller(
     batch: async () => {
       const isDryRun = world.random() < 0.2;
       const inputs = Array.from({ length: 1 + world.below(4) }, () => ({
-        ...distinctEvents(nextInput()),
+        ...withFewEvents(nextInput()),
         external_id: anyName(),
       }));
-      return apply(inputs, isDryRun);
+      const isMixed = world.random() < 0.3;
+      return apply(inputs, isDryRun, isMixed ? [{ external_id: anyName(), ...world.pick(INVALID) }] : []);
     },
   };
 
-  /** Applies a batch until none of its items has an error. */
-  const apply = (inputs: readonly ItemInput[], isDryRun: boolean): Promise<Response | undefined> => {
+  /** Applies a batch until none of its items has an error but those that are invalid, which come first. */
+  const apply = (
+    inputs: readonly ItemInput[],
+    isDryRun: boolean,
+    invalid: readonly object[] = [],
+  ): Promise<Response | undefined> => {
     const byItem = [...Map.groupBy(inputs.keys(), (index) => inputs[index]!.external_id)];
     const operations = byItem.map(([externalId, places]): Operation => {
       return { kind: "inputs", externalId, inputs: places.map((place) => inputs[place]!), isDryRun };
     });
-    const body = { work_items: inputs, dry_run: isDryRun };
+    const skips = invalid.length > 0 && { on_invalid: "skip" };
+    const body = { work_items: [...invalid, ...inputs], dry_run: isDryRun, ...skips };
     return untilAnswered(
       scene,
       customer,
@@ -266,7 +277,11 @@ export function createItemCaller(
           oracle.report("wrong", { batch: inputs, response });
           return true;
         }
-        const { results } = response.body.data as { readonly results: readonly BatchResult[] };
+        const { results: all } = response.body.data as { readonly results: readonly BatchResult[] };
+        const results = all.slice(invalid.length);
+        if (all.slice(0, invalid.length).some(({ status, data }) => status !== "error" || data !== null)) {
+          oracle.report("wrong", { invalid, all });
+        }
         for (const [at, [, places]] of byItem.entries()) {
           const own = places.map((place) => results[place]!);
           if (own.some(({ status }) => status === "error")) oracle.end(made[at]!, clock);
@@ -277,9 +292,10 @@ export function createItemCaller(
     );
   };
 
-  const { get, create, patch, remove, event, score, batch } = calls;
+  const { get, create, patch, remove, event, removeEvent, score, batch } = calls;
   const scores = service.recordQaScore === undefined ? [] : [score];
-  const kinds = [...scores, create, create, batch, batch, batch, patch, patch, patch, remove, event, event, get, get];
+  const writes = [create, create, batch, batch, batch, patch, patch, patch, remove, event, event, removeEvent];
+  const kinds = [...scores, ...writes, get, get];
   return {
     /** Makes one call after the other. */
     run: async (callsCount: number): Promise<void> => {

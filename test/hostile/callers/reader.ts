@@ -2,7 +2,7 @@ import { isoTime } from "../../../lib/clock.ts";
 import { conversationUploadId, workItemEventId, workItemId } from "../../../lib/identity.ts";
 import type { RouteName } from "../../support/handlers.ts";
 import type { ApiRequest } from "../../support/organization.ts";
-import { filters } from "../oracle/inputs.ts";
+import { filters, INVALID } from "../oracle/inputs.ts";
 import { matches } from "../oracle/item-history.ts";
 import { type ModelItem, showEvent, showItem, Span } from "../oracle/reference-item.ts";
 import { CLOCK_OFF_MAX_MS } from "../world/hostilities.ts";
@@ -146,8 +146,14 @@ export function createReader(scene: Scene, customer: Customer, stranger: Custome
   };
   /** One bad item refuses the whole call. */
   const sendInvalid = async (): Promise<void> => {
-    const body = { work_items: [{ external_id: "never" }, { external_id: "x", status: "no status" }] };
-    await expectStatus(422, "applyWorkItemBatch", { body });
+    const fields = world.pick(INVALID);
+    const work_item = { external_id: "never", ...fields };
+    const calls: readonly (readonly [RouteName, ApiRequest])[] = [
+      ["applyWorkItemBatch", { body: { work_items: [{ external_id: "never" }, work_item] } }],
+      ["createWorkItem", { body: { work_item } }],
+      ["updateWorkItem", { params: { id: workItemId(organization, "a") }, body: { work_item: fields } }],
+    ];
+    await expectStatus(422, ...world.pick(calls));
   };
   const readHealth = async (): Promise<void> => void (await expectStatus(200, "getHealth", {}));
 

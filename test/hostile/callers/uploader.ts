@@ -7,11 +7,12 @@ import type { ApiRequest } from "../../support/organization.ts";
 import { randomFrom } from "../../support/random.ts";
 import type { State } from "../oracle/item-operations.ts";
 import type { Call } from "../oracle/oracle.ts";
+import { itemInput } from "../oracle/inputs.ts";
 import { applyInput, type ItemInput } from "../oracle/reference-item.ts";
 import type { Customer, Response } from "../world/service.ts";
 import { CLOCK_OFF_MAX_MS } from "../world/hostilities.ts";
 import { LAG_MAX_MS } from "../world/lagging-index.ts";
-import { createItemCaller, type Scene, untilAnswered } from "./item-caller.ts";
+import { createItemCaller, type Scene, seriesOf, untilAnswered } from "./item-caller.ts";
 import { FILE_KINDS, makeUploadFile, type UploadFile, type UploadRow } from "./upload-file.ts";
 
 /** Statuses of a job that does not change any more. */
@@ -72,6 +73,7 @@ export function createUploader(
 ) {
   /** Items that others change too, and don't create anew under other names. */
   const known = [...names];
+  const nextInput = seriesOf(itemInput, seed + 1);
   const { world, service, oracle, uploads } = scene;
   const { id: organization } = customer.organization;
 
@@ -93,8 +95,10 @@ export function createUploader(
   /** Makes the items that a file finds. */
   const prepare = async ({ singles }: UploadFile): Promise<void> => {
     const caller = createItemCaller(scene, customer, known, seed);
-    const existing = singles.filter(({ kind }) => kind === "gone" || kind === "kept");
-    const inputs = existing.map(({ input: { events: _events, ...fields } }) => fields);
+    const existing = singles.filter(({ kind }) => kind === "other" || kind === "gone" || kind === "kept");
+    const inputs = existing.map(({ kind, input: { events: _events, ...fields } }): ItemInput => {
+      return kind === "kept" ? fields : { ...nextInput(), external_id: fields.external_id };
+    });
     if (inputs.length > 0) await caller.apply(inputs, false);
     for (const { input } of existing.filter(({ kind }) => kind === "gone")) await caller.remove(input.external_id);
   };
@@ -130,19 +134,19 @@ export function createUploader(
     const shared = isDryRun ? [] : file.singles.slice(0, SHARED_MAX).map(({ input }) => input.external_id);
     names.splice(known.length, names.length, ...shared);
 
-    const { text, mapping, rows } = file;
+    const { text, mapping } = file;
     const options = { ...(mapping && { mapping }), dry_run: isDryRun };
     const size = isLarge ? LARGEST_FILE_BYTES : Buffer.byteLength(text);
     const request = isForm
       ? { body: { upload: { filename: "items.csv", size, ...options } } }
       : multipart(text, { ...options, dry_run: String(isDryRun) });
     const headers = { ...("headers" in request && request.headers), "idempotency-key": prefix };
-    const expected = isDryRun ? tried(rows) : [];
+    const expected = isDryRun ? tried(file.rows) : [];
     /** The operations of the rows by item, which can happen from the moment on at which the file is there. */
     let operations = new Map<string, { readonly call: Call; readonly rows: readonly UploadRow[] }>();
     const begin = (): void => {
       if (isDryRun) return;
-      const valid = rows.filter(({ isValid }) => isValid);
+      const valid = file.rows.filter(({ isValid }) => isValid);
       operations = new Map(
         [...Map.groupBy(valid, ({ input }) => input.external_id)].map(([externalId, own]) => {
           const inputs = own.map(({ input }): ItemInput => input);
@@ -235,7 +239,7 @@ export function createUploader(
       oracle.report("wrong", { listed: own, job: seen });
     }
     await check(job, seen!, {
-      rows,
+      file,
       operations,
       expected,
       mayFail: isSlow || (isForm && off > 0),
@@ -250,13 +254,13 @@ export function createUploader(
     job: { readonly organization: string; readonly id: string },
     now: Job,
     {
-      rows,
+      file: { rows, delimiter },
       operations,
       expected,
       mayFail,
       mayCancel,
     }: {
-      readonly rows: readonly UploadRow[];
+      readonly file: UploadFile;
       readonly operations: ReadonlyMap<string, { readonly call: Call; readonly rows: readonly UploadRow[] }>;
       readonly expected: readonly (string | undefined)[];
       readonly mayFail: boolean;
@@ -274,7 +278,12 @@ export function createUploader(
         readonly rows?: number;
         readonly url?: string | null;
       };
-      const lines: string[][] = parse(url ? await uploads.listOf(job, name, url) : "", { bom: true, from: 2 });
+      const lines: string[][] = parse(url ? await uploads.listOf(job, name, url) : "", {
+        bom: true,
+        from: 2,
+        delimiter: name === "results" ? "," : delimiter,
+        skip_empty_lines: true,
+      });
       return { lines, told };
     };
     const { lines, told } = await listOf("results");
@@ -294,27 +303,31 @@ export function createUploader(
     expect("failed", failed_rows, listed.filter((outcome) => outcome === "error").length);
     if (isComplete) expect("total", [total_rows, succeeded_rows + failed_rows], [rows.length, rows.length]);
     // The cells of the report end with row, error, column, value and code.
-    const failedRows = rows.filter(({ number }) => results.get(number + 2)?.[2] === "error");
+    const failedRows = rows.filter(({ number }) => results.get(number)?.[2] === "error");
+    const width = Math.max(...rows.map(({ cells }) => cells.length));
     expect(
       "failed rows",
-      failed.lines.map((cells) => [cells[0], Number(cells.at(-5))]),
-      failedRows.map(({ input, number }) => [input.external_id, number + 2]),
+      failed.lines.map((cells) => [...cells.slice(0, -5), Number(cells.at(-5))]),
+      failedRows.map(({ cells, number }) => [
+        ...cells,
+        ...Array.from({ length: width - cells.length }, () => ""),
+        number,
+      ]),
     );
     expect("rows of the lists", [told, failed.told], [results.size, failed_rows]);
-    for (const row of rows) {
-      // The header is row 1.
-      const result = results.get(row.number + 2);
+    for (const [place, row] of rows.entries()) {
+      const result = results.get(row.number);
       if (result === undefined) continue;
       const [externalId, id, outcome] = result;
       const right = row.isValid ? workItemId(organization, row.input.external_id) : "";
       expect("row", [externalId, id], [row.input.external_id, right]);
       if ((outcome === "error") === row.isValid) wrong.push({ row: row.number, outcome });
-      const shown = expected[row.number];
+      const shown = expected[place];
       if (shown !== undefined && shown !== outcome) wrong.push({ tried: row, outcome, shown });
     }
     if (wrong.length > 0) oracle.report("wrong", { now, wrong: wrong.slice(0, 5), of: wrong.length });
     for (const { call: operation, rows: own } of operations.values()) {
-      const outcomes = own.map(({ number }) => results.get(number + 2)?.[2]);
+      const outcomes = own.map(({ number }) => results.get(number)?.[2]);
       oracle.tell(
         operation.item,
         `rows ${JSON.stringify(own.map(({ input }) => input)).slice(0, 300)} → ${outcomes.join()}`,

@@ -3,7 +3,7 @@ import type { EventInput, ItemInput, Json } from "./reference-item.ts";
 
 /** Few, so that calls meet at the same items. */
 const EXTERNAL_IDS = ["a", "ä#1", "constructor"];
-const TIMES = ["2026-01-01T11:00:00+01:00", "2026-02-01T00:00:00.123456Z"];
+const TIMES = ["2026-01-01T11:00:00+01:00", "2026-02-01t00:00:00.1239z"];
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"];
 
 const externalId = fc.constantFrom(...EXTERNAL_IDS);
@@ -11,11 +11,23 @@ const text = fc.constantFrom("call", '"quoted", 日本');
 const email = fc.constantFrom("ann@example.com", "bob@example.com");
 const time = fc.constantFrom(...TIMES);
 const value: fc.Arbitrary<Json> = fc.oneof(
-  fc.constantFrom<Json>(null, true, 0, 1, -2.5, "text", "", [1, { a: null }], { deep: { er: [] } }, { b: 1, a: 2 }),
+  fc.constantFrom<Json>(
+    null,
+    true,
+    0,
+    1,
+    -2.5,
+    "text",
+    "",
+    [1, { a: null }],
+    { deep: { er: [] } },
+    { b: 1, a: 2 },
+    { a: 2, b: 1 },
+    { a: 3 },
+  ),
 );
-const attributes = fc.dictionary(fc.constantFrom("k", "short_description", "description", "toString"), value, {
-  maxKeys: 3,
-});
+const attribute = fc.constantFrom("k", "short_description", "description", "toString");
+const attributes = fc.dictionary(attribute, value, { maxKeys: 3 });
 const nullable = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { freq: 4 });
 
 /** An event. */
@@ -39,6 +51,7 @@ const fields = {
   status: fc.constantFrom(...STATUSES),
   completed_at: nullable(time),
   custom_attributes: attributes,
+  remove_attributes: fc.array(attribute, { maxLength: 2 }),
 };
 
 /** The fields of a PATCH. */
@@ -49,6 +62,19 @@ export const itemInput: fc.Arbitrary<ItemInput> = fc.record(
   { external_id: externalId, ...fields, events: fc.array(eventInput, { maxLength: 3 }) },
   { requiredKeys: ["external_id"] },
 );
+
+/** Fields that make an item invalid. */
+export const INVALID: readonly object[] = [
+  { agent_email: "nobody" },
+  { agent_name: "" },
+  { type: null },
+  { status: "done" },
+  { completed_at: "2026-02-01T00:00:00" },
+  { custom_attributes: null },
+  { remove_attributes: [1] },
+  { events: [{ content: "without external_id" }] },
+  { qa_score: 1 },
+];
 
 /** Filters of the list of items. Times are in UTC with milliseconds. */
 export interface ModelFilters {

@@ -8,7 +8,7 @@ import {
   type Step,
   stepsOf,
 } from "./item-operations.ts";
-import { type ModelItem, Span, type Time } from "./reference-item.ts";
+import { type ModelEvent, type ModelItem, Span, type Time } from "./reference-item.ts";
 
 /** What a response says of an item; of a batch, one result after the other. */
 export interface Answer {
@@ -93,9 +93,10 @@ const without = (data: unknown, ...names: readonly string[]): unknown =>
 /** The item with the times and the version that a response has shown. */
 function bind(item: ModelItem, { data, version = item.version }: Answer): ModelItem {
   const shown = data as Shown;
-  const times = new Map(shown.events?.map((each) => [each["external_id"], each["created_at"] as string]));
+  const events = new Map(shown.events?.map((each) => [each["external_id"], each as Partial<ModelEvent>]));
   const bound = Object.entries(item.events).map(([name, event]) => {
-    return [name, { ...event, created_at: times.get(name) ?? event.created_at }] as const;
+    const { created_at = event.created_at, deleted_at = event.deleted_at } = events.get(name) ?? {};
+    return [name, { ...event, created_at, deleted_at }] as const;
   });
   const { created_at = item.created_at, updated_at = item.updated_at } = data as Partial<ModelItem>;
   return { ...item, created_at, updated_at, version, events: Object.fromEntries(bound) };

@@ -3,6 +3,7 @@ import {
   applyEvent,
   applyFields,
   applyInput,
+  deleteEvent,
   type EventInput,
   type ItemInput,
   type Json,
@@ -27,6 +28,7 @@ export type Operation = { readonly externalId: string } & (
   | { readonly kind: "delete"; readonly version?: number }
   | { readonly kind: "get" }
   | { readonly kind: "event"; readonly event: EventInput }
+  | { readonly kind: "delete event"; readonly event: string }
   /** An evaluation result, recorded by the internal function. */
   | { readonly kind: "score"; readonly score: number | null }
   /** An operator erases the item and all that belongs to it. */
@@ -136,10 +138,28 @@ const eventSteps = (organization: string, state: State, event: EventInput, progr
   return ended([{ state: item, expected: { status: outcome === "created" ? 201 : 200, data: showEvent(id, made) } }]);
 };
 
-/** The events of inputs with the places of their inputs, each after those of the same name. */
+/** The event endpoint's deletion looks at both first, too. */
+const deleteEventSteps = (
+  organization: string,
+  state: State,
+  externalId: string,
+  progress: Progress,
+  now: Time,
+): Step[] => {
+  const event = state?.events[externalId];
+  if (progress.fields === 0 && isVisible(state) && event) return [{ state, progress: { ...progress, fields: 1 } }];
+  if (progress.fields === 0 || !state || !event) return ended([refused(state, 404)]);
+  const id = workItemEventId(workItemId(organization, state.external_id), externalId);
+  return ended([{ state: deleteEvent(state, event, now), expected: { status: 200, data: { id, deleted: true } } }]);
+};
+
+/** The events of inputs with the places of their inputs, those of one input and name together, each after others of the same name. */
 const eventsOf = (inputs: readonly ItemInput[]) =>
-  inputs.flatMap((input, at) =>
-    (input.events ?? []).map((event) => ({ at, event, place: `${at} ${event.external_id}` })),
+  inputs.flatMap(({ events = [] }, at) =>
+    [...Map.groupBy(events, (event) => event.external_id)].map(([name, own]) => {
+      const event: EventInput = Object.assign({ external_id: name }, ...own);
+      return { at, event, place: `${at} ${name}` };
+    }),
   );
 
 const isInputsOver = (inputs: readonly ItemInput[], { fields, events }: Progress): boolean =>
@@ -221,6 +241,8 @@ export const stepsOf = (
       return ended([refused(undefined, state === undefined ? 404 : 200)]);
     case "event":
       return eventSteps(organization, state, operation.event, progress, now);
+    case "delete event":
+      return deleteEventSteps(organization, state, operation.event, progress, now);
     case "inputs":
       return inputSteps(organization, state, { ...operation, isFile: false }, progress, now);
     case "rows":

@@ -38,6 +38,7 @@ export interface ItemInput {
   readonly status?: string;
   readonly completed_at?: string | null;
   readonly custom_attributes?: Readonly<Record<string, Json>>;
+  readonly remove_attributes?: readonly string[];
   readonly events?: readonly EventInput[];
 }
 
@@ -60,6 +61,7 @@ export interface ModelEvent {
   readonly content: string | null;
   readonly occurred_at: string | null;
   readonly created_at: Time;
+  readonly deleted_at: Time | null;
 }
 
 /** A work item, which may be deleted. */
@@ -136,6 +138,11 @@ const mergeAttributes = (
   );
   return isChanged ? { ...before, ...given } : before;
 };
+const withoutAttributes = (
+  attributes: Readonly<Record<string, Json>>,
+  names: readonly string[] = [],
+): Readonly<Record<string, Json>> =>
+  Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.includes(name)));
 
 /** Applies an input's fields, without its events. @param before undefined if no item has the external_id */
 export const applyFields = (
@@ -144,7 +151,8 @@ export const applyFields = (
   now: Time,
 ): { readonly outcome: Outcome; readonly item: ModelItem } => {
   const base = before ?? newItem(input.external_id, now);
-  const { agent_email, agent_name, agent_external_id, type, completed_at, custom_attributes } = input;
+  const { agent_email, agent_name, agent_external_id, type, completed_at, custom_attributes, remove_attributes } =
+    input;
   const completedAt = completed_at === undefined ? base.completed_at : completed_at && utc(completed_at);
   const merged: ModelItem = {
     ...base,
@@ -154,7 +162,7 @@ export const applyFields = (
     ...(type !== undefined && { type }),
     completed_at: completedAt,
     status: input.status ?? statusAfter(base, completedAt),
-    custom_attributes: mergeAttributes(base.custom_attributes, custom_attributes),
+    custom_attributes: withoutAttributes(mergeAttributes(base.custom_attributes, custom_attributes), remove_attributes),
     deleted: false,
   };
   if (before && same(merged, before)) return { outcome: "unchanged", item: before };
@@ -179,6 +187,7 @@ export const applyEvent = (
     occurred_at: null,
     created_at: now,
     ...before,
+    deleted_at: null,
     ...given,
     ...(occurred_at !== undefined && { occurred_at: occurred_at && utc(occurred_at) }),
   };
@@ -190,6 +199,12 @@ export const applyEvent = (
   }
   const events = { ...item.events, [input.external_id]: event };
   return { outcome: before ? "updated" : "created", item: { ...item, events }, event };
+};
+
+/** Deletes an event of an item, if it isn't yet. */
+export const deleteEvent = (item: ModelItem, event: ModelEvent, now: Time): ModelItem => {
+  if (event.deleted_at !== null) return item;
+  return { ...item, events: { ...item.events, [event.external_id]: { ...event, deleted_at: now } } };
 };
 
 /** Applies an input with its events, as a batch, a file and create do. */
@@ -245,5 +260,6 @@ export const showEvent = (id: string, event: ModelEvent) => ({
   actor: person(event.actor_name, event.actor_email, event.actor_external_id),
   ...(event.content !== null && { content: event.content }),
   ...(event.occurred_at !== null && { occurred_at: event.occurred_at }),
+  ...(event.deleted_at !== null && { deleted_at: event.deleted_at }),
   created_at: event.created_at,
 });
