@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Mapping } from "../../lib/uploads/mapping/mapping.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
@@ -70,7 +71,7 @@ describe("an upload with more rows than fit in a chunk", () => {
   const FILE = `external_id,type\n${NAMES.map((name, row) => `${name},t${row}\n`).join("")}`;
 
   /** Workers whose chunks have 70 rows at most, and windows 60. */
-  const createSmallWorkers = async () => {
+  const createSmallWorkers = async (file: { readonly text: string; readonly mapping?: Mapping } = { text: FILE }) => {
     const workers = createWorkers(uploads.runtime);
     const take = async () => {
       const messages = await Promise.all((["split", "chunks"] as const).map(uploads.harness.take));
@@ -81,7 +82,7 @@ describe("an upload with more rows than fit in a chunk", () => {
         for (const message of messages) await workers.handle(message, uploads.clock() + 60_000);
       }
     };
-    const { id } = await workers.upload(uploads.organization, { text: FILE });
+    const { id } = await workers.upload(uploads.organization, file);
     await uploads.runtime.sqs.send(
       new SendMessageCommand({
         QueueUrl: uploads.runtime.environment.SPLIT_QUEUE_URL,
@@ -123,5 +124,24 @@ describe("an upload with more rows than fit in a chunk", () => {
       unchanged_rows: counted,
       deleted_rows: 600 - counted,
     });
+  });
+
+  it("is undone by a second job where the first was cancelled: events went with their items, and their rows are unchanged", async () => {
+    const column = (name: string) => ({ column: name });
+    const { id, take, handle, drain } = await createSmallWorkers({
+      text: `id,event\n${NAMES.map((name, row) => `${name},${row < 60 ? "first" : "later"}\n`).join("")}`,
+      mapping: { fields: { external_id: column("id") }, event: { external_id: column("event") } },
+    });
+    const first = await uploads.askForUndo(id);
+    for (const message of await take()) await handle(message, uploads.clock());
+    for (const message of await take()) await handle(message, uploads.clock());
+    await uploads.harness.store.requestStop(uploads.jobKey(first), "cancelled");
+    await drain();
+    expect(await uploads.get(first)).toMatchObject({ status: "cancelled", deleted_rows: 60 });
+    const second = await uploads.askForUndo(id);
+    await drain();
+    const lines = (await uploads.resultLines(second)).map((line) => line.split(","));
+    const unchanged = lines.filter(([, , , outcome]) => outcome === "unchanged");
+    expect(new Set(unchanged.map(([, name]) => name))).toEqual(new Set(NAMES.slice(0, 60)));
   });
 });

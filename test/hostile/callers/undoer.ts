@@ -223,9 +223,15 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       const right = expected.get(group);
       // An undo that was cancelled may have done the event alone, and then not counted the row.
       const isPartOfIt = jobs.length > 1 && right === PARTLY && effects[0] === "undone";
+      // With an item all its events are undone. An undo that was cancelled then doesn't come to their rows.
+      const name = groups.flatMap((each) => each.get(group) ?? [])[0]?.name;
+      const isWithItem = jobs
+        .slice(0, -1)
+        .some((lines) => lines.some((line) => line.name === name && line.outcome !== "unchanged"));
       // A worker that was frozen while it was writing may write after the end of a cancelled undo, which doesn't count that.
-      const isLate = jobs.length > 1 && effects.length === 0 && world.hostilities.chosen.has("freezes");
-      const isRight = effects[0] === right || isPartOfIt || isLate;
+      const isLate = jobs.length > 1 && world.hostilities.chosen.has("freezes");
+      const isUncounted = effects.length === 0 && (isWithItem || isLate);
+      const isRight = effects[0] === right || isPartOfIt || isUncounted;
       if (right !== undefined && !isRight) oracle.report("lost", { group, all, right });
     }
   };
