@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { RULES } from "./rule-mutants.ts";
 import type { Story } from "./run-world.ts";
 import type { Hostility } from "./world/hostilities.ts";
 
@@ -20,8 +21,17 @@ interface Mutant {
   readonly story?: Story;
 }
 
+/** In worlds in which nothing gets lost, a changed rule soon contradicts a response. */
+const ruleMutants = Object.entries(RULES).flatMap(([file, rules]) =>
+  Object.entries(rules).map(([name, [defect, text, instead, test]]): [string, Mutant] => [
+    name,
+    { defect, file, text, instead, foundBy: test ?? ["slowness"], story: "imports" },
+  ]),
+);
+
 /** Each of these must be found. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  ...Object.fromEntries(ruleMutants),
   unknown: {
     defect: "a write whose response was lost is planned again",
     file: "lib/store/optimistic-write.ts",

@@ -66,7 +66,8 @@ const count = Number(values.seeds ?? (values.seed === undefined ? 320 : 1));
 const isOlder = positionals.includes("older");
 const isKilled = isOlder || positionals.includes("kills");
 
-const isBoth = positionals.length === 0 || positionals.includes("hostile");
+// A service that is a process of its own doesn't load the mutant.
+const isBoth = values.mutant === undefined && (positionals.length === 0 || positionals.includes("hostile"));
 const inProcess = isKilled
   ? 0
   : Math.ceil(isBoth && count > 1 ? (count * SEEDS_PER_KILLED) / (SEEDS_PER_KILLED + 1) : count);

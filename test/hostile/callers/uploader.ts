@@ -97,7 +97,10 @@ export function createUploader(
     const caller = createItemCaller(scene, customer, known, seed);
     const existing = singles.filter(({ kind }) => kind === "other" || kind === "gone" || kind === "kept");
     const inputs = existing.map(({ kind, input: { events: _events, ...fields } }): ItemInput => {
-      return kind === "kept" ? fields : { ...nextInput(), external_id: fields.external_id };
+      if (kind === "kept") return fields;
+      // Most rules of the status are about items without completed_at.
+      const before = world.random() < 0.5 ? nextInput() : { status: world.pick(["cancelled", "completed", "pending"]) };
+      return { ...before, external_id: fields.external_id };
     });
     if (inputs.length > 0) await caller.apply(inputs, false);
     for (const { input } of existing.filter(({ kind }) => kind === "gone")) await caller.remove(input.external_id);
