@@ -34,12 +34,16 @@ const REST_MS = 20 * MINUTE_MS;
 const CALM_ROUNDS = 16;
 const CALM_ROUND_MS = 2 * 60 * MINUTE_MS;
 
-/** Lets callers work until all are done. */
+/** The world has found what it was to find, and ends. */
+class FoundError extends Error {}
+
+/** Lets callers work until all are done. @throws FoundError */
 async function runAll(world: World, work: readonly Promise<unknown>[]): Promise<void> {
   let isOver = false;
   const done = Promise.all(work).finally(() => (isOver = true));
   done.catch(() => undefined);
-  await world.run(() => isOver);
+  await world.run(() => isOver || world.hasFound());
+  if (world.hasFound()) throw new FoundError();
   await done;
 }
 
@@ -177,10 +181,21 @@ function storyOf(seed: number): Story {
   return seed % 3 === 0 ? "erasures" : "imports";
 }
 
-/** Runs the world of one seed. @param only hostilities instead of those that the seed chooses @param story instead of the seed's own */
-export async function runWorld(seed: number, only: readonly Hostility[], story = storyOf(seed)): Promise<SeedRun> {
+/**
+ * Runs the world of one seed.
+ * @param only hostilities instead of those that the seed chooses
+ * @param story instead of the seed's own
+ * @param endsAtFirst whether it ends with its first finding
+ */
+export async function runWorld(
+  seed: number,
+  only: readonly Hostility[],
+  story = storyOf(seed),
+  endsAtFirst = false,
+): Promise<SeedRun> {
   const world = await World.create(seed, only);
   const oracle = new Oracle(seed, world.clock);
+  if (endsAtFirst) world.hasFound = () => oracle.findings.length > 0;
   lagIndexes(world);
   const queues = new Queues(world);
   const changes = await Changes.create(world, queues);
@@ -189,7 +204,8 @@ export async function runWorld(seed: number, only: readonly Hostility[], story =
   try {
     await STORIES[story](scene, seed);
   } catch (error) {
-    oracle.report("wrong", error instanceof Error ? String(error.stack) : String(error));
+    if (!(error instanceof FoundError))
+      oracle.report("wrong", error instanceof Error ? String(error.stack) : String(error));
   }
   const { acknowledged, unfollowed, lists, findings } = oracle;
   return { hostilities: world.hostilities.counts, acknowledged, unfollowed, lists, findings };

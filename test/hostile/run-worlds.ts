@@ -30,7 +30,7 @@ export interface Worlds {
   readonly killed?: number;
   /** Directory of a version that serves some of the calls of these. */
   readonly older?: string | undefined;
-  /** Whether no further seed is begun after a finding. @default false */
+  /** Whether a finding ends the run. @default false */
   readonly endsAtFirst?: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function runWorlds(
   const runLane = async (): Promise<void> => {
     while (next < firstSeed + seeds) {
       if (endsAtFirst && run.findings.length > 0) return;
-      add(await runWorld(next++, only, story));
+      add(await runWorld(next++, only, story, endsAtFirst));
     }
   };
   const giveBackTime = takeOverTime();

@@ -224,16 +224,21 @@ export function createItemCaller(
       const request = { params: paramsOf(operation.externalId), ...ifMatch(operation.version) };
       return one(operation, "deleteWorkItem", request);
     },
-    event: async () => {
-      const operation = { kind: "event", externalId: anyName(), event: nextEvent() } as const;
+    event: async (externalId = anyName(), event = nextEvent()) => {
+      const operation = { kind: "event", externalId, event } as const;
       const request = { params: paramsOf(operation.externalId), body: { event: operation.event } };
       return one(operation, "upsertWorkItemEvent", request);
     },
     removeEvent: async () => {
-      const operation = { kind: "delete event", externalId: anyName(), event: nextEvent().external_id } as const;
-      const params = paramsOf(operation.externalId);
+      const externalId = anyName();
+      // Mostly one that is there.
+      const [state] = oracle.item(organization, externalId).history.states;
+      const event = world.pick([...Object.keys(state?.events ?? {}), nextEvent().external_id]);
+      const operation = { kind: "delete event", externalId, event } as const;
+      const params = paramsOf(externalId);
       const event_id = workItemEventId(params.id, operation.event);
-      return one(operation, "deleteWorkItemEvent", { params: { ...params, event_id } });
+      const response = await one(operation, "deleteWorkItemEvent", { params: { ...params, event_id } });
+      return world.random() < 0.5 ? response : calls.event(externalId, { ...nextEvent(), external_id: event });
     },
     score: async () => {
       const operation = { kind: "score", externalId: anyName(), score: world.pick([0, 0.5, null]) } as const;

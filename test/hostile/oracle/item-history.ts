@@ -93,7 +93,7 @@ const without = (data: unknown, ...names: readonly string[]): unknown =>
 /** The item with the times and the version that a response has shown. */
 function bind(item: ModelItem, { data, version = item.version }: Answer): ModelItem {
   const shown = data as Shown;
-  const events = new Map(shown.events?.map((each) => [each["external_id"], each as Partial<ModelEvent>]));
+  const events = new Map<unknown, Partial<ModelEvent>>(shown.events?.map((each) => [each["external_id"], each]));
   const bound = Object.entries(item.events).map(([name, event]) => {
     const { created_at = event.created_at, deleted_at = event.deleted_at } = events.get(name) ?? {};
     return [name, { ...event, created_at, deleted_at }] as const;

@@ -104,6 +104,8 @@ export class World {
   #runs = 0;
   /** Called after each request of a function. */
   onRequest: (command: string) => void = () => undefined;
+  /** Whether the world ends although its callers aren't done. */
+  hasFound = (): boolean => false;
   /** Whether frozen functions may continue after their time: not if an operator relies on their end. */
   mayOutlive = true;
 
