@@ -7,8 +7,8 @@ import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { NotFoundError } from "../errors.ts";
 import { conversationUploadId } from "../identity.ts";
-import { ALL_PLACES, readPage } from "../store/lists/page.ts";
-import { idAt, listingEntry, listingSource } from "../store/lists/partition.ts";
+import { ALL_SORT_KEYS, readPage } from "../store/lists/page.ts";
+import { idFromKey, listingEntry, listingSource } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -21,10 +21,10 @@ export const conversationUploadInputSchema = z.strictObject({
   source: text(),
   status: conversationUploadStatusSchema,
 });
-/** A conversation upload as that system reports it. */
+/** A value of `conversationUploadInputSchema`. */
 export type ConversationUploadInput = z.output<typeof conversationUploadInputSchema>;
 
-/** The stored record of a conversation upload. */
+/** A conversation upload in its record. */
 export const storedUploadSchema = z.object({
   external_id: z.string(),
   source: z.string(),
@@ -44,7 +44,7 @@ export function conversationUploadKey(organization: string, id: string): RecordK
   return { pk: partitionKeyOf("CONVERSATION", organization, id), sk: "#CONVERSATION" };
 }
 
-/** The attributes of a conversation upload's record: its fields and its place in the list. */
+/** The attributes of a conversation upload's record: its fields and its entry in the list. */
 export function conversationUploadAttributes(
   organization: Pick<Organization, "id" | "listingWriteShards">,
   id: string,
@@ -58,7 +58,7 @@ export function conversationUploadAttributes(
 
 function toListItem(record: Attributes) {
   const { status, source, external_id, created_at, updated_at } = decodeUpload(record);
-  return { id: idAt(String(record["pk"])), status, source, external_id, created_at, updated_at };
+  return { id: idFromKey(String(record["pk"])), status, source, external_id, created_at, updated_at };
 }
 
 /** Reads conversation uploads for API callers, and records them for the system that processes conversations. */
@@ -86,7 +86,7 @@ export function createConversationUploadStore(runtime: RuntimeWith<"workItems">)
       scope: { organization, list: "conversation_uploads", filters: { external_id: query.external_id } },
       from:
         query.external_id === undefined
-          ? { source: listingSource("LIST_CONVERSATION", organization), filters: {}, range: ALL_PLACES }
+          ? { source: listingSource("LIST_CONVERSATION", organization), filters: {}, range: ALL_SORT_KEYS }
           : keyOf(conversationUploadId(organization.id, query.external_id)),
       keyOf,
       show: toListItem,

@@ -9,7 +9,7 @@ import { decodeOrganization, listOrganizationIds, organizationRecordKey } from "
 import { type Organization, toOrganization } from "../organizations/organization.ts";
 import { mapConcurrently } from "../retry.ts";
 import { getItem } from "../store/batch-get.ts";
-import { idAt, listingSource } from "../store/lists/partition.ts";
+import { idFromKey, listingSource } from "../store/lists/partition.ts";
 import { decoderOf } from "../store/decode-record.ts";
 import { traceOf } from "../error-trace.ts";
 import { createEraseItems, type EraseItems } from "../work-items/erase-items.ts";
@@ -49,7 +49,7 @@ async function* listExpiredItems(
           ExpressionAttributeValues: { ":pk": partition, ":from": place, ":to": `${place}${before}` },
         };
         for await (const { Items = [] } of paginateQuery({ client: dynamodb, pageSize: ITEMS_PER_PAGE }, query)) {
-          if (Items.length > 0) yield Items.map(({ listing_sk: sk }) => idAt(String(sk)));
+          if (Items.length > 0) yield Items.map(({ listing_sk: sk }) => idFromKey(String(sk)));
         }
       }
     }

@@ -11,7 +11,7 @@ import { traceOf } from "../error-trace.ts";
 import { planApply } from "./plan-apply.ts";
 import { assertVisible, createReadItemPage, type ItemWithEvents } from "./read-work-item.ts";
 import type { Changes, WorkItem } from "./work-item.ts";
-import { attributesOf, itemKey, seenVersionOf, workItemFrom } from "./work-item-record.ts";
+import { attributesOf, itemKey, shownVersionOf, workItemFrom } from "./work-item-record.ts";
 
 export interface ChangeOptions {
   /** Throws if the caller expects another version of the item. @default every version is accepted */
@@ -52,7 +52,7 @@ export function createUpdateWorkItem(runtime: RuntimeWith<"workItems">) {
       key: itemKey(organization.id, id),
       plan: (stored) => {
         const current = assertVisible(stored);
-        assertVersion?.(seenVersionOf(stored));
+        assertVersion?.(shownVersionOf(stored));
         const plan = planApply(current, current.external_id, changes, isoTime(runtime.clock()));
         if (plan.outcome === "error") throw new InvalidInputError([under("work_item", plan.error)]);
         const { next: item } = plan;
@@ -63,7 +63,7 @@ export function createUpdateWorkItem(runtime: RuntimeWith<"workItems">) {
       },
     };
     const { result, record } = await changeItem(target, deadline, { record: first });
-    return { id, ...result, version: seenVersionOf(record), events, eventsAfter };
+    return { id, ...result, version: shownVersionOf(record), events, eventsAfter };
   };
 }
 
@@ -92,7 +92,7 @@ function deletionOf(
       if (item === null || stored === undefined) return { set: null, result: { status: "not_found" } };
       const { external_id } = item;
       if (item.deleted_at !== null) return { set: null, result: { status: "unchanged", external_id } };
-      assertVersion?.(seenVersionOf(stored));
+      assertVersion?.(shownVersionOf(stored));
       const now = isoTime(clock());
       const next = { ...item, deleted_at: now, updated_at: now };
       const set = { ...attributesOf(organization, id, next), ...layersAfter(stored, item, next, clock()) };
@@ -136,7 +136,7 @@ export function createDeleteWorkItems(runtime: RuntimeWith<"workItems">) {
       if (cause !== undefined) log.error("a work item cannot be deleted", traceOf(cause));
       return { status: "error", error, permanent };
     };
-    return new Map(written.map((result, place) => [ids[place]!, deletionIn(result)]));
+    return new Map(written.map((result, index) => [ids[index]!, deletionIn(result)]));
   };
 }
 

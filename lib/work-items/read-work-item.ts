@@ -7,13 +7,13 @@ import { NotFoundError } from "../errors.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import type { WorkItem } from "./work-item.ts";
 import {
-  seenVersionOf,
   EVENT_SORT_KEY_PREFIX,
   itemKey,
   ITEM_SORT_KEY,
   type KeyedEvent,
   keyedEventFrom,
   partitionOf,
+  shownVersionOf,
   workItemFrom,
 } from "./work-item-record.ts";
 
@@ -104,7 +104,7 @@ export function createGetWorkItem(runtime: RuntimeWith<"workItems">) {
   const readItemPage = createReadItemPage(runtime);
   return async (organization: string, id: string): Promise<ItemWithEvents & { readonly isUntouched: boolean }> => {
     const { record, ...page } = await readItemPage(organization, id);
-    return { id, item: assertVisible(record), version: seenVersionOf(record), ...page };
+    return { id, item: assertVisible(record), version: shownVersionOf(record), ...page };
   };
 }
 

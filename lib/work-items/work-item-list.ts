@@ -14,7 +14,7 @@ function isListed(item: WorkItem, filters: WorkItemFilters): boolean {
   return item.deleted_at === null && matchesFilters(item, filters);
 }
 
-/** The index that holds the fewest entries besides the wanted ones. */
+/** The index with the fewest entries that the list doesn't need. */
 function sourceOf(organization: Organization, { agent_external_id: agent }: WorkItemFilters) {
   return agent === undefined ? listingSource("LIST_ITEM", organization) : agentSource(organization, agent);
 }
@@ -29,24 +29,22 @@ function projectedFilters(filters: WorkItemFilters, { index }: ReturnType<typeof
   };
 }
 
-/** Range of places in the index: `2#<completed_at>#…` before `1#<created_at>#…`, see `placeOf`. */
+/** Range of sort keys in the index: `2#<completed_at>#…` before `1#<created_at>#…`, see `sortKeyOf`. */
 function rangeOf({ completed_from: from, completed_to: to }: WorkItemFilters) {
-  return {
-    low: from === undefined ? (to === undefined ? "1#" : "2#") : `2#${from}`,
-    high: to === undefined ? "3#" : `2#${to}`,
-  };
+  if (from === undefined && to === undefined) return { low: "1#", high: "3#" };
+  return { low: `2#${from ?? ""}`, high: to === undefined ? "3#" : `2#${to}` };
 }
 
-/** Where the places of the list are. */
-function walkOf(organization: Organization, filters: WorkItemFilters) {
+/** What to read from the index. */
+function indexQueryOf(organization: Organization, filters: WorkItemFilters) {
   const source = sourceOf(organization, filters);
   return { source, ...projectedFilters(filters, source), range: rangeOf(filters) };
 }
 
-/** A list doesn't need a third of a record: its places in the indexes, and the writes that it remembers. */
+/** A list doesn't need a third of a record: its entries in the indexes, its applied rows and its layers. */
 export const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.shape)];
 
-/** Makes parameters that a list declares but does not apply a type error: intersect the declared ones with it. */
+/** A type error for parameters that a list declares but doesn't apply: intersect the declared ones with it. */
 type NoneBesides<Applied, Declared> = Readonly<Record<Exclude<keyof Declared, keyof Applied>, never>>;
 
 /**
@@ -66,7 +64,7 @@ export function createListWorkItems(runtime: RuntimeWith<"workItems">, countFitt
       scope: { organization, list: "work_items", filters: { ...filters } },
       from:
         filters.external_id === undefined
-          ? walkOf(organization, filters)
+          ? indexQueryOf(organization, filters)
           : itemKeyOf(organization.id, filters.external_id),
       keyOf: (id) => itemKey(organization.id, id),
       attributes: ATTRIBUTES_READ,

@@ -2,7 +2,7 @@ import { decoderOf } from "../store/decode-record.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import { workItemEventId, workItemId } from "../identity.ts";
-import { agentEntry, idAt, listingEntry } from "../store/lists/partition.ts";
+import { agentEntry, idFromKey, listingEntry } from "../store/lists/partition.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { storedEventSchema, storedWorkItemSchema, type WorkItem, type WorkItemEvent } from "./work-item.ts";
@@ -42,21 +42,21 @@ export function eventKeyOf(organization: string, itemId: string, eventExternalId
 
 /** An item's id, from its partition key. */
 export function itemIdOf({ pk }: RecordKey): string {
-  return idAt(pk);
+  return idFromKey(pk);
 }
 /** An event's id, from its sort key. */
 export function eventIdOf({ sk }: RecordKey): string {
-  return idAt(sk);
+  return idFromKey(sk);
 }
 
-/** Attribute of an item: how many of its writes only noted that others use what an import has made. */
-export const UNSEEN_WRITES = "unseen_writes";
-export function unseenWritesOf(record: Attributes): number {
-  return Number(record[UNSEEN_WRITES] ?? 0);
+/** Attribute of an item: how many of its writes only updated its layers because an event changed. */
+export const EVENT_WRITES = "event_writes";
+export function eventWritesOf(record: Attributes): number {
+  return Number(record[EVENT_WRITES] ?? 0);
 }
-/** The version of an item that callers see: an event of it doesn't change it. 0 if there is no item. */
-export function seenVersionOf(record: StoredRecord | undefined): number {
-  return record === undefined ? 0 : record.version - unseenWritesOf(record);
+/** The version that callers see. Changes of events don't change it. 0 if there is no item. */
+export function shownVersionOf(record: StoredRecord | undefined): number {
+  return record === undefined ? 0 : record.version - eventWritesOf(record);
 }
 
 /** Decodes an item's record. @throws MalformedRecordError */
@@ -87,22 +87,22 @@ export function keyedEventFrom(record: StoredRecord): KeyedEvent {
 }
 
 /**
- * Place in the list, which is in descending order: items with `completed_at` before the others, newest first, then by
+ * Sort key in the list, which is in descending order: items with `completed_at` before the others, newest first, then by
  * id. `2#<completed_at>#<id>` or `1#<created_at>#<id>`.
  */
-function placeOf(item: WorkItem, id: string): string {
+function sortKeyOf(item: WorkItem, id: string): string {
   return item.completed_at === null ? `1#${item.created_at}#${id}` : `2#${item.completed_at}#${id}`;
 }
 
 /**
- * The attributes of an item's record: its fields, and its places in the lists. A deleted item is in a list of its own, which
- * no caller reads: by it the operator finds everything that an organization owns.
+ * The attributes of an item's record: its fields, and its entries in the lists. Deleted items have their own list, which
+ * callers can't read. With it, operators find everything that an organization owns.
  */
 export function attributesOf(organization: Organization, id: string, item: WorkItem): Attributes {
   const isDeleted = item.deleted_at !== null;
   return {
     ...item,
-    ...listingEntry(isDeleted ? "LIST_DELETED_ITEM" : "LIST_ITEM", organization, id, placeOf(item, id)),
+    ...listingEntry(isDeleted ? "LIST_DELETED_ITEM" : "LIST_ITEM", organization, id, sortKeyOf(item, id)),
     ...agentEntry(organization, id, isDeleted ? null : item.agent_external_id),
   };
 }

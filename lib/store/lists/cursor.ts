@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { InvalidInputError } from "../../errors.ts";
 
-/** A cursor is only valid in the scope that it was made for: the same list with the same filters. */
+/** A cursor is valid only for the list and filters that it was made for. */
 export interface CursorScope {
   readonly organization: { readonly id: string; readonly cursorSecret: string };
-  /** Name of the list; for a list below a resource it holds the resource's id too. */
+  /** Name of the list. That of a list below a resource contains the resource's id. */
   readonly list: string;
   readonly filters: Readonly<Record<string, string | readonly string[] | undefined>>;
 }

@@ -5,20 +5,20 @@ import { batchGet, keyText } from "../batch-get.ts";
 import { logDamaged, passDamaged } from "../decode-record.ts";
 import type { RecordKey } from "../versioned-record.ts";
 import { type CursorScope, decodeCursor, encodeCursor } from "./cursor.ts";
-import { idAt } from "./partition.ts";
-import { type ListingQuery, walkListing } from "./walk.ts";
+import { type ListingQuery, readIndexPage } from "./index-page.ts";
+import { idFromKey } from "./partition.ts";
 
-/** A list may read more than the record of each value. */
+/** Records that are shown at the same time: showing one may read others. */
 const CONCURRENT_READS = 8;
 
-/** How many values, counted from the first, fit into one response. @param rest what is in the response beside them */
+/** How many of the first values fit into one response. @param rest what else the response contains */
 export type CountFitting = (values: readonly unknown[], rest?: unknown) => number;
 
-/** Read units that a page may spend on the index: those of an eventually consistent read of 16 MB (half a unit per 4 KB). */
+/** Read units that a page may spend on the index: an eventually consistent read of 16 MB, at half a unit per 4 KB. */
 const INDEX_UNITS_MAX = 2048;
-/** Records that a page reads to find one that it shows: with records of up to 4 KB, ten times the units of the largest page. */
+/** Records that a page reads to find one that it shows: ten times as many as on the largest page. */
 const RECORDS_READ_MAX = 1000;
-/** After the first, so many records are read at once, however few are asked for. */
+/** Records that each round after the first reads, even if fewer are asked for. */
 const RECORDS_PER_ROUND = 100;
 /** No further records are read after this time. */
 const SEARCH_MS_MAX = 5000;
@@ -28,13 +28,13 @@ export interface PageRequest<T> {
   readonly scope: CursorScope;
   readonly cursor: string | undefined;
   readonly limit: number;
-  /** Where the places are read; or the key of the only record that can be in the list, for which no index is read. */
+  /** What to read from the index. Or the key of the only record that can be in the list; then no index is read. */
   readonly from: Pick<ListingQuery, "source" | "filters" | "filtersIgnoringCase" | "range"> | RecordKey;
   /** Key of the record with an id. */
   readonly keyOf: (id: string) => RecordKey;
   /** Attributes to read. @default all */
   readonly attributes?: readonly string[];
-  /** What the list shows of a record; undefined if it does not belong in the list any more, since indexes lag. */
+  /** What the list shows of a record; undefined if the record no longer belongs in the list, since indexes lag. */
   readonly show: (record: Attributes) => T | undefined | Promise<T | undefined>;
   /** How many of the values fit into one response. @default all */
   readonly countFitting?: CountFitting;
@@ -44,28 +44,32 @@ function countAll(values: readonly unknown[]): number {
   return values.length;
 }
 
-/** Places without those of records that occurred before: one that changes its place during a walk may occur twice. */
-function uniqueById(places: readonly string[]): string[] {
-  const seen = new Set<string>();
-  return places.filter((place) => seen.size < seen.add(idAt(place)).size);
+/** The first sort key of each record: a record that changes its sort key during the read may occur twice. */
+function firstOfEach(sortKeys: readonly string[]): string[] {
+  const byId = new Map<string, string>();
+  for (const sortKey of sortKeys) {
+    const id = idFromKey(sortKey);
+    if (!byId.has(id)) byId.set(id, sortKey);
+  }
+  return [...byId.values()];
 }
 
-/** The range of all places in a list. */
-export const ALL_PLACES = { low: "0", high: "~" } as const;
+/** The range of all sort keys in a list. */
+export const ALL_SORT_KEYS = { low: "0", high: "~" } as const;
 
-/** How many of the first values hold so many that are shown. */
-function countHolding(values: readonly unknown[], shown: number): number {
-  const places = values.flatMap((value, place) => (value === undefined ? [] : [place]));
-  return places.length > shown ? places[shown]! : values.length;
+/** How many of the first values to take so that at most `limit` of them are shown. */
+function countUntil(values: readonly unknown[], limit: number): number {
+  const shown = [...values.keys()].filter((index) => values[index] !== undefined);
+  return shown[limit] ?? values.length;
 }
 
-/** Reads the records at some places of a list. @returns what the list shows of each, in order */
+/** Reads the records of some sort keys. @returns what the list shows of each, in order */
 async function readRecords<T>(
   runtime: RuntimeWith<"workItems">,
   { keyOf, attributes, show }: PageRequest<T>,
-  places: readonly string[],
+  sortKeys: readonly string[],
 ): Promise<(T | undefined)[]> {
-  const keys = places.map((place) => keyOf(idAt(place)));
+  const keys = sortKeys.map((sortKey) => keyOf(idFromKey(sortKey)));
   const records = await batchGet(runtime.dynamodb, runtime.environment.WORK_ITEMS_TABLE, keys, attributes);
   const leaveOut = passDamaged(logDamaged(runtime));
   const shown = new Map<string, T | undefined>();
@@ -81,10 +85,10 @@ async function readRecords<T>(
 }
 
 /**
- * Reads a page of a list: the place in its cursor, the places after it in the index, the records at these places from
- * the table, and the cursor of the next page. If the list shows none of them, it continues with the records after them, up
- * to a limit: such a page is empty and has a next one. A damaged record is logged and left out, unless it is the only one
- * that was asked for: an empty list would say that there is none.
+ * Reads a page of a list: the sort keys after the cursor from the index, and their records from the table. If the list
+ * shows none of these records, it continues with those after them, up to a limit. Then the page is empty and has a next
+ * one. A damaged record is logged and left out. If it is the only record asked for, this throws: an empty list would say
+ * that it doesn't exist.
  * @returns the values, and the cursor of the next page; undefined on the last one
  * @throws InvalidInputError for a cursor of another list; MalformedRecordError
  */
@@ -101,16 +105,18 @@ export async function readPage<T>(
     return { data: value === undefined ? [] : [value], next: undefined };
   }
   const until = clock() + SEARCH_MS_MAX;
-  let [asked, read, spent] = [limit, 0, 0];
+  let asked = limit;
+  let read = 0;
+  let spent = 0;
   for (;;) {
-    const walked = await walkListing({ ...runtime, ...from, after, limit: asked, workUnits: INDEX_UNITS_MAX - spent });
-    const places = uniqueById(walked.places);
-    const values = await readRecords(runtime, request, places);
-    const fitting = Math.min(countFitting(values.map((value) => value ?? null)), countHolding(values, limit));
-    const next = fitting < values.length ? places[fitting - 1] : walked.next;
+    const page = await readIndexPage({ ...runtime, ...from, after, limit: asked, workUnits: INDEX_UNITS_MAX - spent });
+    const sortKeys = firstOfEach(page.sortKeys);
+    const values = await readRecords(runtime, request, sortKeys);
+    const fitting = Math.min(countFitting(values.map((value) => value ?? null)), countUntil(values, limit));
+    const next = fitting < values.length ? sortKeys[fitting - 1] : page.next;
     const data = values.slice(0, fitting).filter((value) => value !== undefined);
-    read += places.length;
-    spent += walked.spent;
+    read += sortKeys.length;
+    spent += page.spent;
     const isSpent = read >= RECORDS_READ_MAX || spent >= INDEX_UNITS_MAX || clock() >= until;
     if (data.length > 0 || next === undefined || isSpent) {
       return { data, next: next === undefined ? undefined : encodeCursor(scope, next) };

@@ -22,7 +22,7 @@ interface Writable {
   readonly listingWriteShards: number;
 }
 
-/** An index of the WorkItems table, with all partitions of it that hold the entries of one list. */
+/** The index, and its partitions, that hold the entries of one list. */
 export interface ListingSource {
   readonly index: keyof typeof listingIndexes;
   readonly partitionKey: string;
@@ -33,7 +33,7 @@ function shardsOf({ listingShards }: Readable): number[] {
   return Array.from({ length: listingShards }, (_, shard) => shard);
 }
 
-/** The shard of a record: random or hashed digits of its id select it. @param id a UUID */
+/** The shard of a record. @param id a UUID; its first digits, which are random or hashed, select the shard */
 function shardOf({ listingWriteShards }: Writable, id: string): number {
   return Number.parseInt(id.slice(0, 8), 16) % listingWriteShards;
 }
@@ -63,33 +63,30 @@ export function agentSource(organization: Readable, agentExternalId: string): Li
 
 /**
  * The attributes that add a record to the listing index.
- * @param id a UUID; its first digits select the shard
- * @param place place in the list, ending with `#` and the id; greater ones come first
+ * @param id a UUID
+ * @param sortKey ends with `#` and the id; higher ones come first
  */
-export function listingEntry(kind: ListingKind, organization: Writable, id: string, place: string) {
+export function listingEntry(kind: ListingKind, organization: Writable, id: string, sortKey: string) {
   return {
     [listing.partitionKey]: partitionKeyOf(kind, organization.id, shardOf(organization, id)),
-    [listing.sortKey]: place,
+    [listing.sortKey]: sortKey,
   };
 }
 
-/** The attributes that add another record to a list at the place that a record has in its own; undefined if that has none. */
+/** A record's listing entry moved to another list, with the same owner and sort key; undefined if it has none. */
 export function entryInOtherList(kind: ListingKind, record: Readonly<Record<string, unknown>>) {
-  const { [listing.partitionKey]: partition, [listing.sortKey]: place } = record;
-  if (typeof partition !== "string" || typeof place !== "string") return undefined;
+  const { [listing.partitionKey]: partition, [listing.sortKey]: sortKey } = record;
+  if (typeof partition !== "string" || typeof sortKey !== "string") return undefined;
   const [, ...owner] = partition.split("#");
-  return { [listing.partitionKey]: partitionKeyOf(kind, ...owner), [listing.sortKey]: place };
+  return { [listing.partitionKey]: partitionKeyOf(kind, ...owner), [listing.sortKey]: sortKey };
 }
 
-/** The id of the record at a place in a list. */
-export function idAt(place: string): string {
-  return place.slice(place.lastIndexOf("#") + 1);
+/** The id at the end of a partition key or sort key. */
+export function idFromKey(key: string): string {
+  return key.slice(key.lastIndexOf("#") + 1);
 }
 
-/**
- * The attribute that adds a listed work item to the agents index too, or removes it from there. Both indexes have the same
- * sort key.
- */
+/** The attribute that adds a listed work item to the agents index too, or removes it from there. */
 export function agentEntry(organization: Writable, id: string, agentExternalId: string | null) {
   return {
     [agents.partitionKey]:

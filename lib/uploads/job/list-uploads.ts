@@ -1,4 +1,4 @@
-import { ALL_PLACES, readPage } from "../../store/lists/page.ts";
+import { ALL_SORT_KEYS, readPage } from "../../store/lists/page.ts";
 import { listingSource } from "../../store/lists/partition.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
@@ -28,7 +28,7 @@ export function createListUploads(runtime: RuntimeWith<"workItems">, store: Uplo
       scope: { organization, list: "work_item_uploads", filters: { status } },
       cursor,
       limit,
-      from: { source: listingSource("LIST_UPLOAD", organization), filters: { status }, range: ALL_PLACES },
+      from: { source: listingSource("LIST_UPLOAD", organization), filters: { status }, range: ALL_SORT_KEYS },
       keyOf: (id) => jobKey({ organization: organization.id, id }),
       show: async (record) => {
         const job = await currentJob(jobFrom(record));

@@ -17,7 +17,7 @@ import {
   undoLayersOf,
   withoutLayers,
 } from "./layers.ts";
-import { UNSEEN_WRITES, unseenWritesOf, workItemFrom } from "../work-item-record.ts";
+import { EVENT_WRITES, eventWritesOf, workItemFrom } from "../work-item-record.ts";
 
 const decode = decoderOf("undo layers", z.object({ undo: storedLayersSchema }));
 
@@ -77,6 +77,6 @@ export function writeWithEvent(owner: StoredRecord | undefined, now: number, job
     ? undefined
     : {
         record: owner,
-        set: { undo: toStoredLayers(after, item, now), [UNSEEN_WRITES]: unseenWritesOf(owner) + 1 },
+        set: { undo: toStoredLayers(after, item, now), [EVENT_WRITES]: eventWritesOf(owner) + 1 },
       };
 }
