@@ -1,11 +1,11 @@
 import { type JsonValue, parseJson } from "./json.ts";
 
-/** A cell cannot be read as what it should be. The message quotes the text and says what it should be. */
+/** A cell doesn't have the expected form. The message quotes the text and says what it should be. */
 export class CellError extends Error {
   override readonly name: string = "CellError";
 }
 
-/** Longer texts are cut in messages: a cell may have megabytes. */
+/** Longer texts are truncated in messages: a cell may have megabytes. */
 const SHOWN_MAX_CHARACTERS = 100;
 
 /** A text in quotes, for messages. */
@@ -13,21 +13,21 @@ export function quoted(text: string): string {
   return JSON.stringify(text.length > SHOWN_MAX_CHARACTERS ? `${text.slice(0, SHOWN_MAX_CHARACTERS)}…` : text);
 }
 
-/** How the text of a cell becomes the value of a custom attribute. */
+/** What the text of a cell can be converted to. */
 export const VALUE_KINDS = ["text", "number", "boolean", "json"] as const;
 /** One of `VALUE_KINDS`. */
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
-/** The mark between the digits of a number before and after it. */
+/** The mark before a number's fraction. */
 export type DecimalMark = "." | ",";
 
-/** Sign, digits and an exponent, with the decimal mark in between; no marks between groups of digits. */
+/** Sign, digits, fraction and exponent. Thousands separators aren't accepted. */
 const NUMBERS = {
   ".": /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/,
   ",": /^([+-]?)(\d+)(?:,(\d+))?(?:[eE]([+-]?\d+))?$/,
 } as const satisfies Record<DecimalMark, RegExp>;
 
-/** The number as JSON, with all its digits. */
+/** Converts a number without losing digits. */
 function readNumber(text: string, decimal: DecimalMark): JsonValue {
   const found = NUMBERS[decimal].exec(text.trim());
   if (found === null) {
@@ -35,8 +35,10 @@ function readNumber(text: string, decimal: DecimalMark): JsonValue {
     throw new CellError(`${quoted(text)} isn't a number; ${advice}`);
   }
   const [, sign, whole = "", fraction, exponent] = found;
-  const digits = whole.replace(/^0+(?=\d)/, "");
-  const json = `${sign === "-" ? "-" : ""}${digits}${fraction === undefined ? "" : `.${fraction}`}${exponent === undefined ? "" : `e${exponent}`}`;
+  let json = sign === "-" ? "-" : "";
+  json += whole.replace(/^0+(?=\d)/, "");
+  if (fraction !== undefined) json += `.${fraction}`;
+  if (exponent !== undefined) json += `e${exponent}`;
   return parseJson(json);
 }
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "./json.ts";
 
-/** A text, or a value that isn't written yet. */
+/** A text, or a value that is yet to be written. */
 type Part = string | { readonly value: unknown };
 
 function partsOf(value: unknown): Part[] {
@@ -13,9 +13,9 @@ function partsOf(value: unknown): Part[] {
 }
 
 /**
- * The hash of a JSON value, by which a request with an `Idempotency-Key` is recognized. What `jsonEquals` takes for equal
- * has the same hash: the order of an object's members doesn't count, at any depth; the order of arrays does, and so does
- * each digit of a number. Members that are undefined are left out. Without recursion, so that no value is too deep.
+ * The hash of a JSON value, by which a request with an `Idempotency-Key` is recognized. Values that `jsonEquals` considers
+ * equal have the same hash: the order of an object's members doesn't matter, but the order of arrays and every digit of a
+ * number do. Undefined members are left out. Without recursion, so that no value is too deep.
  */
 export function contentHash(content: unknown): string {
   let text = "";

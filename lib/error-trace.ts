@@ -3,8 +3,8 @@ import { MalformedRecordError } from "./store/decode-record.ts";
 const FIRST_FRAME = "\n    at ";
 
 /**
- * The name of an error and where it was thrown, for the log. Messages are left out, since those of JavaScript may quote
- * what was parsed, except for the one of a damaged record, which names its key and attributes.
+ * The name of an error and where it was thrown, for the log. Messages are left out, because JavaScript's may quote what was
+ * parsed. Only that of a damaged record is logged: it names the key and attributes.
  */
 export function traceOf(cause: unknown): {
   readonly reason: string;

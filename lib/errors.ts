@@ -19,23 +19,23 @@ export const PROBLEM_CODES = [
 ] as const;
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
-/** A problem of an input. */
+/** A problem with an input. */
 export interface Problem {
-  /** Path of keys to the problem; empty if it is the value itself. */
+  /** Path of keys to the wrong value; empty for the input itself. */
   readonly path: readonly PropertyKey[];
   readonly code: ProblemCode;
   /** Describes the problem, without the path and without the value. */
   readonly message: string;
-  /** Whether it is in a query parameter or a header, which the path names, and not in the body. */
+  /** Whether it is in a query parameter or a header, which the path names, instead of the body. */
   readonly isParameter?: boolean;
 }
 
-/** The problem at a path, if there is one: a list of none or one. */
+/** A list with the problem, or an empty one. */
 export function problemIf(isWrong: boolean, path: Problem["path"], code: ProblemCode, message: string): Problem[] {
   return isWrong ? [{ path, code, message }] : [];
 }
 
-/** A problem of a value under a key of another value. */
+/** The problem of a value, seen from the object that has the value under a key. */
 export function under(key: PropertyKey, problem: Problem): Problem {
   return { ...problem, path: [key, ...problem.path] };
 }
@@ -43,7 +43,7 @@ export function under(key: PropertyKey, problem: Problem): Problem {
 /** The most problems that a response names. A body of 4 MiB can have a million. */
 export const PROBLEMS_MAX = 100;
 
-/** Names in a message, the first hundred of them, and how many more there are: a header can have 30,000 columns. */
+/** The first hundred names in a message, and how many more there are: a header can have 30,000 columns. */
 export function listed(names: readonly string[]): string {
   const more = names.length - PROBLEMS_MAX;
   return more > 0 ? `${names.slice(0, PROBLEMS_MAX).join(", ")} and ${more} others` : names.join(", ");
@@ -52,7 +52,7 @@ export function listed(names: readonly string[]): string {
 /** Longer keys are truncated in messages: a caller's key may have megabytes. */
 const KEY_MAX_CHARACTERS = 100;
 
-/** A key as it is shown to callers. */
+/** A key as callers see it. */
 export function shownKey(key: PropertyKey): string {
   const whole = String(key);
   return whole.length > KEY_MAX_CHARACTERS ? `${whole.slice(0, KEY_MAX_CHARACTERS)}…` : whole;
@@ -70,30 +70,30 @@ function formatPath(path: readonly PropertyKey[]): string {
   return path.map(step).join("").replace(/^\./, "");
 }
 
-/** The place of a problem: the path, or the name of a header, or of the whole value. */
-function placeOf({ path, isParameter = false }: Problem, whole: string): string {
+/** Where a problem is: the path, the name of a header, or the name of the whole value. */
+function locationOf({ path, isParameter = false }: Problem, whole: string): string {
   const [name = ""] = path;
   if (isParameter && /^[\w-]+$/.test(String(name))) return shownKey(name);
   return formatPath(path) || (isParameter ? "query" : whole);
 }
 
 /**
- * Describes problems in one message, each with its place. Used for requests, payloads of direct invocations, CSV rows,
+ * Describes problems in one message, each with its location. Used for requests, payloads of direct invocations, CSV rows,
  * stored records and the environment.
- * @param whole name of the value itself, for example `body`
- * @param max how many problems it names; it counts the others
+ * @param whole name of the whole value, for example `body`
+ * @param max how many problems to name; the others are counted
  */
 export function describeProblems(problems: readonly Problem[], whole = "body", max = PROBLEMS_MAX): string {
   const named = problems
     .slice(0, max)
-    .map((problem) => `${placeOf(problem, whole)}: ${problem.message}`)
+    .map((problem) => `${locationOf(problem, whole)}: ${problem.message}`)
     .join("; ");
   return problems.length > max ? `${named}; and ${problems.length - max} more` : named;
 }
 
 /** Base class of all expected errors. Only `lib/http/error-table.ts` knows the HTTP status of each one. */
 export abstract class WorkItemsError extends Error {
-  /** Each class writes its own: a bundle shortens the names of classes, but not texts. */
+  /** A string in each class, because bundling shortens the names of classes. */
   abstract override readonly name: string;
 }
 
@@ -102,19 +102,19 @@ export class InvalidInputError extends WorkItemsError {
   override readonly name: string = "InvalidInputError";
   readonly problems: readonly Problem[];
 
-  /** @param message by default it names every problem with its place */
+  /** @param message names every problem with its location by default */
   constructor(problems: readonly Problem[], message = describeProblems(problems)) {
     super(message);
     this.problems = problems;
   }
 }
 
-/** An `Idempotency-Key` was used before, for something else. */
+/** An `Idempotency-Key` was used before for something else. */
 export class IdempotencyKeyReusedError extends InvalidInputError {
   override readonly name: string = "IdempotencyKeyReusedError";
-  /** @param what it was used for */
-  constructor(what: string) {
-    super([{ path: ["Idempotency-Key"], code: "reused", message: `was used ${what}`, isParameter: true }]);
+  /** @param how for example `with another body` */
+  constructor(how: string) {
+    super([{ path: ["Idempotency-Key"], code: "reused", message: `was used ${how}`, isParameter: true }]);
   }
 }
 
@@ -133,12 +133,12 @@ export class PreconditionFailedError extends WorkItemsError {
   override readonly name: string = "PreconditionFailedError";
 }
 
-/** The resource's state does not allow the call, for example to cancel a job that has ended. */
+/** The resource's state doesn't allow the call, for example canceling a job that has ended. */
 export class StateConflictError extends WorkItemsError {
   override readonly name: string = "StateConflictError";
 }
 
-/** The cursor of a change feed can no longer be used: its changes are not kept any more, or some may be missing. */
+/** The cursor of a change feed can no longer be used: its changes are no longer kept, or some may be missing. */
 export class ResyncRequiredError extends WorkItemsError {
   override readonly name: string = "ResyncRequiredError";
   constructor() {
@@ -146,7 +146,7 @@ export class ResyncRequiredError extends WorkItemsError {
   }
 }
 
-/** The upload ended so long ago that what it changed isn't known any more. */
+/** The upload ended so long ago that its changes are no longer known. */
 export class UndoExpiredError extends WorkItemsError {
   override readonly name: string = "UndoExpiredError";
 }
@@ -156,12 +156,12 @@ export class BodyTooLargeError extends WorkItemsError {
   override readonly name: string = "BodyTooLargeError";
 }
 
-/** The route does not accept the content type of the request body. */
+/** The route doesn't accept the content type of the request body. */
 export class UnsupportedMediaTypeError extends WorkItemsError {
   override readonly name: string = "UnsupportedMediaTypeError";
 }
 
-/** The request body is not valid for its content type. */
+/** The request body isn't valid for its content type. */
 export class MalformedBodyError extends WorkItemsError {
   override readonly name: string = "MalformedBodyError";
 }
@@ -169,7 +169,7 @@ export class MalformedBodyError extends WorkItemsError {
 /** The request has no valid API key. The message is the same for every reason. */
 export class UnauthenticatedError extends WorkItemsError {
   override readonly name: string = "UnauthenticatedError";
-  /** Whose key it was, if it is revoked or has expired: for the log alone. */
+  /** The owner of a revoked or expired key. Only for the log. */
   readonly owner: { readonly organization: string; readonly key: string } | undefined;
   constructor(owner?: { readonly organization: string; readonly key: string }) {
     super("a valid API key is required: Authorization: Bearer <API_KEY>");
@@ -177,14 +177,14 @@ export class UnauthenticatedError extends WorkItemsError {
   }
 }
 
-/** The API key is valid, but it may not do this. */
+/** The API key is valid, but doesn't have the scopes that the call needs. */
 export class MissingScopeError extends WorkItemsError {
   override readonly name: string = "MissingScopeError";
   readonly needed: readonly string[];
 
   /**
    * @param needed all scopes that the call needs
-   * @param lacking those that the key doesn't have
+   * @param lacking the scopes that the key doesn't have
    */
   constructor(needed: readonly string[], lacking: readonly string[]) {
     super(`this API key lacks the ${lacking.length > 1 ? "scopes" : "scope"} ${lacking.join(" and ")}`);
@@ -192,7 +192,7 @@ export class MissingScopeError extends WorkItemsError {
   }
 }
 
-/** The organization has used up one of its limits for now. */
+/** The organization has reached one of its limits for now. */
 export class TooManyRequestsError extends WorkItemsError {
   override readonly name: string = "TooManyRequestsError";
   readonly retryAfterSeconds: number;

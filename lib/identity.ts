@@ -17,7 +17,7 @@ function prefixed(text: string): string {
 
 /**
  * Derives the id of a resource from its natural key: a UUIDv8 (RFC 9562 §5.8) of SHA-256 over the kind and the
- * length-prefixed components of the key. The same key always has the same id, so no index maps one to the other.
+ * length-prefixed components of the key. The same key always has the same id, so no index is needed to find it.
  */
 export function deriveId(kind: IdentityKind, ...components: string[]): string {
   let hashed = prefixed(kind);
@@ -47,14 +47,14 @@ export function idempotentUploadJobId(organization: string, idempotencyKey: stri
   return deriveId("upload job", organization, idempotencyKey);
 }
 
-/** Id of a job that undoes an upload, or of a trial of that. @param attempt 1 unless there were earlier ones */
+/** Id of a job that undoes an upload, or of a trial of it. @param attempt 1 for the first */
 export function undoJobId(organization: string, uploadId: string, attempt = 1, isTrial = false): string {
   return deriveId(isTrial ? "trial of an undo" : "undo of an upload", organization, uploadId, String(attempt));
 }
 
-/** Id of a message to a webhook's endpoint. @param of what it tells: a sequence or a job */
-export function webhookMessageId(webhook: string, type: string, of: string): string {
-  return deriveId("webhook message", webhook, type, of);
+/** Id of a message to a webhook's endpoint. @param subject what it is about: a position in the feed or a job */
+export function webhookMessageId(webhook: string, type: string, subject: string): string {
+  return deriveId("webhook message", webhook, type, subject);
 }
 
 /** Id of the webhook that was created with an `Idempotency-Key`. */

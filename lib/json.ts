@@ -1,4 +1,4 @@
-/** A JSON value as `parseJson` returns it. Numbers that a double cannot hold are `JSON.rawJSON` objects. */
+/** A JSON value as `parseJson` returns it. Numbers that a double can't hold are `JSON.rawJSON` objects. */
 export type JsonValue = null | boolean | number | string | RawJson | JsonValue[] | JsonObject;
 /** A JSON object as `parseJson` returns it. */
 export interface JsonObject {
@@ -35,27 +35,27 @@ function keepDigits(_key: string, value: unknown, context: { source?: string }):
 }
 
 /**
- * Matches text that may contain a number that a double changes: one that is long, has an exponent, has a fraction that
- * ends in 0, is minus 0, or is below 0.000001 (which is written with an exponent). A number stands between delimiters,
- * so the times and ids that most texts contain do not match; other texts in quotes may.
+ * Matches text that may contain a number that a double would change: a long number, one with an exponent, a fraction that
+ * ends in 0, minus 0, or a number below 0.000001, which JavaScript writes with an exponent. Numbers stand between
+ * delimiters, so the times and ids in most texts don't match; other strings may.
  */
 const MAY_LOSE_DIGITS =
   /(?:^|[:,[\s])(?:-?\d[\d.]{14,}|-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d+\.\d*0|-0|-?0\.0{6}\d*)(?=[,\]}\s]|$)/;
 
-/** Whether `JSON.parse` alone keeps every number as it was written. It is several times faster. */
+/** Whether `JSON.parse` alone, which is several times faster, keeps every number as it was written. */
 export function keepsItsDigits(text: string): boolean {
   return !MAY_LOSE_DIGITS.test(text);
 }
 
 /**
  * Parses JSON text and keeps every digit of every number, for example of 2^53 + 1, 0.10000000000000000001 and 1.0.
- * @throws SyntaxError if the text is not JSON; RangeError if it is nested too deeply for the call stack
+ * @throws SyntaxError if the text isn't JSON; RangeError if it is nested too deeply for the call stack
  */
 export function parseKeepingDigits(text: string): JsonValue {
   return JSON.parse(text, keepDigits) as JsonValue;
 }
 
-/** Like `parseKeepingDigits`, but faster and for any depth if no digit can be lost. */
+/** Like `parseKeepingDigits`. If no digit can be lost, it is faster and parses any depth. */
 export function parseJson(text: string): JsonValue {
   return keepsItsDigits(text) ? (JSON.parse(text) as JsonValue) : parseKeepingDigits(text);
 }
@@ -76,7 +76,7 @@ export function parseJsonObject(text: string): JsonObject {
   return value;
 }
 
-/** Deep equality: the order of object keys does not matter, but the digits of numbers do. */
+/** Deep equality: the order of object keys doesn't matter, but the digits of numbers do. */
 export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (isRawJson(a) || isRawJson(b)) return isRawJson(a) && isRawJson(b) && a.rawJSON === b.rawJSON;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Problem, PROBLEM_CODES, PROBLEMS_MAX, shownKey } from "./errors.ts";
 
-/** One problem of a request, for programs. It has either a pointer or a parameter. */
+/** One problem in a request, for programs. */
 export const problemDetailSchema = z
   .strictObject({
     pointer: z
@@ -22,14 +22,14 @@ function escaped(key: PropertyKey): string {
   return shownKey(key).replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** A problem as callers get it. Long keys are truncated. */
+/** A problem as callers see it. Long keys are truncated. */
 function toProblemDetail({ path, code, message, isParameter = false }: Problem): ProblemDetail {
   return isParameter
     ? { parameter: shownKey(path[0] ?? ""), code, message }
     : { pointer: path.map((key) => `/${escaped(key)}`).join(""), code, message };
 }
 
-/** The first problems as callers get them. */
+/** The first problems as callers see them. */
 export function toProblemDetails(problems: readonly Problem[], max = PROBLEMS_MAX): ProblemDetail[] {
   return problems.slice(0, max).map(toProblemDetail);
 }

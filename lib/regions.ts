@@ -1,8 +1,8 @@
 import * as z from "zod";
 
 /**
- * All regional deployments by code, each a separate stack in an AWS region that shares nothing with the others. API
- * keys, stack names and host names contain the code's two lower-case letters.
+ * All regional deployments by code. Each is a separate stack that shares nothing with the others. API keys, stack names and
+ * host names contain the code, which has two lower-case letters.
  */
 export const REGIONS = {
   us: { awsRegion: "us-east-1" },
@@ -16,7 +16,7 @@ export const regionCodes = Object.keys(REGIONS) as [RegionCode, ...RegionCode[]]
 /** `us or eu`, for messages and usage texts. */
 export const regionCodesInWords = regionCodes.join(" or ");
 
-/** Code of a region, as users write it. */
+/** Code of a region in commands and settings. */
 export const regionCodeSchema = z.enum(regionCodes, `must be ${regionCodesInWords}`);
 
 /** Id of a region's stack, which is also the name of its template. */

@@ -2,16 +2,16 @@
 export const PARTITION_KEY = "pk";
 /** Name of the sort key in every table. */
 export const SORT_KEY = "sk";
-/** Name of the attribute that holds when a record expires, in seconds since the epoch. Other records do not have it. */
+/** Name of the attribute that says when a record expires, in seconds since the epoch. Records without it don't expire. */
 export const TIME_TO_LIVE = "expires_at";
 
-/** A global secondary index. It is sparse: it holds only records that have its keys. */
+/** A global secondary index. It is sparse: it contains only records that have its keys. */
 interface TableIndex {
   readonly partitionKey: string;
   readonly sortKey: string;
-  /** Attributes that it holds in addition to the keys. */
+  /** Attributes that it contains in addition to the keys. */
   readonly projection: readonly string[];
-  /** Whether it holds so few records that it is never made ready for a load above what DynamoDB gives at once. @default false */
+  /** Whether it has so few records that it needs no warm throughput above DynamoDB's default. @default false */
   readonly isSmall?: true;
 }
 
@@ -31,7 +31,7 @@ export interface BucketResource extends Named {
   readonly kind: "bucket";
   /** Functions have access only to objects whose keys start with it. */
   readonly prefix: string;
-  /** Objects that don't live as long as the others: the days after which they expire, and the prefix of their keys. */
+  /** Objects that expire earlier than the others: the prefix of their keys, and after how many days. */
   readonly shortLived: { readonly prefix: string; readonly days: number };
   /** The queue that gets an event for every new object whose key has the prefix and this suffix. */
   readonly notifies: { readonly queue: "splitQueue"; readonly suffix: string };
@@ -39,9 +39,9 @@ export interface BucketResource extends Named {
 /** An SQS queue. */
 export interface QueueResource extends Named {
   readonly kind: "queue";
-  /** Whether one batch of a group is handled at a time, and in order. @default false */
+  /** Whether each group's messages are handled in order, one batch at a time. @default false */
   readonly isFifo?: true;
-  /** Whether a message stays until it is done with. Others become dead letters after five failures. @default false */
+  /** Whether a message stays until it is handled. Others become dead letters after five failures. @default false */
   readonly keepsAll?: true;
 }
 /** A resource that holds state. */
@@ -50,25 +50,25 @@ export type Resource = TableResource | BucketResource | QueueResource;
 /**
  * All resources that hold state; each region has its own. The stack, the permissions and variables of functions, the
  * dashboard's metrics and the resources of the local service and the tests are derived from this table.
- * API keys and limits have their own tables, so that no function's policy allows it to create a key.
+ * API keys and limits have their own tables, so that no function's policy can allow it to create a key.
  */
 export const resources = {
-  /** Work items with their events, upload jobs, conversation uploads. */
+  /** Work items with their events, upload jobs, and conversation uploads. */
   workItems: {
     kind: "table",
     id: "WorkItems",
     variable: "WORK_ITEMS_TABLE",
     stream: true,
     indexes: {
-      /** Lists all kinds of records that have a list. It projects only the attributes that filters need. */
+      /** All lists except those of agents. It projects only the attributes that filters need. */
       listing: {
         partitionKey: "listing_pk",
         sortKey: "listing_sk",
         projection: ["agent_external_id", "agent_email", "type", "status"],
       },
-      /** Lists the work items of an agent, in the same order: it shares the listing's sort key. */
+      /** The lists of an agent's work items, in the same order: both indexes share the sort key. */
       agents: { partitionKey: "agent_pk", sortKey: "listing_sk", projection: ["type", "status"] },
-      /** The upload jobs that have not ended, by organization and id. */
+      /** The upload jobs that haven't ended, by organization and id. */
       open_jobs: { partitionKey: "open_pk", sortKey: "open_sk", projection: ["check_at"], isSmall: true },
     },
   },
@@ -84,11 +84,11 @@ export const resources = {
     id: "Webhooks",
     variable: "WEBHOOKS_TABLE",
     indexes: {
-      /** The states for which the sweep has something to do, by time. */
+      /** The states that the sweep must handle, by time. */
       due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
     },
   },
-  /** What operators have done, and what was erased. No function may use it, and no restore replaces it. `sweep-changes` knows its name. */
+  /** What operators did, and what was erased. No function may use it (`sweep-changes` knows its name). No restore replaces it. */
   audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {} },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
@@ -96,11 +96,11 @@ export const resources = {
     id: "Uploads",
     variable: "UPLOADS_BUCKET",
     prefix: "uploads/",
-    // Lists of trials say what items were. No organization's id begins with a dot.
+    // Lists of trials contain what items were. Organization ids never begin with a dot.
     shortLived: { prefix: "uploads/.trials/", days: 1 },
     notifies: { queue: "splitQueue", suffix: "source.csv" },
   },
-  /** Uploaded files to put into chunks, and long lists of rows to merge: S3's events, and jobs. */
+  /** Uploaded files to split, as S3's events, and jobs whose lists of rows are to be merged. */
   splitQueue: { kind: "queue", id: "SplitQueue", variable: "SPLIT_QUEUE_URL" },
   /** Chunks of uploads to apply. */
   chunksQueue: { kind: "queue", id: "ChunksQueue", variable: "CHUNKS_QUEUE_URL" },
@@ -138,7 +138,7 @@ export function mapResources<K extends Resource["kind"], T>(
 /** Prefix of the partition keys of one kind of records in the table WorkItems. */
 export type RecordKind = "ITEM" | "DRY_RUN" | "UPLOAD" | "CONVERSATION" | "HEALTH" | "HEARTBEAT" | "ORIGIN";
 
-/** That, and of records in the tables Changes, Webhooks and Audit, in an index, and of the organizations in Access. */
+/** Prefix of the partition keys of one kind of records, in any table or index. */
 export type PartitionKind =
   | RecordKind
   | "OPEN_UPLOADS"

@@ -1,4 +1,4 @@
-/** The date of HTTP, and the two forms of old servers (RFC 9110 §5.6.7). Only the last doesn't end with GMT, and means it. */
+/** HTTP's date, and the two obsolete forms (RFC 9110 §5.6.7). All are in GMT, although the last doesn't say so. */
 const HTTP_DATES = [
   /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/,
   /^\w{6,9}, \d\d-\w{3}-\d\d \d\d:\d\d:\d\d GMT$/,
@@ -11,9 +11,9 @@ function timeOf(date: string): number {
 }
 
 /**
- * The milliseconds to wait that a `Retry-After` header asks for, in seconds or by a date (RFC 9110 §10.2.3).
+ * The milliseconds that a `Retry-After` header asks to wait, in seconds or by a date (RFC 9110 §10.2.3).
  * @param now milliseconds since the epoch
- * @returns undefined without a header that can be read
+ * @returns undefined if the header is missing or can't be read
  */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   const given = (header ?? "").trim();

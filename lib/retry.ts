@@ -2,15 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StoreBusyError } from "./errors.ts";
 
 const BASE_MS = 25;
-/** The longest wait after throttling: long enough for a throttled partition to recover. */
+/** The longest wait after throttling, long enough for a partition to recover. */
 const THROTTLED_CAP_MS = 2000;
-/** The longest wait after a write conflict: each of the competing writers needs only a few tens of milliseconds. */
+/** The longest wait after a write conflict: each competing writer needs only tens of milliseconds. */
 export const CONFLICT_CAP_MS = 250;
 
-/**
- * Seconds that a message waits if AWS is busy: the first time, which is enough after a single refusal, and at most,
- * as in an outage.
- */
+/** Seconds that a message waits if AWS is busy: the first time, enough for a brief spike, and at most, for an outage. */
 export const BUSY_DELAY_SECONDS = { least: 2, most: 30 } as const;
 
 /**
@@ -22,21 +19,21 @@ export async function backOff(attempt: number, cap = THROTTLED_CAP_MS): Promise<
   await sleep(Math.random() * Math.min(cap, BASE_MS * 2 ** attempt));
 }
 
-/** How long something is tried, and what is thrown then. */
+/** How long to try, and the error after that. */
 export interface RetryLimits {
   /** @default no limit */
   readonly attempts?: number;
-  /** Whether the time is over; asked before each attempt. @default never */
+  /** Whether time has run out; called before each attempt. @default never */
   readonly isOver?: () => boolean;
-  /** The longest wait in milliseconds. @default that after throttling */
+  /** The longest wait in milliseconds. @default the one after throttling */
   readonly cap?: number;
   /** Message of the StoreBusyError. */
   readonly message: string;
 }
 
 /**
- * Tries something, with a wait before each attempt but the first, until it has a result.
- * @param attempt returns undefined to be tried again; what it throws ends it
+ * Calls `attempt` until it has a result, with a wait before each retry.
+ * @param attempt returns undefined to be called again; its errors end the retries
  * @throws StoreBusyError after the last attempt
  */
 export async function retry<T>(
@@ -52,14 +49,14 @@ export async function retry<T>(
   throw new StoreBusyError(message);
 }
 
-/** Cuts a list into chunks of at most `size` values, in order. */
+/** Splits a list into chunks of at most `size` values, in order. */
 export function chunksOf<T>(values: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
     values.slice(index * size, (index + 1) * size),
   );
 }
 
-/** Maps values with at most `concurrency` calls at the same time. The results are in the order of the values. */
+/** Maps values with at most `concurrency` calls at a time. The results are in the order of the values. */
 export async function mapConcurrently<T, R>(
   values: readonly T[],
   concurrency: number,

@@ -29,10 +29,7 @@ function tooLong(max: number) {
 const LONE_SURROGATES = rule("not_unicode", "must not contain lone surrogates");
 const NUL = rule("invalid_value", "must not contain the NUL character (U+0000)");
 
-/**
- * What a text of a caller must not contain, wherever it stands: a file with NUL isn't taken for text, so that an export
- * couldn't be imported.
- */
+/** The problem of a caller's text with NUL. A file that contains NUL isn't accepted as text, so exports couldn't be imported. */
 export function problemOfText(value: string): typeof NUL | undefined {
   return value.includes("\0") ? NUL : undefined;
 }
@@ -56,16 +53,16 @@ export function text(max = STRING_MAX_CHARACTERS) {
 /** An `external_id`. */
 export const externalId = text(EXTERNAL_ID_MAX_CHARACTERS);
 
-/** Characters before the @, between dots (RFC 5322 §3.2.3). Texts in quotes and other alphabets aren't accepted. */
+/** Characters before the @, between dots (RFC 5322 §3.2.3). Quoted strings and other alphabets aren't accepted. */
 const EMAIL_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
-/** Labels of a domain have at most 63 characters and neither begin nor end with a hyphen (RFC 1035 §2.3.1). */
+/** Labels of a domain have at most 63 characters, and don't begin or end with a hyphen (RFC 1035 §2.3.1). */
 const DOMAIN_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
-/** The last label has letters only, or is one of another alphabet, such as `xn--p1ai` (RFC 5890 §2.3.2.1). */
+/** The last label has only letters, or is encoded from another alphabet, such as `xn--p1ai` (RFC 5890 §2.3.2.1). */
 const TOP_LABEL = "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9-]{0,58}[A-Za-z0-9])";
 const EMAIL = new RegExp(String.raw`^${EMAIL_ATOM}(?:\.${EMAIL_ATOM})*@(?:${DOMAIN_LABEL}\.)+${TOP_LABEL}$`);
 /** RFC 5321 §4.5.3.1.1. */
 const EMAIL_LOCAL_MAX_CHARACTERS = 64;
-/** RFC 5321 §4.5.3.1.2, without the dot that ends a domain in DNS. */
+/** RFC 5321 §4.5.3.1.2, without the final dot of a domain in DNS. */
 const EMAIL_DOMAIN_MAX_CHARACTERS = 253;
 const EMAIL_MAX_CHARACTERS = EMAIL_LOCAL_MAX_CHARACTERS + 1 + EMAIL_DOMAIN_MAX_CHARACTERS;
 
@@ -125,19 +122,18 @@ export function parseUuid(value = ""): string | undefined {
 /** A UUID in responses. */
 export const uuid = z.string().meta({ format: "uuid" });
 
-/** A number of things. */
+/** A whole number from 0. */
 export const count = z.int().min(0);
 
-/** A number that may come from a cell, which keeps its digits as they are written: `1000000.0` is the number 1000000. */
+/** A number that may come from a cell and then still has its digits as written: `1000000.0` is the number 1000000. */
 export function number<S extends z.ZodType<number>>(schema: S) {
   return z.preprocess((value) => (isRawJson(value) ? Number(value.rawJSON) : value), schema);
 }
 
 /**
- * An array of at most `max` values. Of a longer one no more than that are checked: a body of 4 MiB can hold a million,
- * each with its problems.
+ * An array of at most `max` values. The rest of a longer one isn't checked: a body of 4 MiB can have a million values, each
+ * with problems.
  * @param what the values are called in the message
- * @param mayBeEmpty whether it may have none
  */
 export function boundedArray<S extends z.ZodType>(schema: S, max: number, what: string, mayBeEmpty = true) {
   const array = z.array(schema).max(max, `must have at most ${max} ${what}`);
@@ -151,9 +147,9 @@ export function boundedArray<S extends z.ZodType>(schema: S, max: number, what: 
 export const jsonObject = z.custom<JsonObject>(isJsonObject).meta({ type: "object", additionalProperties: true });
 
 /**
- * The first value that JSON of a caller must not contain: its path, and a message that says why.
+ * The first problem in a caller's JSON: a value or key that isn't allowed.
  * @param levelsMax the most levels of arrays and objects
- * @param path of the value; the same array serves for all values
+ * @param path of the value; the same array is used for all values
  */
 export function findForbidden(value: unknown, levelsMax: number, path: (string | number)[] = []): Problem | null {
   if (typeof value === "string") {
@@ -186,7 +182,7 @@ function findTooLarge(value: JsonObject): Problem | null {
   return { path: [], code: "too_big", message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON` };
 }
 
-/** The issue by which a schema reports a problem. */
+/** The issue with which a schema reports a problem. */
 export function issueOf({ path, code, message }: Problem, input: unknown): z.core.$ZodRawIssue {
   return { code: "custom", input, path: [...path], message, params: { code } };
 }
@@ -208,20 +204,20 @@ function isCode(value: unknown): value is ProblemCode {
   return PROBLEM_CODES.some((code) => code === value);
 }
 
-/** The code of an issue. A rule of our own names it in `params.code`. */
+/** The code of an issue. Our own rules name it in `params.code`. */
 function codeOf(issue: Issue): ProblemCode {
   if (issue.code === "custom") return isCode(issue.params?.["code"]) ? issue.params["code"] : "invalid";
   if (issue.code === "invalid_union") return "invalid_value";
   return isCode(issue.code) ? issue.code : "invalid";
 }
 
-/** A type with its article; `null` and `undefined` have none. */
+/** The name of a type with its article, if it needs one. */
 function withArticle(type: string): string {
   if (type === "null" || type === "undefined" || type === "NaN") return type;
   return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
 }
 
-/** What is wrong with a value, in the words of our own rules where a schema has none. */
+/** The message of an issue. Default messages of the schema library are replaced by ours. */
 function messageOf(issue: Issue): string {
   const { message } = issue;
   if (issue.code === "invalid_value" && /^Invalid (option|input)/.test(message)) {

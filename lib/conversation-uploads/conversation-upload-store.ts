@@ -15,7 +15,7 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { externalId, storedTimestamp, text } from "../schema.ts";
 import { conversationUploadStatusSchema } from "./conversation-upload.ts";
 
-/** Input of the system that processes conversations. */
+/** What the system that processes conversations sends. */
 export const conversationUploadInputSchema = z.strictObject({
   external_id: externalId,
   source: text(),
@@ -61,7 +61,7 @@ function toListItem(record: Attributes) {
   return { id: idFromKey(String(record["pk"])), status, source, external_id, created_at, updated_at };
 }
 
-/** Reads conversation uploads for API callers, and records them for the system that processes conversations. */
+/** Reads conversation uploads for API callers, and records those of the system that processes conversations. */
 export function createConversationUploadStore(runtime: RuntimeWith<"workItems">) {
   const { clock } = runtime;
   const records = createRecordStore(runtime);

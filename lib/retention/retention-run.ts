@@ -18,18 +18,18 @@ import { partitionOf } from "../work-items/work-item-record.ts";
 const DAY_MS = 86_400_000;
 const CONCURRENT = 16;
 const ITEMS_PER_PAGE = 100;
-/** The longest that one organization's items hold up those of others. */
+/** The longest that one organization delays the others. */
 const TURN_MS = 10_000;
-/** What places in a list of work items begin with: those that aren't completed, by creation; then the others. */
-const PLACES = ["1#", "2#"] as const;
-/** After this time a call that had read an item before it was erased has ended. */
+/** Prefixes of the sort keys in a list of work items: not completed, by creation; completed, by completion. */
+const SORT_KEY_PREFIXES = ["1#", "2#"] as const;
+/** By then, every call that read an item before it was erased has ended. */
 const CALLS_END_WITHIN_MS = 30_000;
-/** Reserved at the end for the second look at the items that were erased last. */
-const LAST_LOOK_MS = 60_000;
+/** Reserved at the end for the second check of the items that were erased last. */
+const LAST_CHECK_MS = 60_000;
 
 /**
- * The ids of work items, deleted ones too, that the lists show as completed before a time, or created if they aren't
- * completed, in pages, the oldest of each list first.
+ * Pages of the ids of work items, including deleted ones, that the lists show as completed before a time, or as created
+ * before it if they aren't completed. The oldest of each list come first.
  * @param before ISO 8601
  */
 async function* listExpiredItems(
@@ -40,13 +40,13 @@ async function* listExpiredItems(
   for (const kind of ["LIST_ITEM", "LIST_DELETED_ITEM"] as const) {
     const { index, partitionKey, partitions } = listingSource(kind, organization);
     for (const partition of partitions) {
-      for (const place of PLACES) {
+      for (const prefix of SORT_KEY_PREFIXES) {
         const query = {
           TableName: environment.WORK_ITEMS_TABLE,
           IndexName: index,
           KeyConditionExpression: "#pk = :pk AND listing_sk BETWEEN :from AND :to",
           ExpressionAttributeNames: { "#pk": partitionKey },
-          ExpressionAttributeValues: { ":pk": partition, ":from": place, ":to": `${place}${before}` },
+          ExpressionAttributeValues: { ":pk": partition, ":from": prefix, ":to": `${prefix}${before}` },
         };
         for await (const { Items = [] } of paginateQuery({ client: dynamodb, pageSize: ITEMS_PER_PAGE }, query)) {
           if (Items.length > 0) yield Items.map(({ listing_sk: sk }) => idFromKey(String(sk)));
@@ -59,33 +59,33 @@ async function* listExpiredItems(
 /** An item's times, by which it expires. */
 const decodeTimes = decoderOf("work item", z.object({ created_at: z.string(), completed_at: z.string().optional() }));
 
-/** An organization whose items expire, and the pages of those that have. */
+/** An organization whose items expire, and the pages of its expired items. */
 interface Expiring {
   readonly id: string;
   readonly erase: EraseItems;
   readonly pages: AsyncGenerator<readonly string[]>;
-  /** Items of the last page that have not had their turn. */
+  /** Items of the last page that weren't tried yet. */
   next: readonly string[];
-  /** Items that hold more than was erased in their turns. */
+  /** Items that were erased only in part. */
   large: readonly string[];
   erased: number;
 }
-/** Items that were erased, or may have been in part, to be looked at again for events. */
+/** Items that were or may have been erased, to check again for events that late calls added. */
 interface Erased {
   readonly expiring: Expiring;
   readonly ids: readonly string[];
   readonly at: number;
 }
-/** What became of an item in a turn. `unclear`: it may have been erased. */
+/** What happened to an item in a turn. `unclear`: it may have been erased. */
 type Outcome = "not tried" | "kept" | "erased" | "unclear" | "has more";
 
 /**
- * Makes the function that erases the work items that are older than their organization keeps them. Organizations take turns, a page
- * each, so that a large one doesn't hold up the others: what an item holds that doesn't go in its turn waits for the next. One that
- * can't be read is left out until the next run. What is left when the time is over is found by the next run, also the events of
- * an item that is gone.
- * @returns a function of the time after which it stops, in milliseconds since the epoch, that returns how many organizations
- * may have expired items left
+ * Makes the function that erases work items older than their organization keeps them. Organizations take turns, a page each,
+ * so that a large one doesn't delay the others. An item that is too large for one turn continues in the next. An
+ * organization that can't be read waits for the next run. The next run also finds what is left when time runs out, even
+ * events whose item is gone.
+ * @returns a function that takes the time at which it stops, in milliseconds since the epoch, and returns how many
+ * organizations may have expired items left
  */
 export function createEraseExpired(
   runtime: RuntimeWith<"workItems" | "access">,
@@ -104,7 +104,7 @@ export function createEraseExpired(
     const record = item && decodeOrganization(item);
     if (!record?.retention_days || record.erasing_since !== undefined) return [];
     const before = isoTime(clock() - record.retention_days * DAY_MS);
-    // The lists lag behind: it may have been completed since.
+    // The lists lag behind: the item may have been completed since.
     const isDue = (stored: Attributes): boolean => {
       const { created_at: created, completed_at: completed = created } = decodeTimes(stored);
       return completed < before;
@@ -126,7 +126,7 @@ export function createEraseExpired(
     return found;
   };
 
-  /** Erases items, or events that they left, until a time. @returns what became of each, and why the store is out, if it is */
+  /** Erases items, or events that they left, until a time. @returns the ids by outcome, and the error of an outage */
   const eraseAll = async (expiring: Expiring, ids: readonly string[], until: number) => {
     const { id: organization, erase } = expiring;
     const isOver = (): boolean => clock() >= until;
@@ -151,12 +151,13 @@ export function createEraseExpired(
     const those = (...which: Outcome[]): string[] => ids.filter((_, index) => which.includes(outcomes[index]!));
     return { those, outage };
   };
-  /** @returns whether the organization has more, and what to look at again */
+  /** @returns what to check again, and whether the organization has more */
   const takeTurn = async (expiring: Expiring) => {
     let isListed = false;
     if (expiring.next.length === 0) {
-      const { value: page = [], done = false } = await expiring.pages.next();
-      [expiring.next, isListed] = [page as readonly string[], done];
+      const page = await expiring.pages.next();
+      isListed = page.done === true;
+      expiring.next = page.done === true ? [] : page.value;
     }
     const ids = [...new Set([...expiring.next, ...expiring.large])];
     const { those, outage } = await eraseAll(expiring, ids, clock() + TURN_MS);
@@ -171,7 +172,7 @@ export function createEraseExpired(
     unfinished.clear();
     const all = await allExpiring();
     const waiting: Erased[] = [];
-    const lookAgain = async ({ expiring, ids }: Erased): Promise<void> => {
+    const checkAgain = async ({ expiring, ids }: Erased): Promise<void> => {
       const { those, outage } = await eraseAll(expiring, ids, until);
       if (those("not tried", "has more").length > 0) unfinished.add(expiring.id);
       if (outage !== undefined) fail(expiring.id, outage);
@@ -179,7 +180,7 @@ export function createEraseExpired(
     for (let active = all; active.length > 0;) {
       const next: Expiring[] = [];
       for (const expiring of active) {
-        if (clock() > until - LAST_LOOK_MS - CALLS_END_WITHIN_MS) {
+        if (clock() > until - LAST_CHECK_MS - CALLS_END_WITHIN_MS) {
           fail(expiring.id, new Error("no time left"));
           continue;
         }
@@ -192,14 +193,14 @@ export function createEraseExpired(
           fail(expiring.id, error);
         }
         while (waiting[0] !== undefined && clock() >= waiting[0].at + CALLS_END_WITHIN_MS) {
-          await lookAgain(waiting.shift()!);
+          await checkAgain(waiting.shift()!);
         }
       }
       active = next;
     }
     const last = waiting.at(-1);
     if (last !== undefined) await sleep(last.at + CALLS_END_WITHIN_MS - clock());
-    for (const erased of waiting) await lookAgain(erased);
+    for (const erased of waiting) await checkAgain(erased);
     for (const { id: organization, erased } of all) {
       if (erased > 0) log.info("work items have expired", { organization, erased });
     }

@@ -8,7 +8,7 @@ export async function allItems(
   return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
 }
 
-/** The records of a partition in pages, strongly consistent. @param attributes those that are kept in memory. @default all */
+/** The records of a partition in pages, strongly consistent. @param attributes a projection expression. @default all */
 export async function* partitionPages(
   client: DynamoDBDocumentClient,
   TableName: string,

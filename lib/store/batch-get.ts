@@ -38,10 +38,10 @@ function projectionOf(attributes: readonly string[]) {
 }
 
 /**
- * Reads the items with the given keys, strongly consistent, in no particular order. Keys without an item are left out;
- * a key may be given twice.
- * @param attributes those to read. @default all
- * @throws StoreBusyError if DynamoDB returns none of the remaining items for a few seconds
+ * Reads the items with the given keys, strongly consistent, in any order. Keys without an item are left out; a key may be
+ * given twice.
+ * @param attributes names. @default all
+ * @throws StoreBusyError if DynamoDB returns no further items for a few seconds
  */
 export async function batchGet(
   dynamodb: DynamoDBDocumentClient,
@@ -61,7 +61,7 @@ export async function batchGet(
         const found = Responses?.[table] ?? [];
         items.push(...found.map(fromAttributeValues));
         pending = UnprocessedKeys?.[table]?.Keys ?? [];
-        // A response holds at most 16 MB: only one without any item is a sign of throttling.
+        // A response holds at most 16 MB, so only an empty one means throttling.
         if (pending.length > 0 && found.length === 0) return undefined;
       }
       return items;

@@ -17,13 +17,9 @@ const ATTRIBUTE = /#(\w+)/g;
 /** The change as input of UpdateItem and TransactWriteItems. */
 export function toUpdate(table: string, { key, set, remove = [], condition, given = {} }: ConditionalUpdate) {
   const sets = Object.entries(set).filter(([, value]) => value !== undefined);
-  const clauses = [
-    ["SET", sets.map(([name]) => `#${name} = :set_${name}`)],
-    ["REMOVE", remove.map((name) => `#${name}`)],
-  ] as const;
-  const update = clauses
-    .flatMap(([verb, assignments]) => (assignments.length > 0 ? [`${verb} ${assignments.join(", ")}`] : []))
-    .join(" ");
+  const setting = sets.map(([name]) => `#${name} = :set_${name}`).join(", ");
+  const removing = remove.map((name) => `#${name}`).join(", ");
+  const update = [setting && `SET ${setting}`, removing && `REMOVE ${removing}`].filter(Boolean).join(" ");
   const names = [...`${update} ${condition}`.matchAll(ATTRIBUTE)].map(([alias, name]) => [alias, name!] as const);
   return {
     TableName: table,
@@ -39,8 +35,8 @@ export function toUpdate(table: string, { key, set, remove = [], condition, give
 }
 
 /**
- * Makes a change that does no harm if it is made twice.
- * @returns the record after the change; undefined if the condition did not hold, as with `tryWrite`
+ * Makes a change that is safe to make twice.
+ * @returns the record after the change; undefined if the condition failed, as with `tryWrite`
  */
 export function changeRecord(
   dynamodb: DynamoDBDocumentClient,

@@ -8,29 +8,29 @@ import type {
 import type { Attributes } from "../aws/attribute-values.ts";
 import { conditionFailureOf, outcomeOfError, type WriteFailure } from "./write-outcome.ts";
 
-/** A transaction has at most 100 actions, of which one is for the record that the others depend on. */
+/** DynamoDB allows 100 actions. One is for the record that the others depend on. */
 const ACTIONS_PER_TRANSACTION = 99;
-/** All items of a transaction have at most 4 MB. */
+/** DynamoDB allows 4 MB. */
 const BYTES_PER_TRANSACTION = 3_000_000;
 
 type ConditionalCommand = PutCommand | UpdateCommand | DeleteCommand | TransactWriteCommand;
 type SendOptions = { readonly abortSignal?: AbortSignal };
 
-/** What became of a write: the record, if the command asks for it, or the error and what it means. */
+/** The outcome of a write: the record, if the command asks for it, or the error and what it means. */
 export type Written =
   | { readonly kind: "written"; readonly record: Attributes }
   | (WriteFailure & {
       readonly error: unknown;
       /**
-       * Set if the condition did not hold at the last attempt: the record then, if the command asks for it; numbers are
-       * texts. With the kind `unknown` an earlier attempt of the same write may be what changed it.
+       * Set if the condition failed at the last attempt: the record at that time, if the command asks for it, with numbers
+       * as strings. With the kind `unknown`, an earlier attempt of the same write may have changed it.
        */
       readonly current: Attributes | undefined;
     });
 
 /**
- * Sends a conditional write: the one place that decides what a lost response, a conflict and a busy table mean. The SDK
- * has sent it up to three times by then. It never throws.
+ * Sends a conditional write. Only this function decides what a lost response, a conflict and a busy table mean. The SDK may
+ * have sent the write up to three times. It never throws.
  */
 export async function writeConditionally(
   dynamodb: DynamoDBDocumentClient,
@@ -46,10 +46,10 @@ export async function writeConditionally(
 }
 
 /**
- * Sends a conditional write that does no harm if it is carried out twice.
- * @returns the record, if the command asks for it; undefined if the condition did not hold, for which the write's own
- * first attempt may be the reason
- * @throws the error of any other failure
+ * Sends a conditional write that is safe to repeat.
+ * @returns the record, if the command asks for it; undefined if the condition failed, perhaps because an earlier attempt
+ * of the same write succeeded
+ * @throws all other errors
  */
 export async function tryWrite(
   dynamodb: DynamoDBDocumentClient,
@@ -63,8 +63,8 @@ export async function tryWrite(
 }
 
 /**
- * As `tryWrite`, for a caller that reads the records next and may try again: undefined also if the write was not carried out
- * because the table was busy, or because others were just writing the records.
+ * Like `tryWrite`, for callers that then read the records and try again: it also returns undefined if the table was busy or
+ * others were writing the records.
  */
 export async function tryOnce(
   dynamodb: DynamoDBDocumentClient,
@@ -77,15 +77,16 @@ export async function tryOnce(
 }
 
 /**
- * Groups what belongs together into transactions.
- * @param sizeOf its actions, and the bytes of the records that they are about
+ * Groups values into transactions. A value is never split.
+ * @param sizeOf the value's actions, and the bytes of their records
  */
 export function groupsForTransactions<T>(
   values: readonly T[],
   sizeOf: (value: T) => readonly [actions: number, bytes: number],
 ): T[][] {
   const groups: T[][] = [];
-  let [actions, bytes] = [0, 0];
+  let actions = 0;
+  let bytes = 0;
   for (const value of values) {
     const [moreActions, moreBytes] = sizeOf(value);
     actions += moreActions;
@@ -94,13 +95,14 @@ export function groupsForTransactions<T>(
     if (last !== undefined && actions <= ACTIONS_PER_TRANSACTION && bytes <= BYTES_PER_TRANSACTION) last.push(value);
     else {
       groups.push([value]);
-      [actions, bytes] = [moreActions, moreBytes];
+      actions = moreActions;
+      bytes = moreBytes;
     }
   }
   return groups;
 }
 
-/** Cuts records into lists that one transaction can delete. */
+/** Groups records that one transaction can delete. */
 export function transactionsOf<T extends object>(records: readonly T[]): T[][] {
   return groupsForTransactions(records, (record) => [1, Buffer.byteLength(JSON.stringify(record))]);
 }

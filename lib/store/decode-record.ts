@@ -5,7 +5,7 @@ import { problemsOf } from "../schema.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A stored record lacks a required attribute, or one has the wrong type. The message holds the key and no values. */
+/** A stored record lacks a required attribute, or one has the wrong type. The message contains its key, but no values. */
 export class MalformedRecordError extends Error {
   override name = "MalformedRecordError";
 
@@ -15,9 +15,9 @@ export class MalformedRecordError extends Error {
 }
 
 /**
- * Makes the function that checks stored records of one kind. Attributes that the schema does not know stay in the
- * table, since writes name the attributes that they change. An attribute may become required one release after all
- * writers set it: until then an older function may run beside a newer one.
+ * Makes the function that checks stored records of one kind. Attributes that the schema doesn't know stay in the table,
+ * since writes name the attributes that they change. An attribute may become required one release after all writers set
+ * it: until then an older function may run beside a newer one.
  * @param kind kind of the record, for error messages
  * @returns a function that throws MalformedRecordError
  */
@@ -29,15 +29,15 @@ export function decoderOf<S extends z.ZodType>(kind: string, schema: S) {
   };
 }
 
-/** What a walk over many records does with one that can't be read. It goes on, unless this throws. */
+/** Gets each damaged record of a traversal or list, which continues unless this throws. */
 export type OnDamaged = (damaged: MalformedRecordError) => void;
 
-/** Ends the walk at a damaged record: for callers who don't say what to do with it. */
+/** Ends a traversal at its first damaged record. The default of callers. */
 export const stopAtDamaged: OnDamaged = (damaged) => {
   throw damaged;
 };
 
-/** What a walk does with the error of reading one of its records. @throws any other error than that of a damaged one */
+/** Makes the function that handles the error of reading one record. @throws all errors but MalformedRecordError */
 export function passDamaged(onDamaged: OnDamaged) {
   return (error: unknown): undefined => {
     if (!(error instanceof MalformedRecordError)) throw error;
@@ -45,7 +45,7 @@ export function passDamaged(onDamaged: OnDamaged) {
   };
 }
 
-/** Reads one record of a walk. @returns undefined for a damaged one */
+/** Reads one record. @returns undefined if it is damaged */
 export function unlessDamaged<T>(read: () => T, onDamaged: OnDamaged): T | undefined {
   try {
     return read();
@@ -54,7 +54,7 @@ export function unlessDamaged<T>(read: () => T, onDamaged: OnDamaged): T | undef
   }
 }
 
-/** What a list does with damaged records: they are logged and left out, so that the others can still be read. */
+/** Logs damaged records, which lists leave out so that the others can still be read. */
 export function logDamaged({ log }: Pick<RuntimeWith<never>, "log">): OnDamaged {
   return ({ message }) => log.error("a damaged record is left out of a list", { record: message });
 }

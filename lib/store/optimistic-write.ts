@@ -17,12 +17,12 @@ import {
 } from "./versioned-record.ts";
 import type { WriteOutcome } from "./write-outcome.ts";
 
-/** Limits retries by time, not by number: even forty competing writers of one record succeed within a few seconds. */
+/** Retries are limited by time, not by number. Even forty writers of one record succeed within a few seconds. */
 const WITHIN_MS = 20_000;
-/** Attempts on a table that cannot be used; a busy one is retried until the time is over. */
+/** Attempts on a table that can't be used. A busy table is retried until time runs out. */
 const OUTAGES_MAX = 3;
 
-/** What is written to a record that was read. */
+/** A write to a record that was read. */
 export interface RecordWrite {
   readonly record: StoredRecord;
   /** The attributes that it should have. */
@@ -33,9 +33,9 @@ export interface RecordWrite {
 export interface WriteTarget<R> {
   readonly key: RecordKey;
   /**
-   * A pure function of the stored record; called again if another writer changed the record first.
-   * `set`: the attributes that the record should have, or null to write nothing. `together`: another record that is written
-   * in one transaction with it.
+   * A pure function of the stored record. It is called again if another writer changed the record first.
+   * `set`: the attributes that the record should have, or null to write nothing. `together`: a write in the same
+   * transaction.
    */
   plan(stored: StoredRecord | undefined): {
     readonly set: Attributes | null;
@@ -44,41 +44,40 @@ export interface WriteTarget<R> {
   };
 }
 
-/** The plan's result for one target and the record after it, or the reason why the plan was not carried out. */
+/** The result of a target's plan and the record after it, or why the plan wasn't carried out. */
 export type WriteResult<R> =
   | { readonly result: R; readonly record: StoredRecord | undefined }
   | {
       readonly error: string;
       readonly permanent: boolean;
-      /** What the plan, or the check of the stored record, has thrown. */
+      /** What the plan, or the check of the stored record, threw. */
       readonly cause?: unknown;
     };
 
 export interface OptimisticWriteOptions {
   readonly clock: Clock;
-  /** Milliseconds since the epoch after which no further attempt is made. At most 20 s are spent in any case. */
+  /** Time after which no attempt is made, in milliseconds since the epoch. It takes at most 20 s in any case. */
   readonly deadline: number;
   /** Makes plans without writing. @default false */
   readonly dryRun?: boolean | undefined;
   /**
-   * Called in every round between the read and the writes, and between them where they are many; throws to prevent all
-   * further writes.
-   * @param isRetry whether it is a later round: others write to the records too
+   * Called in every round between the read and the writes, and between many writes. It throws to prevent further writes.
+   * @param isRetry whether this is a later round, in which others write to the records too
    */
   readonly guard?: ((isRetry: boolean) => Promise<void>) | undefined;
   /** Reads the records. @default the store's `read` */
   readonly read?: ReadRecords | undefined;
-  /** Records that were just read, by `keyText`, so that the first round does not read them again. */
+  /** Records that were just read, by `keyText`. The first round doesn't read them again. */
   readonly known?: ReadonlyMap<string, StoredRecord> | undefined;
 }
 
-/** A write and what is known of it once it is carried out, by which it is also recognized later. */
+/** A planned write, with its result and how to recognize it later. */
 function attempted<R>(attempt: WriteAttempt, write: ConditionalWrite, result: R) {
   return {
     ...attempt,
     write,
     result,
-    /** The record after the write. Made when it is read: of a batch's many records it is not. */
+    /** The record after the write. A getter, since batches of many records don't use it. */
     get record(): StoredRecord {
       const { key, before, set } = write;
       return { ...before, ...key, ...set } as StoredRecord;
@@ -90,7 +89,7 @@ type Attempted<R> = ReturnType<typeof attempted<R>>;
 /** A target and its outcome so far. */
 interface Pending<R> {
   readonly target: WriteTarget<R>;
-  /** Attempts that may have been carried out although their responses were lost. */
+  /** Attempts whose responses were lost. They may have been carried out. */
   readonly uncertain: Attempted<R>[];
   outages: number;
   result: WriteResult<R> | undefined;
@@ -100,7 +99,7 @@ function failed(error: string, permanent = false) {
   return { error, permanent };
 }
 
-/** The result, if the stored record shows the outcome of an attempt whose response was lost. */
+/** The result, if an attempt's response was lost and the stored record shows its outcome. */
 function settledBy<R>(stored: StoredRecord | undefined, { uncertain }: Pending<R>): WriteResult<R> | undefined {
   const isUnknown = (attempt: WriteAttempt): boolean => resultOfAttempt(attempt, stored) === "unknown";
   return (
@@ -115,12 +114,12 @@ const UNKNOWN = "the store didn't respond and others have changed it since, so t
 const REFUSED = "it is too large to be stored";
 const NOT_PLANNED = "it doesn't fit what is stored";
 
-/** The attributes of `set` that differ from the stored ones, where absent equals null; undefined ones are removed. */
+/** The attributes of `set` that differ from the stored ones. Absent equals null; undefined ones are removed. */
 function changesOf(stored: StoredRecord, set: Attributes) {
   const changed = Object.entries(set).filter(([name, value]) => (stored[name] ?? null) !== (value ?? null));
   return {
     set: Object.fromEntries(changed.filter(([, value]) => value !== undefined)),
-    remove: changed.flatMap(([name, value]) => (value === undefined ? [name] : [])),
+    remove: changed.filter(([, value]) => value === undefined).map(([name]) => name),
   };
 }
 
@@ -137,17 +136,16 @@ function writeOf(
   return { key, before, set: changed, remove };
 }
 
-/** The write of another record in one transaction. */
+/** A write in the same transaction. */
 function alsoOf({ record, set }: RecordWrite, writeId: string): ConditionalWrite {
   return writeOf({ pk: record.pk, sk: record.sk }, record, set, attemptOn(record, writeId));
 }
 
 /**
- * Gives every target's record the attributes of its plan: reads the records, plans, and writes on condition that each
- * record still has the version that was read. Targets whose condition failed are read and planned again. A write whose
- * response was lost is recognized by its write id, so that nothing is applied twice.
+ * Reads the records of all targets, plans, and writes on condition that each record still has the version that was read.
+ * Targets whose condition failed are read and planned again. A write whose response was lost is recognized by its write id,
+ * so nothing is applied twice. If a plan throws, or a stored record is damaged, the result is a permanent error.
  * @returns one result for each target, in order
- * If a plan throws, or a stored record is damaged, the target's result is a permanent error with the cause.
  * @throws only errors of `guard` and of the first read
  */
 export async function optimisticWrite<R>(
@@ -156,16 +154,16 @@ export async function optimisticWrite<R>(
   { clock, deadline, dryRun = false, guard, read = store.read, known }: OptimisticWriteOptions,
 ): Promise<WriteResult<R>[]> {
   const until = Math.min(deadline, clock() + WITHIN_MS);
-  /** The longest wait before the next round; undefined for that of a busy store. */
+  /** The longest wait before the next round in milliseconds. Undefined after throttling: the default of `backOff`. */
   let waitCap: number | undefined = CONFLICT_CAP_MS;
 
-  /** @returns undefined if a later read failed: some records are written then, and their results must be returned */
+  /** @returns undefined if a later read failed: records written before must still get their results */
   const readRound = async (round: number, pending: readonly Pending<R>[]) => {
     if (round === 0 && known) return known;
     const reading = read(pending.map(({ target }) => target.key));
     return round === 0 ? reading : reading.catch(() => undefined);
   };
-  /** @returns the write to attempt; undefined if the target has its result */
+  /** @returns the write to attempt; undefined if the target already has its result */
   const plan = (
     entry: Pending<R>,
     found: StoredRecord | undefined,
@@ -188,7 +186,7 @@ export async function optimisticWrite<R>(
           const both = together ? { ...write, also: alsoOf(together, writeId) } : write;
           const planned = attempted(attempt, both, result);
           if (!dryRun) return planned;
-          // Plans for other records take this one for what it would become.
+          // Plans for other records see what this one would become.
           entry.result = planned;
         }
       }
@@ -205,7 +203,7 @@ export async function optimisticWrite<R>(
   };
   const runRound = async (round: number, pending: readonly Pending<R>[]): Promise<void> => {
     const records = await readRound(round, pending);
-    // After the read: a call that was frozen in it must not write on what others have written since.
+    // Checked after the read: a call that was frozen during it must not overwrite what others wrote since.
     const isLate = clock() > until;
     if (records === undefined) {
       if (isLate) for (const entry of pending) entry.result = failed(OUT_OF_TIME);
@@ -223,8 +221,8 @@ export async function optimisticWrite<R>(
     const outcomes = await send(writes, async () => guard?.(false));
     const isBusy = outcomes.some(({ kind }) => kind === "busy" || kind === "outage");
     waitCap = isBusy ? undefined : CONFLICT_CAP_MS;
-    for (const [position, { entry, attempt }] of attempts.entries()) {
-      settle(entry, attempt, outcomes[position]?.kind ?? "unknown");
+    for (const [index, { entry, attempt }] of attempts.entries()) {
+      settle(entry, attempt, outcomes[index]?.kind ?? "unknown");
     }
   };
 
@@ -238,7 +236,7 @@ export async function optimisticWrite<R>(
   return all.map(({ result }) => result!);
 }
 
-/** `optimisticWrite` of one record. @throws StoreBusyError if the plan could not be carried out, and errors of the plan */
+/** `optimisticWrite` of one record. @throws StoreBusyError if the plan couldn't be carried out, and errors of the plan */
 export async function optimisticWriteOne<R>(
   store: RecordStore,
   target: WriteTarget<R>,

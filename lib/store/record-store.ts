@@ -14,7 +14,7 @@ import { type RecordKey, type StoredRecord, storedRecordFrom } from "./versioned
 const STATEMENTS_PER_WRITE = 25;
 const CONCURRENT_NATIVE_WRITES = 16;
 
-/** A write on condition that the record still has the version of `before`, or still does not exist. */
+/** A write on condition that the record still has the version of `before`, or still doesn't exist. */
 export interface ConditionalWrite {
   readonly key: RecordKey;
   readonly before: StoredRecord | undefined;
@@ -22,13 +22,13 @@ export interface ConditionalWrite {
   readonly set: Attributes;
   /** Attributes to remove. */
   readonly remove: readonly string[];
-  /** A write of another record, in one transaction. @default none */
+  /** A write of another record in the same transaction. @default none */
   readonly also?: ConditionalWrite;
 }
 
 /**
- * Reads records, strongly consistent, into a map by `keyText`. Records that do not exist are not in the map. Only their keys
- * are certain: `optimisticWrite` checks each record that it plans on, so that a damaged one does not affect the others.
+ * Reads records, strongly consistent, into a map by `keyText`. Missing records aren't in the map. Only their keys are
+ * checked: `optimisticWrite` checks each record before it plans, so a damaged one doesn't affect the others.
  */
 export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
 
@@ -77,10 +77,7 @@ function commandOf(table: string, write: ConditionalWrite) {
     : new UpdateCommand(nativeUpdateOf(table, before, write));
 }
 
-/**
- * Reads and writes versioned records of the WorkItems table. Writes that the table refuses are logged and counted in a
- * metric.
- */
+/** Reads and writes versioned records of the WorkItems table. Outages are logged and counted in a metric. */
 export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"workItems">) {
   const table = environment.WORK_ITEMS_TABLE;
   const metrics = new Metrics();
@@ -94,7 +91,7 @@ export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"w
 
   /**
    * Sends one request for each write. Used for the few whose condition failed before.
-   * @param guard called between them, where they are many; throws to prevent all further ones
+   * @param guard called between many writes; throws to prevent further ones
    */
   const writeNatively = async (writes: readonly ConditionalWrite[], guard: Guard): Promise<WriteOutcome[]> => {
     const outcomes: WriteOutcome[] = [];
@@ -118,7 +115,7 @@ export function createRecordStore({ dynamodb, environment, log }: RuntimeWith<"w
       });
     } catch (error) {
       const outcome = outcomeOfError(error);
-      // If the whole batch is refused, one record in it may be the cause: each is sent by itself.
+      // If the whole batch is rejected, one record may be the cause: the next round sends each separately.
       return writes.map(() => (outcome.kind === "refused" ? { kind: "busy" } : outcome));
     }
   };

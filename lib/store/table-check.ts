@@ -3,15 +3,15 @@ import { StoreBusyError } from "../errors.ts";
 import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 
-/** An outcome, good or bad, is not older than this. */
+/** How long an outcome, good or bad, is reused. */
 const REMEMBERED_MS = 1000;
-/** Callers that ask whether the service works do not wait long. */
+/** Health checks must not wait long. */
 const TIMEOUT_MS = 1000;
 
 /**
  * Makes the function that checks whether the table of work items can be read, at most once a second. Simultaneous calls
- * share one read, of a record that does not exist.
- * @throws StoreBusyError for every reason
+ * share one read of a record that doesn't exist.
+ * @returns a function that throws StoreBusyError for every failure
  */
 export function createTableCheck({ dynamodb, environment, clock, log }: RuntimeWith<"workItems">) {
   let last: { readonly at: number; readonly outcome: Promise<void> } | undefined;

@@ -15,19 +15,19 @@ const originSchema = z.object({
   region: regionCodeSchema,
   /** Name of the table Audit beside it: its ledger names what was erased from it. */
   ledger: z.string(),
-  /** ISO 8601: when the table was still in use, give or take the time between two writes. */
+  /** ISO 8601: when this was last written, so when the table was still in use. */
   at: z.string(),
 });
-/** Where a table of work items comes from. A restored or copied one has it from its original. */
+/** Where a table of work items comes from. A restored or copied table has that of its original. */
 export type TableOrigin = Readonly<z.output<typeof originSchema>>;
 const decodeOrigin = decoderOf("origin of a table", originSchema);
 
-/** What writing it requires of a runtime. */
+/** The runtime that `writeOrigin` needs. */
 export type OriginRuntime = RuntimeWith<"workItems" | "audit"> & {
   readonly environment: Pick<Environment, "REGION_CODE">;
 };
 
-/** Writes into the service's own table of work items where it is, so that every backup of it holds that. */
+/** Writes the origin into the service's own table of work items, so that every backup contains it. */
 export async function writeOrigin({ dynamodb, environment, clock }: OriginRuntime): Promise<void> {
   const origin: TableOrigin = {
     region: environment.REGION_CODE,
@@ -37,7 +37,7 @@ export async function writeOrigin({ dynamodb, environment, clock }: OriginRuntim
   await dynamodb.send(new PutCommand({ TableName: environment.WORK_ITEMS_TABLE, Item: { ...KEY, ...origin } }));
 }
 
-/** Reads where a table of work items comes from; undefined if it doesn't say. @throws MalformedRecordError */
+/** Reads a table's origin; undefined if it has none. @throws MalformedRecordError */
 export async function readOrigin({
   dynamodb,
   environment,

@@ -8,17 +8,17 @@ export interface RecordKey {
   readonly sk: string;
 }
 
-/** Attributes by which concurrent writers of a record recognize changes. */
+/** Attributes by which concurrent writers notice each other. */
 export interface Versioned {
   /** Starts at 1 and grows by one with every write. Each write is conditional on the version that it was planned on. */
   readonly version: number;
-  /** Id of the write that created the record. Absent until the second write, since `writes` holds it until then. */
+  /** Id of the write that created the record. Absent until the second write: `writes` holds it until then. */
   readonly first_write?: string | undefined;
   /** The last four writes, newest first: `<version>:<write id>`, separated by spaces. */
   readonly writes: string;
 }
 
-/** A record as read from the table: key and version are checked, all other attributes are unchecked. */
+/** A record as read from the table. Only its key and version are checked. */
 export type StoredRecord = RecordKey & Versioned & Attributes;
 
 function isStoredRecord(item: Attributes): item is StoredRecord {
@@ -31,7 +31,7 @@ function isStoredRecord(item: Attributes): item is StoredRecord {
 }
 
 /**
- * Checks key and version of an item. Without a schema library, since it runs for every record that is read.
+ * Checks the key and version of an item. Without a schema library, since it runs for every record that is read.
  * @throws MalformedRecordError
  */
 export function storedRecordFrom(item: Attributes): StoredRecord {
@@ -49,7 +49,7 @@ export function withoutNulls(attributes: Attributes): Record<string, unknown> {
   return kept;
 }
 
-/** A writer whose response was lost retries within seconds; a record rarely gets four other writes in that time. */
+/** A writer whose response was lost retries within seconds. A record rarely gets four other writes in that time. */
 const REMEMBERED_WRITES = 4;
 
 /** A random id of a write. */
@@ -57,18 +57,15 @@ export function newWriteId(): string {
   return randomBytes(6).toString("base64url");
 }
 
-/** An attempt to write a record, by which the write can be recognized later. */
+/** Identifies an attempt to write a record. */
 export interface WriteAttempt {
   readonly version: number;
   readonly writeId: string;
 }
 
-/** The attempt that follows the stored version. @param writeId records written at the same time may share one */
+/** The attempt that follows the stored version. @param writeId may be shared by records written together */
 export function attemptOn(before: Versioned | undefined, writeId = newWriteId()): WriteAttempt {
-  return {
-    version: (before?.version ?? 0) + 1,
-    writeId,
-  };
+  return { version: (before?.version ?? 0) + 1, writeId };
 }
 
 function firstWriteOf({ first_write: first, writes }: Versioned): string {
@@ -84,8 +81,8 @@ export function versionedBy(before: Versioned | undefined, { version, writeId }:
 }
 
 /**
- * Whether an attempt whose response was lost was carried out, by the current record:
- * `written`: it was; `absent`: it was not; `unknown`: too many writes followed to tell.
+ * Whether an attempt whose response was lost was carried out, as the current record shows.
+ * `written`: it was; `absent`: it wasn't; `unknown`: too many writes followed.
  */
 export function resultOfAttempt(attempt: WriteAttempt, now: Versioned | undefined): "written" | "absent" | "unknown" {
   if (now === undefined || now.version < attempt.version) return "absent";

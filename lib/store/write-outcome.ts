@@ -4,11 +4,11 @@ import { codeOf, wasRefused, wasSentOnce } from "../aws/error-codes.ts";
 /**
  * The outcome of a conditional write.
  * `written`: it was carried out;
- * `lost`: its condition failed at the only attempt, so it was not carried out: another writer has changed the record;
- * `busy`: throttled or in conflict at the only attempt, so it was not carried out;
- * `unknown`: the client sent it more than once, or got no response that it can read: it may have been carried out;
- * `refused`: DynamoDB cannot store this record, so that a retry is useless;
- * `outage`: the table cannot be used (permissions, missing table, credentials), whatever the record is.
+ * `lost`: its condition failed at the only attempt, so it wasn't carried out: another writer has changed the record;
+ * `busy`: throttled or in conflict at the only attempt, so it wasn't carried out;
+ * `unknown`: it may have been carried out: the client sent it more than once, or got no readable response;
+ * `refused`: DynamoDB can't store this record, so a retry is useless;
+ * `outage`: the table can't be used for any record (permissions, missing table, credentials).
  */
 export interface WriteOutcome {
   readonly kind: "written" | "lost" | "busy" | "unknown" | "refused" | "outage";
@@ -20,7 +20,7 @@ export interface WriteFailure extends WriteOutcome {
   readonly kind: Exclude<WriteOutcome["kind"], "written">;
 }
 
-/** Error codes of single requests, and of statements in a batch, which have other names for the same errors. */
+/** Error codes of single requests, and those of statements in a batch, which have other names. */
 const CONDITION_FAILED = [
   "ConditionalCheckFailed",
   "ConditionalCheckFailedException",
@@ -39,7 +39,7 @@ const THROTTLED_OR_IN_CONFLICT = [
 ];
 const SERVER_FAULT = ["InternalServerError", "ServiceUnavailable"];
 const VALIDATION = ["ValidationError", "ValidationException"];
-/** Matches DynamoDB's validation messages for records that are too large or too deep; all others mean a bug of ours. */
+/** Matches DynamoDB's validation messages for records that are too large or too deep. All others mean a bug of ours. */
 const FAULT_OF_RECORD = /exceeded/i;
 
 function outcomeOf(code: string, message: string, sentOnce: boolean): WriteFailure {
@@ -50,7 +50,7 @@ function outcomeOf(code: string, message: string, sentOnce: boolean): WriteFailu
   return { kind: THROTTLED_OR_IN_CONFLICT.includes(code) ? "busy" : "outage", code };
 }
 
-/** Why DynamoDB cancelled a transaction: a condition of it that failed, or else what else was in its way. */
+/** Why DynamoDB canceled a transaction: a failed condition, if there is one, or else the first reason. */
 function cancellationOf(error: unknown): CancellationReason | undefined {
   const { CancellationReasons: all = [] } = error as Partial<TransactionCanceledException>;
   const reasons = all.filter(({ Code = "None" }) => Code !== "None");
@@ -60,7 +60,7 @@ function reasonOf(error: unknown): string {
   return cancellationOf(error)?.Code ?? codeOf(error);
 }
 
-/** The outcome of a write that was a single request and failed. */
+/** The outcome of a failed request. */
 export function outcomeOfError(error: unknown): WriteFailure {
   const code = reasonOf(error);
   if (!wasRefused(error) && !THROTTLED_OR_IN_CONFLICT.includes(code)) return { kind: "unknown", code };
@@ -69,7 +69,7 @@ export function outcomeOfError(error: unknown): WriteFailure {
 }
 
 /**
- * The outcome of a statement that failed in a batch.
+ * The outcome of a failed statement in a batch.
  * @param failed the error in the statement's response
  * @param attempts how often the client sent the batch
  */
@@ -81,8 +81,8 @@ export function outcomeOfStatement(
 }
 
 /**
- * The record that made a condition fail, where the request asked for it; numbers are texts.
- * @returns undefined if the error is another one
+ * The record that made a condition fail, if the request asked for it, with numbers as strings.
+ * @returns undefined for other errors
  */
 export function conditionFailureOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!CONDITION_FAILED.includes(reasonOf(error))) return undefined;
