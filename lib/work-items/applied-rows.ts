@@ -1,7 +1,7 @@
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { StoredRecord } from "../store/versioned-record.ts";
 
-/** The outcome of a row of an upload, as the item that it was applied to remembers it. */
+/** The outcome of a row of an upload, as its item remembers it. */
 export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";
 
 /** A row that a job has applied to an item. */
@@ -11,7 +11,7 @@ interface AppliedRow {
   readonly outcome: RowOutcome;
 }
 
-/** Attribute that holds the rows that jobs have applied, as a text for each job: `<job>:5u1n20e <job>:k`. */
+/** Attribute with what jobs have applied, as a text for each job: `<job>:5u1n20e <job>:k`. */
 const APPLIED_ROWS = "applied_rows";
 
 const CODES: Readonly<Record<RowOutcome, string>> = {
@@ -23,7 +23,7 @@ const CODES: Readonly<Record<RowOutcome, string>> = {
 };
 const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code, outcome as RowOutcome]));
 
-/** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed: distances keep the text of a whole window short. */
+/** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed. Distances keep the text of a whole window short. */
 function formatRows(rows: readonly AppliedRow[]): string {
   return rows.map(({ row, outcome }, index) => `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}`).join("");
 }
@@ -37,9 +37,9 @@ function parseRows(text = ""): AppliedRow[] {
 }
 
 /**
- * What jobs have applied to an item or event: a text for each job that has written it, by the job's id. Other jobs and
- * callers leave them as they are, so a job that applies rows again, because its worker died before it had counted them, recognizes
- * what it has done, whatever has changed since.
+ * What jobs have applied to an item or event: a text for each job that has written it, by the job's id. Other writers keep
+ * these texts. If a worker died before it counted its rows, its job applies them again and recognizes them, whatever has
+ * changed since.
  */
 export function appliedByJob(record: Attributes | undefined): ReadonlyMap<string, string> {
   const text = record?.[APPLIED_ROWS];
@@ -48,34 +48,34 @@ export function appliedByJob(record: Attributes | undefined): ReadonlyMap<string
   return new Map(texts.map(([job = "", own = ""]) => [job, own]));
 }
 
-/** The rows that a job has applied to a record, in file order: those of the window that is applied now, or was applied last. */
+/** The rows that a job has applied to a record, in file order: those of its current or last window. */
 export function appliedRowsIn(record: Attributes | undefined, job: string): number[] {
   return parseRows(appliedByJob(record).get(job)).map(({ row }) => row);
 }
 
-/** What is known of the jobs that have written records. */
+/** What is known about the jobs that have written records. */
 export interface KnownJobs {
   /** Id of the job that writes. */
   readonly job: string;
-  /** Jobs that have ended: their rows are not needed any more. */
+  /** Jobs that have ended: their rows are no longer needed. */
   readonly ended: ReadonlySet<string>;
 }
 
-/** The attribute after a job has written: its own, and those of jobs that have not ended. */
+/** The attribute after a job has written: the job's own text, and those of jobs that haven't ended. */
 export function appliedAfter(record: Attributes | undefined, { job, ended }: KnownJobs, own: string): Attributes {
   const others = [...appliedByJob(record)].filter(([other]) => other !== job && !ended.has(other));
   return { [APPLIED_ROWS]: [...others, [job, own]].map((each) => each.join(":")).join(" ") };
 }
 
-/** What is known of the rows that a job applies now. */
+/** What is known about the rows that a job applies now. */
 export interface KnownRows extends KnownJobs {
-  /** First row of the window that is applied: no earlier row is ever applied again. */
+  /** First row of the current window: earlier rows are never applied again. */
   readonly firstRow: number;
-  /** Rows whose events the job has written, and so their items before. Grows with every read. */
+  /** Rows whose events the job has written, after their items. Grows with every read. */
   readonly withEvents: Set<number>;
 }
 
-/** The rows that were applied to a record, while more rows of a job are planned on it. A class, since a file has as many as items. */
+/** The rows that were applied to a record, while a job plans more of them. A class, to save memory: files have many items. */
 export class AppliedRows {
   readonly #record: Attributes | undefined;
   readonly #of: KnownRows;
@@ -88,7 +88,7 @@ export class AppliedRows {
     this.#before = parseRows(appliedByJob(record).get(of.job));
   }
 
-  /** The outcome of a row that was applied to the record before; undefined if it was not. */
+  /** The outcome of a row that was applied to the record before; undefined if it wasn't. */
   outcomeOf(row: number): RowOutcome | undefined {
     if (row > (this.#before.at(-1)?.row ?? 0)) return undefined;
     return this.#before.find((each) => each.row === row)?.outcome ?? "unchanged";
@@ -98,7 +98,7 @@ export class AppliedRows {
     this.#added.push({ row, outcome });
   }
 
-  /** Of the own job the rows of the window; of the others, those that have not ended. */
+  /** The rows of the job's window, and what jobs that haven't ended have applied. */
   attributes(): Attributes {
     const rows = [...this.#before.filter(({ row }) => row >= this.#of.firstRow), ...this.#added];
     return appliedAfter(this.#record, this.#of, formatRows(rows));
@@ -109,13 +109,13 @@ export class AppliedRows {
 export interface RowSource extends Pick<KnownRows, "job" | "firstRow"> {
   /** When the job was created, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Whether the rows are planned only. What they would make is kept beside the items until the job is forgotten. */
+  /** Whether the rows are only planned. The results are kept beside the items until the job is forgotten. */
   readonly dryRun?: boolean;
-  /** Those of some jobs that have ended, whose rows are not needed any more. */
+  /** Finds the jobs that have ended among some. */
   readonly findEnded: (jobs: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
-/** The jobs that have written records and have ended. */
+/** Finds the ended ones among the jobs that have written records. */
 export async function findKnownJobs(
   { job, findEnded }: Pick<RowSource, "job" | "findEnded">,
   records: Iterable<StoredRecord>,

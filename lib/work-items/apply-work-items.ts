@@ -22,13 +22,13 @@ import {
 } from "./write-targets.ts";
 
 interface ApplyOptions {
-  /** Writes nothing at all. Rows of an upload have a dry run of their own. */
+  /** Writes nothing at all. Uploads have their own dry run, `source.dryRun`. */
   readonly dryRun?: boolean;
-  /** Milliseconds since the epoch after which no further attempt is made. */
+  /** Time after which no attempt is made, in milliseconds since the epoch. */
   readonly deadline: number;
   /** Set if the inputs are rows of an upload. */
   readonly source?: RowSource;
-  /** Called between every read and the writes based on it; throws to prevent the writes. @param isRetry as in `optimisticWrite` */
+  /** Called between each read and its writes; throws to prevent the writes. @param isRetry as in `optimisticWrite` */
   readonly guard?: (isRetry: boolean) => Promise<void>;
 }
 
@@ -36,8 +36,8 @@ interface ApplyOptions {
  * Creates, updates or restores work items by external_id, for the batch endpoint and CSV files, including dry runs.
  * A hundred inputs take one BatchGetItem, and one BatchExecuteStatement for every 25 items that change. Items are
  * written before their events. If an event fails, its item's outcome is an error; a repeated call applies the event.
- * The results are in the order of the inputs. If an input makes its plan throw, or its stored item is damaged, this is its
- * own permanent error, and is logged.
+ * The results are in the order of the inputs. An input whose plan throws or whose stored item is damaged gets a permanent
+ * error, which is logged; the others are applied.
  * @throws StoreBusyError if nothing could be read, and errors of `guard`
  */
 export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
@@ -57,8 +57,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     const withEvents = new Set<number>();
     const hasEvents = pending.some(({ input }) => (input.events?.length ?? 0) > 0);
     /**
-     * Reads items and the events of their inputs; of rows, the items first. A row that didn't change its item is remembered
-     * only by its events. In this order, an item that others have changed since comes with that event.
+     * Reads items and the events of their inputs. Rows' items are read before the events: a row that didn't change its item
+     * is remembered only by its events, so a later read of the item could show changes of others without them.
      */
     const readGroups = async (groups: readonly ItemGroup[]): Promise<ReadonlyMap<string, StoredRecord>> => {
       const itemKeys = groups.map(({ key }) => key);
@@ -103,8 +103,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
         }),
       },
     );
-    for (const [place, written] of writtenItems.entries()) {
-      if ("error" in written) failAll(written, items[place]!.inputs, []);
+    for (const [index, written] of writtenItems.entries()) {
+      if ("error" in written) failAll(written, items[index]!.inputs, []);
       else for (const { pending: input, plan, recognized } of written.result) input.takeItem(plan, recognized);
       const owner = hasEvents && "record" in written ? written.record : undefined;
       if (owner && hasLayers(owner)) owners.set(owner.pk, owner);
@@ -119,7 +119,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       events.map((group) => targetOfEvent(group, context)),
       {
         ...writeOptions,
-        // An event that fails its condition may be written together with its item, which has changed.
+        // An event whose condition failed may be written together with its item, which may have changed.
         read: async (keys) => {
           const ofOwners = keys.filter(({ pk }) => owners.has(pk)).map(({ pk }) => ({ pk, sk: ITEM_SORT_KEY }));
           const read = await store.read([...keys, ...ofOwners]);
@@ -128,8 +128,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
         },
       },
     );
-    for (const [place, written] of writtenEvents.entries()) {
-      if ("error" in written) failAll(written, events[place]!.inputs.keys(), ["events"]);
+    for (const [index, written] of writtenEvents.entries()) {
+      if ("error" in written) failAll(written, events[index]!.inputs.keys(), ["events"]);
       else for (const { pending: input, outcome, recognized } of written.result) input.takeEvent(outcome, recognized);
     }
     return pending.map(({ result }) => result);

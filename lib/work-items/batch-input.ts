@@ -3,11 +3,11 @@ import type { Problem } from "../errors.ts";
 import { boundedArray, externalId, problemsOf } from "../schema.ts";
 import { EVENTS_PER_BATCH_MAX, ITEMS_PER_BATCH_MAX, type WorkItemInput, workItemInputSchema } from "./work-item.ts";
 
-/** An item of a batch: a valid input, or why it isn't one. */
+/** An item of a batch: a valid input, or its problems. */
 export type BatchItem =
   | { readonly input: WorkItemInput }
   | {
-      /** "" if the item has none that is valid. */
+      /** "" if it isn't valid. */
       readonly externalId: string;
       readonly problems: readonly Problem[];
     };
@@ -17,10 +17,10 @@ function countEvents(item: unknown): number {
   return Array.isArray(events) ? events.length : 0;
 }
 
-/** How the OpenAPI document refers to the schema that each item is validated by. */
+/** How the OpenAPI document refers to the schema that validates each item. */
 const ITEM_REFERENCE = { $ref: "#/components/schemas/WorkItemInput" };
 
-/** Input of a batch. What isn't an item may be skipped; what isn't a batch is rejected. */
+/** A batch whose items aren't validated yet. */
 const envelopeSchema = z.strictObject({
   work_items: boundedArray(z.unknown().meta({ override: ITEM_REFERENCE }), ITEMS_PER_BATCH_MAX, "items")
     .refine((items) => items.length > 0, { error: "must have at least 1 item", params: { code: "too_small" } })
@@ -44,7 +44,7 @@ function externalIdOf(item: unknown): string {
   return data;
 }
 
-/** Input of a batch. By default an item that is not valid makes all of it invalid. */
+/** Input of a batch. By default, an invalid item makes the whole batch invalid. */
 export const batchInputSchema = envelopeSchema.transform(
   ({ work_items: items, on_invalid: onInvalid, ...rest }, context) => {
     const parsed = items.map((item) => workItemInputSchema.safeParse(item));

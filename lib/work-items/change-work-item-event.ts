@@ -12,11 +12,11 @@ import { assertVisible } from "./read-work-item.ts";
 import type { EventInput, WorkItemEvent } from "./work-item.ts";
 import { eventKey, eventKeyOf, itemKey, type KeyedEvent, workItemEventFrom } from "./work-item-record.ts";
 
-/** Makes the function that changes one event of an item by a plan. The item is read with it, and must not be deleted. */
+/** Makes the function that changes one event by a plan. The event's item is read too, and must not be deleted. */
 function createChangeEvent(runtime: RuntimeWith<"workItems">) {
   const { clock } = runtime;
   const records = createRecordStore(runtime);
-  /** @param plan makes the event's next state of the stored one; the same object if nothing changes */
+  /** @param plan makes the event's next state from the stored one; the same object if nothing changes */
   return async <R extends { readonly next: WorkItemEvent }>(
     item: RecordKey,
     key: RecordKey,
@@ -55,7 +55,7 @@ function createChangeEvent(runtime: RuntimeWith<"workItems">) {
 /** Creates or updates an item's event. @throws NotFoundError if the item is missing or deleted; StoreBusyError */
 export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
   const changeEvent = createChangeEvent(runtime);
-  /** @param deadline milliseconds since the epoch after which no further attempt is made */
+  /** @param deadline time after which no attempt is made, in milliseconds since the epoch */
   return async (organization: Organization, itemId: string, input: EventInput, deadline: number) => {
     const key = eventKeyOf(organization.id, itemId, input.external_id);
     const { outcome, next } = await changeEvent(
@@ -70,12 +70,12 @@ export function createUpsertWorkItemEvent(runtime: RuntimeWith<"workItems">) {
 }
 
 /**
- * Soft-deletes an item's event. One that is already deleted does not change.
- * @throws NotFoundError if the item is missing or deleted, or never had such an event; StoreBusyError
+ * Soft-deletes an item's event, unless it is already deleted.
+ * @throws NotFoundError if the item is missing or deleted, or never had the event; StoreBusyError
  */
 export function createDeleteWorkItemEvent(runtime: RuntimeWith<"workItems">) {
   const changeEvent = createChangeEvent(runtime);
-  /** @param deadline milliseconds since the epoch after which no further attempt is made */
+  /** @param deadline time after which no attempt is made, in milliseconds since the epoch */
   return async (organization: Organization, itemId: string, eventId: string, deadline: number) => {
     const { outcome } = await changeEvent(
       itemKey(organization.id, itemId),

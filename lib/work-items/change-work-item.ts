@@ -14,17 +14,17 @@ import type { Changes, WorkItem } from "./work-item.ts";
 import { attributesOf, itemKey, shownVersionOf, workItemFrom } from "./work-item-record.ts";
 
 export interface ChangeOptions {
-  /** Throws if the caller expects another version of the item. @default every version is accepted */
+  /** Throws if the caller expects another version of the item. @default accepts every version */
   readonly assertVersion?: ((version: number) => void) | undefined;
-  /** Milliseconds since the epoch after which no further attempt is made. */
+  /** Time after which no attempt is made, in milliseconds since the epoch. */
   readonly deadline: number;
 }
 
-/** Makes the function that changes one item by a plan. It reads the item alone, and not its events. */
+/** Makes the function that changes one item by a plan. It doesn't read the item's events. */
 function createChangeItem(runtime: RuntimeWith<"workItems">) {
   const records = createRecordStore(runtime);
   const mapOf = (record: StoredRecord | undefined) => new Map(record ? [[keyText(record), record]] : []);
-  /** @param known what was just read; without it the item is read first */
+  /** @param known the record that was just read. @default the item is read first */
   return <R>(target: WriteTarget<R>, deadline: number, known?: { readonly record: StoredRecord | undefined }) =>
     optimisticWriteOne(records, target, {
       clock: runtime.clock,
@@ -67,18 +67,18 @@ export function createUpdateWorkItem(runtime: RuntimeWith<"workItems">) {
   };
 }
 
-/** What became of an item to delete: it is `unchanged` if it was deleted before. */
+/** The result of deleting an item: `unchanged` if it was deleted before. */
 export interface Deletion {
   readonly status: "deleted" | "unchanged" | "not_found" | "error";
-  /** Undefined if it is not known. */
+  /** Undefined if it isn't known. */
   readonly external_id?: string;
   /** Set if the status is `error`. */
   readonly error?: string;
-  /** Whether a later call would fail, too. */
+  /** Whether a later call would fail too. */
   readonly permanent?: boolean;
 }
 
-/** The write that soft-deletes an item. One that is already deleted does not change, and its version is not checked. */
+/** The write that soft-deletes an item. If it is already deleted, its version isn't checked. */
 function deletionOf(
   organization: Organization,
   id: string,
@@ -116,9 +116,8 @@ export function createDeleteWorkItem(runtime: RuntimeWith<"workItems">) {
 }
 
 /**
- * Soft-deletes items: one BatchGetItem, and one BatchExecuteStatement for every 25 of them.
- * @param ids distinct ones
- * @returns a function that throws StoreBusyError if nothing could be read; what became of each item by its id
+ * Soft-deletes items, with distinct ids: one BatchGetItem, and one BatchExecuteStatement for every 25 of them.
+ * @returns a function that returns the results by the items' ids, and throws StoreBusyError if nothing could be read
  */
 export function createDeleteWorkItems(runtime: RuntimeWith<"workItems">) {
   const { clock, log } = runtime;

@@ -17,22 +17,22 @@ const ERASING = { attempts: 10, cap: CONFLICT_CAP_MS, message: "others keep chan
 const CONCURRENT_READS = 25;
 
 /**
- * Records that are read and deleted at once. With the tombstone of an erased item and what `commit` adds, they are a transaction's 100
- * actions. DynamoDB reads no more than 1 MB at once, so they also stay below a transaction's 4 MB.
+ * Records that are read and deleted at once. With the tombstone and what `commit` adds, they make up a transaction's 100
+ * actions. DynamoDB reads at most 1 MB at once, so they stay below a transaction's 4 MB.
  */
 const RECORDS_AT_ONCE = 98;
 const BYTES_PER_READ_UNIT = 4096;
-/** What one request reads, if DynamoDB doesn't say it. */
+/** The most that one request reads. Used if DynamoDB doesn't say how much it was. */
 const BYTES_PER_READ = 1024 * 1024;
 
 /**
- * Sort key of the tombstone that an item leaves while its events are being erased. It is listed as a deleted item at the item's place,
- * so that they are found although the item is gone. It goes with the last of them.
+ * Sort key of the tombstone that an item leaves while its events are being erased. The tombstone is listed as a deleted item
+ * with the item's sort key, so that the events are found although the item is gone. It is deleted with the last of them.
  */
 const TOMBSTONE_SORT_KEY = "#ERASED";
-const { partitionKey: listingKey, sortKey: placeKey } = resources.workItems.indexes.listing;
-/** Keys, and what decides: an item may hold 400 KB, and so may each of its events. */
-const READ = ["pk", "sk", "version", "created_at", "completed_at", listingKey, placeKey];
+const { listing } = resources.workItems.indexes;
+/** Keys, and what decides whether an item is due. Whole items and events may have 400 KB each. */
+const READ = ["pk", "sk", "version", "created_at", "completed_at", listing.partitionKey, listing.sortKey];
 
 /** Actions of one transaction. */
 export type Deletions = NonNullable<TransactWriteCommandInput["TransactItems"]>;
@@ -40,12 +40,12 @@ export type Deletions = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 export interface ErasedRecords {
   readonly work_items: number;
   readonly events: number;
-  /** Of any other kind in the partition of an item. */
+  /** Other records in the partitions of items. */
   readonly other_records: number;
 }
 const NONE: ErasedRecords = { work_items: 0, events: 0, other_records: 0 };
 
-/** The sums of two counts. */
+/** The sum of two counts. */
 function plus(a: ErasedRecords, b: ErasedRecords): ErasedRecords {
   return {
     work_items: a.work_items + b.work_items,
@@ -55,11 +55,11 @@ function plus(a: ErasedRecords, b: ErasedRecords): ErasedRecords {
 }
 
 export interface EraseItemsOptions {
-  /** Whether an item is erased, by its key, version and times. One that isn't keeps its events. @default all are */
+  /** Whether an item is erased, by its key, version and times. Others keep their events. @default all are */
   readonly isDue?: (item: Attributes) => boolean;
   /**
-   * Carries out deletions, together or not at all; there may be none. What a lost response has carried out is planned again without
-   * them, with its count.
+   * Carries out all deletions or none; the list may be empty. If the response to a step was lost but the step was carried
+   * out, `commit` is called again with the same count and without those deletions.
    * @returns false if a condition failed or the table was busy. @default sends them
    */
   readonly commit?: (deletions: Deletions, erased: ErasedRecords) => Promise<boolean>;
@@ -67,7 +67,7 @@ export interface EraseItemsOptions {
   readonly onRead?: (units: number) => void;
 }
 
-/** What is deleted next of one item. */
+/** The next deletions of one item. */
 interface Step {
   readonly pk: string;
   readonly deletions: Deletions;
@@ -82,13 +82,13 @@ function countOf(records: readonly Attributes[], items: 0 | 1): ErasedRecords {
 }
 
 /**
- * Makes the function that erases work items, deleted or not, with their events: the one way in which any is erased. The item goes
- * first, on condition that it is as it was read, in one transaction with the first of its events: one that is changed meanwhile
- * keeps all of them. The other events follow, each on condition that the item isn't back: its caller may have found them
- * unchanged. Whatever an item holds, only keys are read, and no more than a hundred are in memory. An erasure that is interrupted
- * is continued by any other. Events that come late, from calls that had read the item, are erased by another call.
- * @returns a function of items' partitions, and of what says whether the time is over: it resolves with what was erased, and the
- * partitions that aren't done then. @throws StoreBusyError, and what `isDue` throws
+ * Makes the function that erases work items, deleted or not, with their events. All erasures use it. The first transaction
+ * deletes the item, on condition that it hasn't changed, with the first of its events: an item that was changed keeps all of
+ * them. The next ones delete the other events, on condition that the item hasn't been created again: its caller may have
+ * found them unchanged. Only keys are read, and at most a hundred of an item are in memory. Any later erasure continues an
+ * interrupted one. Events that are added later, by calls that had read the item, need another erasure.
+ * @returns a function of items' partitions and of `isOver`, whether time has run out. It returns what was erased, and the
+ * partitions that are left. @throws StoreBusyError, and errors of `isDue`
  */
 export function createEraseItems(
   { dynamodb, environment }: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">,
@@ -131,7 +131,7 @@ export function createEraseItems(
     return { records, bytes, hasMore: LastEvaluatedKey !== undefined };
   };
 
-  /** @param tried what was last tried to erase with the item. @returns undefined if nothing is left; "busy" */
+  /** @param tried the last step that included the item. @returns undefined if nothing is left; "busy" after throttling */
   const plan = async (pk: string, tried: Step | undefined): Promise<Step | "busy" | undefined> => {
     const page = await readFirst(pk);
     if (page === undefined) return "busy";
@@ -139,24 +139,24 @@ export function createEraseItems(
     const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
     const tombstone = records.find(({ sk }) => sk === TOMBSTONE_SORT_KEY);
     const others = records.filter((record) => record !== item && record !== tombstone);
+    const toDelete = tombstone === undefined || hasMore ? others : [...others, tombstone];
     if (item === undefined) {
-      // The response was lost: what was tried is gone with the item.
-      const lost = tried?.erased ?? NONE;
+      // If a step was tried, its response was lost, but it was carried out: it is counted now.
+      const erasedBefore = tried?.erased ?? NONE;
       if (records.length === 0) {
-        return tried && { pk, deletions: [], erased: lost, bytes, hasMore: false };
+        return tried && { pk, deletions: [], erased: erasedBefore, bytes, hasMore: false };
       }
       const check = { TableName, Key: { pk, sk: ITEM_SORT_KEY }, ConditionExpression: "attribute_not_exists(pk)" };
-      const gone = tombstone === undefined || hasMore ? others : [...others, tombstone];
       return {
         pk,
-        deletions: [{ ConditionCheck: check }, ...gone.map(deletionOf)],
-        erased: plus(lost, countOf(others, 0)),
+        deletions: [{ ConditionCheck: check }, ...toDelete.map(deletionOf)],
+        erased: plus(erasedBefore, countOf(others, 0)),
         bytes,
         hasMore,
       };
     }
     if (!isDue(item)) {
-      // It was sent again, and its events are its own.
+      // With a tombstone, the item was created again: its events stay.
       return tombstone && { pk, deletions: [deletionOf(tombstone)], erased: NONE, bytes, hasMore: false };
     }
     const { version } = item;
@@ -164,15 +164,14 @@ export function createEraseItems(
       version === undefined
         ? { ConditionExpression: "attribute_not_exists(version)" }
         : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } };
-    const place = entryInOtherList("LIST_DELETED_ITEM", item);
-    const left = hasMore && place ? [{ Put: { TableName, Item: { pk, sk: TOMBSTONE_SORT_KEY, ...place } } }] : [];
-    const gone = tombstone === undefined || hasMore ? others : [...others, tombstone];
+    const entry = entryInOtherList("LIST_DELETED_ITEM", item);
+    const left = hasMore && entry ? [{ Put: { TableName, Item: { pk, sk: TOMBSTONE_SORT_KEY, ...entry } } }] : [];
     return {
       pk,
       deletions: [
         { Delete: { TableName, Key: { pk, sk: ITEM_SORT_KEY }, ...condition } },
         ...left,
-        ...gone.map(deletionOf),
+        ...toDelete.map(deletionOf),
       ],
       erased: countOf(others, 1),
       bytes,
@@ -184,14 +183,15 @@ export function createEraseItems(
     let erased = NONE;
     let left = [...partitions];
     const tried = new Map<string, Step>();
-    /** @returns the partitions that aren't done, or undefined if others were writing all of them */
+    /** @returns the partitions that aren't done; undefined to retry, if others were writing all of them */
     const step = async (): Promise<string[] | undefined> => {
       const next: string[] = [];
       const planned = await mapConcurrently(left, CONCURRENT_READS, (pk) => plan(pk, tried.get(pk)));
-      const steps = planned.flatMap((each, index) => {
+      const steps: Step[] = [];
+      for (const [index, each] of planned.entries()) {
         if (each === "busy") next.push(left[index]!);
-        return each === undefined || each === "busy" ? [] : each;
-      });
+        else if (each !== undefined) steps.push(each);
+      }
       for (const group of groupsForTransactions(steps, (each) => [each.deletions.length, each.bytes])) {
         const count = group.map((each) => each.erased).reduce(plus);
         const isDone = await carryOut(

@@ -6,31 +6,31 @@ type AnyKind = Kind<unknown, unknown, unknown, unknown>;
 
 /**
  * A field of a work item or an event that callers set. The types, the schemas of requests and responses, the stored
- * attributes, the merging, the columns of CSV files with their template, the filters of the list, the names on the
- * upload page and the API's document follow from it and its kind.
+ * attributes, the merge, the columns of CSV files with their template, the list's filters, the names on the upload page
+ * and the API's document are derived from it and its kind.
  */
 export interface Field {
   readonly kind: AnyKind;
-  /** What people call it, on the upload page. */
+  /** Its name on the upload page. */
   readonly label: string;
-  /** What the API's document says of the field. */
+  /** What the API's document says about the field. */
   readonly description: string;
-  /** What it says besides to those who send the field. @default that of the kind */
+  /** What the document says in addition about sending the field. @default the kind's */
   readonly note?: string;
-  /** Value in a new record. @default that of the kind: null, which also clears the field, for all but attributes */
+  /** Value in a new record. @default the kind's: null, which also clears the field, for all kinds but attributes */
   readonly initial?: unknown;
-  /** The person in responses that shows it: `agent_email` is the `email` of the `agent`. @default it is shown itself */
+  /** The person in responses that has the field: `agent_email` is the `email` of the `agent`. @default it is a field itself */
   readonly person?: string;
-  /** What the document says of the list's query parameter with its name. @default the list has no such filter */
+  /** What the document says about the list's query parameter for the field. @default the list has no such filter */
   readonly filter?: string;
-  /** Whether the filter may be given several times: records match that have one of the values. @default false */
+  /** Whether the filter may be given several times, and matches records with one of the values. @default false */
   readonly filterRepeats?: true;
-  /** A cell of the template for CSV files. @default that of the kind */
+  /** A cell of the template for CSV files. @default the kind's */
   readonly sample?: string;
 }
 type Rows = Readonly<Record<string, Field>>;
 
-/** The rows of a table of fields, whose initial values fit their kinds. */
+/** Checks that the initial values in a table of fields fit their kinds. */
 export function fields<const R extends Rows>(
   rows: R & { readonly [N in keyof R]: { readonly initial?: KindStored<R[N]> } },
 ): R {
@@ -40,13 +40,13 @@ export function fields<const R extends Rows>(
 type KindGiven<R extends Field> = R["kind"] extends Kind<infer G, infer _S, infer _W, infer _I> ? G : never;
 type KindStored<R extends Field> = R["kind"] extends Kind<infer _G, infer S, infer _W, infer _I> ? S : never;
 type KindShown<R extends Field> = R["kind"] extends Kind<infer _G, infer _S, infer W, infer _I> ? W : never;
-/** Null if null clears the field, or else never. */
+/** Null if null clears the field; otherwise never. */
 type Nothing<R extends Field> = R extends { readonly initial: unknown } ? never : Extract<R["kind"]["initial"], null>;
 type Given<R extends Field> = KindGiven<R> | Nothing<R>;
 type Stored<R extends Field> = KindStored<R> | Nothing<R>;
 type Shown<R extends Field> = KindShown<R> | Nothing<R>;
 
-/** Names of the fields that responses have, those of persons excepted. */
+/** Names of the fields that responses have, except those of persons. */
 type ShownNames<F extends Rows> = { [N in keyof F]: F[N] extends { readonly person: string } ? never : N }[keyof F];
 type FilterNames<F extends Rows> = { [N in keyof F]: F[N] extends { readonly filter: string } ? N : never }[keyof F];
 
@@ -81,14 +81,14 @@ function mapRows(rows: Rows, map: (row: Field, name: string) => unknown): Record
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, map(row, name)]));
 }
 
-/** Shape of the schema for input; every field is optional. A field that is left out keeps its value. */
+/** Shape of the schema for input. Every field is optional and keeps its value if it is left out. */
 export function inputShape<F extends Rows>(rows: F) {
   return mapRows(rows, (row) => inputOf(row).optional()) as {
     readonly [N in keyof F]: z.ZodOptional<z.ZodType<Given<F[N]>>>;
   };
 }
 
-/** Shape of the schema for records. One that is older than a field has its initial value. */
+/** Shape of the schema for records. Records that are older than a field have its initial value. */
 export function storedShape<F extends Rows>(rows: F) {
   return mapRows(rows, (row) => {
     const { stored } = row.kind;
@@ -116,12 +116,12 @@ export function presentShape<F extends Rows>(rows: F) {
 }
 
 type KeyOf<N, P extends string> = N extends `${P}_${infer K}` ? K : never;
-/** Names of the fields of a person, by those in responses. */
+/** Names of a person's fields, by their names in responses. */
 type PersonFields<F extends Rows, P extends string> = {
   readonly [N in keyof F as F[N] extends { readonly person: P } ? KeyOf<N, P> : never]: N;
 };
 
-/** The fields that a person in responses shows, by their names there: `agent_email` as `email`. */
+/** Names of a person's fields, by their names in responses: `agent_email` by `email`. */
 export function personFields<F extends Rows, P extends string>(rows: F, person: P): PersonFields<F, P> {
   const names = Object.keys(rows).filter((name) => rows[name]?.person === person);
   return Object.fromEntries(names.map((name) => [name.slice(person.length + 1), name])) as PersonFields<F, P>;
@@ -139,10 +139,10 @@ export interface Filter<T, Q extends z.ZodType> {
   readonly repeats?: boolean | undefined;
 }
 
-/** The most values of a repeated parameter: as many as DynamoDB compares in one `IN`. */
+/** The most values of a repeated parameter. DynamoDB compares at most 100 in one `IN`. */
 const FILTER_VALUES_MAX = 100;
 
-/** A query parameter that may be given several times. Its value has each of them once, in order. */
+/** A query parameter that may be given several times. Its value is a sorted list without repetitions. */
 function repeatedParameter(value: z.ZodType) {
   const values = boundedArray(value, FILTER_VALUES_MAX, "values");
   return z
@@ -154,7 +154,7 @@ function lowerCase(value: unknown): unknown {
   return typeof value === "string" ? value.toLowerCase() : value;
 }
 
-/** The filters that compare a field with a value, by the field's name. */
+/** The filters that compare a field with values, by the field's name. */
 export function fieldFilters<F extends Rows>(rows: F) {
   return Object.fromEntries(
     Object.entries(rows).flatMap(([name, { kind, filter: description, filterRepeats }]) => {
@@ -174,17 +174,17 @@ export function fieldFilters<F extends Rows>(rows: F) {
   ) as { readonly [N in FilterNames<F>]: Filter<StoredFields<F>, z.ZodType<FilterValue<F[N]>>> };
 }
 
-/** Fields of a new record for which the caller gives no values. */
+/** The initial values of all fields. */
 export function initialFields<F extends Rows>(rows: F) {
   return mapRows(rows, initialOf) as StoredFields<F>;
 }
 
-/** A cell of each field, as CSV files have them. */
+/** A sample cell of each field, for CSV files. */
 export function sampleCells(rows: Rows) {
   return mapRows(rows, ({ kind, sample = kind.sample }) => sample) as Readonly<Record<string, string>>;
 }
 
-/** Makes the function that merges a caller's values into stored ones; fields that are left out keep their values. */
+/** Makes the function that merges a caller's values into stored ones. Fields that are left out keep their values. */
 export function createMerge<F extends Rows>(rows: F) {
   const merges = Object.entries(rows).map(([name, { kind }]) => [name, kind.merge] as const);
   return <T extends StoredFields<F>>(stored: T, given: GivenFields<F>): T => {

@@ -3,42 +3,42 @@ import { type DecimalMark, readValue } from "../cell-value.ts";
 import { type JsonObject, jsonEquals, parseJsonObject } from "../json.ts";
 import { content, customAttributes, email, jsonObject, number, storedTimestamp, text, timestamp } from "../schema.ts";
 
-/** How the values of fields are sent, stored, shown and read from cells. */
+/** How the values of fields are sent, stored, shown, merged and read from cells. */
 export interface Kind<Given, Stored, Shown, Initial> {
-  /** What a cell or a form holds. */
+  /** What a cell or a form contains. */
   readonly name: "text" | "time" | "number" | "choice" | "json";
   /** Makes the schema of the values that callers send. */
   input(this: void): z.ZodType<Given>;
   readonly stored: z.ZodType<Stored>;
   /** Schema of the values in responses. */
   readonly response: z.ZodType<Shown>;
-  /** Value in a new record, and in one that is older than the field. Callers may send null where it is null. */
+  /** Value in a new record, and in records older than the field. If it is null, callers may send null. */
   readonly initial: Initial;
   /** A cell of the template for CSV files. */
   readonly sample: string;
-  /** What the API's document says to those who send values. */
+  /** What the API's document says about sending values. */
   readonly note?: string;
-  /** All values. @default any that the schema admits */
+  /** All values. @default any that the schema accepts */
   readonly choices?: readonly string[];
   /** Whether filters compare without case. @default false */
   readonly ignoresCase?: boolean;
-  /** Converts a cell to an input. @throws Error that says what the cell must be @default the cell as it is */
+  /** Converts a cell to an input. @throws Error that says what the cell must be. @default the cell itself */
   fromCell?(this: void, cell: string, decimal: DecimalMark): unknown;
-  /** Merges what is sent into the stored value. @default what is sent replaces it */
+  /** Merges what is sent into the stored value. @default it replaces the stored value */
   merge?(this: void, stored: Stored, given: Given): Stored;
-  /** Converts the stored value for responses. @default it is shown as it is stored */
+  /** Converts the stored value for responses. @default the stored value itself */
   show?(this: void, stored: Stored): Shown;
 }
 
-/** A kind whose values are stored as they are sent, and shown as they are stored. Null clears its fields. */
+/** A kind whose values are stored and shown as they are sent. Null clears its fields. */
 function plain<V>(row: Omit<Kind<V, V, V, null>, "response" | "initial" | "merge" | "show">): Kind<V, V, V, null> {
   return { ...row, response: row.stored, initial: null };
 }
 
-/** The text of an object without keys. */
+/** JSON of an object without keys. */
 const NO_ATTRIBUTES = "{}";
 
-/** Replaces top-level keys of `stored` by those of `given`. Returns the same text if none of them differs. */
+/** Replaces top-level keys of `stored` with those of `given`. Returns the same text if none differs. */
 function mergeAttributes(stored: string, given: JsonObject): string {
   if (stored === NO_ATTRIBUTES) return JSON.stringify(given);
   const attributes = parseJsonObject(stored);
@@ -51,7 +51,7 @@ function mergeAttributes(stored: string, given: JsonObject): string {
 const attributes: Kind<JsonObject, string, JsonObject, string> = {
   name: "json",
   input: customAttributes,
-  // JSON text: DynamoDB's own maps lose digits, some keys and deep nesting.
+  // JSON text, because DynamoDB's maps lose digits, some keys and deep nesting.
   stored: z.string(),
   response: jsonObject,
   initial: NO_ATTRIBUTES,
@@ -87,13 +87,13 @@ export const KINDS = {
     return plain({
       name: "number",
       input: () => number(z.int(range).min(min, range).max(max, range)),
-      // Not the range: records may be older than it.
+      // Without the range: records may be older than it.
       stored: z.int(),
       sample: String(min),
       fromCell: (cell, decimal) => readValue(cell, "number", decimal),
     });
   },
-  /** One of a few words. @param id name of its schema in the document @param about what that says of it */
+  /** One of a few words. @param id name of its schema in the document @param about description of that schema */
   choice: <const C extends readonly [string, ...string[]]>(id: string, about: string, choices: C) => {
     const schema = z.enum(choices).meta({ id, description: about });
     return { ...plain({ name: "choice", input: () => schema, stored: schema, sample: choices[0] }), choices };

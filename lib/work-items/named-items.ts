@@ -29,7 +29,7 @@ const NAMES = {
 /** The names of items in a request. */
 export type NamesInput = { readonly [N in keyof typeof NAMES]?: readonly string[] | undefined };
 
-/** Input that names up to a hundred work items. What isn't an ID is allowed: there is no item with it. */
+/** Input that names up to a hundred work items. Names needn't be valid IDs: those that aren't match no item. */
 export function namesSchema<S extends z.ZodRawShape>(more: S) {
   return z.strictObject({ ...NAMES, ...more }).superRefine((value, context) => {
     const { external_ids: externalIds, ids } = value as NamesInput;
@@ -43,7 +43,7 @@ export function namesSchema<S extends z.ZodRawShape>(more: S) {
   });
 }
 
-/** Keys of a result that say which item it is about. */
+/** Keys of a result that identify its item. */
 const NAME_SHAPE = {
   index: count.describe("Position in the request, starting at 0."),
   id: uuid.nullable().describe("ID of the work item. Null if you sent no valid one."),
@@ -51,7 +51,7 @@ const NAME_SHAPE = {
 };
 const FAILURE = z.string().nullable();
 
-/** What a batch found of an item that it names. */
+/** What a batch found for one name. */
 export const foundItemSchema = z
   .strictObject({
     ...NAME_SHAPE,
@@ -66,7 +66,7 @@ export const foundItemSchema = z
 /** A value of `foundItemSchema`. */
 type FoundItem = z.input<typeof foundItemSchema>;
 
-/** What a batch did with an item to delete. */
+/** What a batch did with one item to delete. */
 export const deletedItemSchema = z
   .strictObject({
     ...NAME_SHAPE,
@@ -82,7 +82,7 @@ export type DeletedItem = z.input<typeof deletedItemSchema>;
 /** An item that a request names. */
 export interface NamedItem {
   readonly index: number;
-  /** Null if what names it can't be that of any item. */
+  /** Null if the name isn't valid. */
   readonly id: string | null;
   /** Null if the request names it by its id. */
   readonly external_id: string | null;
@@ -118,7 +118,7 @@ function foundIn(id: string, record: Attributes) {
     : ({ ...found, status: "deleted" } as const);
 }
 
-/** Makes the function that reads named items, deleted ones too, in one BatchGetItem. It throws StoreBusyError. */
+/** Makes the function that reads named items, including deleted ones, in one BatchGetItem. It throws StoreBusyError. */
 export function createFindItems(runtime: RuntimeWith<"workItems">, countFitting: CountFitting) {
   const { dynamodb, environment } = runtime;
   const onDamaged = logDamaged(runtime);
@@ -142,18 +142,21 @@ export function createFindItems(runtime: RuntimeWith<"workItems">, countFitting:
   };
 }
 
-/** The results of deleting named items. One that is named again is unchanged then. @param deletions by the items' ids */
+/** The results of deleting named items; `unchanged` for repeated names. @param deletions by the items' ids */
 export function deletedItems(named: readonly NamedItem[], deletions: ReadonlyMap<string, Deletion>): DeletedItem[] {
   const deleted = new Set<string>();
   return named.map((name): DeletedItem => {
-    const deletion: Deletion = deletions.get(name.id ?? "") ?? { status: "not_found" };
+    const { id } = name;
+    const deletion: Deletion = deletions.get(id ?? "") ?? { status: "not_found" };
     const { status, external_id = name.external_id, error = null } = deletion;
-    const isAgain = status === "deleted" && deleted.size === deleted.add(name.id ?? "").size;
-    return { ...name, external_id, status: isAgain ? "unchanged" : status, error };
+    if (status !== "deleted" || id === null) return { ...name, external_id, status, error };
+    const isRepeated = deleted.has(id);
+    deleted.add(id);
+    return { ...name, external_id, status: isRepeated ? "unchanged" : status, error };
   });
 }
 
-/** A result without an `external_id` that the request hasn't named. */
+/** A result without the `external_id`, unless the request contained it. */
 export function withoutFoundName(result: DeletedItem, { external_ids: sent }: NamesInput): DeletedItem {
   return sent === undefined ? { ...result, external_id: null } : result;
 }

@@ -11,9 +11,9 @@ export interface ItemInput {
   readonly row?: number;
 }
 
-/** Why an input could not be applied. */
+/** Why an input couldn't be applied. */
 interface ItemError {
-  /** The problem with its place in the input. */
+  /** The problem with its location in the input. */
   readonly message: string;
   readonly problem: Problem;
   readonly permanent: boolean;
@@ -23,28 +23,28 @@ interface ItemError {
 export interface ItemResult {
   readonly id: string;
   readonly outcome: RowOutcome;
-  /** The item after this input; null if the input could not be applied. */
+  /** The item after this input; null if the input couldn't be applied. */
   readonly item: WorkItem | null;
-  /** Whether its job has applied the whole input before, as its item and events remember. */
+  /** Whether its item and events remember that its job has applied the whole input before. */
   readonly recognized: boolean;
-  /** Set if the outcome is `error`. If it is temporary (throttling, conflict, time), the input may succeed later. */
+  /** Set if the outcome is `error`. After a temporary one (throttling, conflict, time), the input may succeed later. */
   readonly error: ItemError | null;
 }
 
-/** The error of an input that makes its plan throw. */
+/** The error of an input whose plan throws. */
 export const CANNOT_BE_APPLIED: Problem = { path: [], code: "invalid", message: "it cannot be applied" };
 
-/** What an input meets whose item is deleted between its write and that of an event. */
+/** The error of an input whose item is deleted before one of its events is written. */
 const ORPHANED: FailedWrite = { error: "the work item was deleted meanwhile; send it again", permanent: false };
 
-/** A write that was not carried out. */
+/** A write that wasn't carried out. */
 export type FailedWrite = Extract<WriteResult<unknown>, { error: string }>;
 
 /** An input on its way to its result. The item is written first, then its events. */
 export class PendingInput {
   readonly id: string;
   readonly input: WorkItemInput;
-  /** Number of its CSV row; 0 if it does not come from a file. */
+  /** Number of its CSV row; 0 if it doesn't come from a file. */
   readonly row: number;
   #outcome: RowOutcome = "error";
   #item: WorkItem | null = null;
@@ -72,7 +72,7 @@ export class PendingInput {
     };
   }
 
-  /** Takes over what became of its item. @param recognized whether its job has applied it to the item before */
+  /** Records the plan of its item. @param recognized whether its job has applied it to the item before */
   takeItem(plan: ItemPlan, recognized: boolean): void {
     this.#recognized = recognized;
     if (plan.outcome === "error") {
@@ -83,7 +83,7 @@ export class PendingInput {
     }
   }
 
-  /** Takes over what became of one of its events. @param recognized whether its job has applied it to the event before */
+  /** Records the outcome of one of its events. @param recognized whether its job has applied it to the event before */
   takeEvent(outcome: RowOutcome | "orphaned", recognized: boolean): void {
     if (recognized) this.#recognized = true;
     if (outcome === "orphaned") return this.failWrite(["events"], ORPHANED);
@@ -99,7 +99,7 @@ export class PendingInput {
     this.#setError({ message, problem, permanent: true });
   }
 
-  /** Fails because a write was not carried out. @param path of what it would have written, in the input */
+  /** Fails because a write wasn't carried out. @param path of what it would have written, in the input */
   failWrite(path: Problem["path"], { error, permanent, cause }: FailedWrite): void {
     const code = cause === undefined ? "too_big" : "invalid";
     this.#setError({

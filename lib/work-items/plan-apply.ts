@@ -5,14 +5,14 @@ import { createMerge, initialFields } from "./field-definition.ts";
 import type { Changes, EventInput, WorkItem, WorkItemEvent } from "./work-item.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS, type WorkItemStatus } from "./work-item-fields.ts";
 
-/** The only problem that the merge can cause. It is constant, so that a CSV row fails alike when it is applied again. */
+/** The only problem that a merge can cause. It is constant, so that a CSV row that is applied again fails in the same way. */
 export const TOO_LARGE_AFTER_MERGE: Problem = {
   path: ["custom_attributes"],
   code: "too_big",
   message: `must be at most ${CUSTOM_ATTRIBUTES_MAX_BYTES} bytes of JSON after the merge`,
 };
 
-/** The effect of an input on the stored item. `next` is the item afterwards, also if it is unchanged. */
+/** The effect of an input on the stored item. `next` is the item afterwards, even if it is unchanged. */
 export type ItemPlan =
   | { readonly outcome: "created" | "updated" | "unchanged" | "restored"; readonly next: WorkItem }
   | { readonly outcome: "error"; readonly error: Problem };
@@ -22,14 +22,14 @@ const INITIAL_EVENT = initialFields(EVENT_FIELDS);
 const mergeItemFields = createMerge(WORK_ITEM_FIELDS);
 const mergeEventFields = createMerge(EVENT_FIELDS);
 
-/** The status if the input has none: it changes only when `completed_at` is set or cleared. */
+/** The status if the input has none. It changes only when `completed_at` is set or cleared. */
 function followCompletion({ status, completed_at: before }: WorkItem, after: string | null): WorkItemStatus {
   if (before === null && after !== null) return status === "cancelled" ? status : "completed";
   if (before !== null && after === null) return status === "completed" ? "in_progress" : status;
   return status;
 }
 
-/** @param text JSON of an object @returns the same text if it has none of the keys */
+/** @param text JSON of an object. @returns the same text if it has none of the keys */
 function withoutKeys(text: string, keys: readonly string[]): string {
   const attributes = parseJsonObject(text);
   const removed = keys.filter((key) => Object.hasOwn(attributes, key));
@@ -57,7 +57,7 @@ function newItem(externalId: string, now: string): WorkItem {
   };
 }
 
-/** Whether custom attributes change, and are too large afterwards. */
+/** Whether custom attributes change and become too large. */
 export function outgrows(before: string, after: string): boolean {
   return before !== after && Buffer.byteLength(after) > CUSTOM_ATTRIBUTES_MAX_BYTES;
 }
@@ -67,9 +67,9 @@ function differs<T extends object>(a: T, b: T): boolean {
 }
 
 /**
- * Plans the effect of an input on the stored item, for batch, CSV, create, PATCH and dry runs.
+ * Plans the effect of an input on the stored item, for batches, CSV, create, PATCH and dry runs.
  * @param stored the item, which may be soft-deleted; null if no item has the external_id
- * @param now ISO 8601 UTC; the new `updated_at` if the item changes
+ * @param now ISO 8601 in UTC; the new `updated_at` if the item changes
  */
 export function planApply(stored: WorkItem | null, externalId: string, input: Changes, now: string): ItemPlan {
   if (stored === null) return { outcome: "created", next: mergeItem(newItem(externalId, now), input) };
@@ -88,7 +88,7 @@ export interface EventPlan {
 
 /**
  * Plans the creation of an event, or the merge of the given fields into the stored one; `null` clears a field.
- * @param inputs all inputs of one call for the event, in order; the outcome is their effect together
+ * @param inputs all inputs of one call for the event, in order; the outcome is their combined effect
  */
 export function planEvent(stored: WorkItemEvent | null, inputs: readonly EventInput[], now: string): EventPlan {
   const base = stored ?? { external_id: inputs[0]?.external_id ?? "", ...INITIAL_EVENT, created_at: now };

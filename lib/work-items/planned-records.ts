@@ -11,25 +11,25 @@ import type { Import, Undoable } from "./undo/layers.ts";
 import type { WorkItem } from "./work-item.ts";
 import { attributesOf, itemIdOf } from "./work-item-record.ts";
 
-/** The records of items and events that inputs are planned on and written to. */
+/** The records of items and events that plans read and write. */
 export interface ItemRecords {
   /** Reads the records for items and events. @returns those that exist, by `keyText` of their own keys */
   readonly read: (keys: readonly RecordKey[]) => Promise<ReadonlyMap<string, StoredRecord>>;
   /** Key of the record for an item or event. */
   readonly keyOf: (key: RecordKey) => RecordKey;
-  /** What an item or event is planned on as long as it has no such record. @param key of the item or event */
+  /** The record to plan on while there is none with `keyOf`. @param key of the item or event */
   readonly baseOf: (key: RecordKey) => StoredRecord | undefined;
   /** The attributes that store an item. */
   readonly ofItem: (id: string, item: WorkItem) => Attributes;
   /** Attributes of every record. */
   readonly common: () => Attributes;
-  /** The attribute with the layers of a record after a write, as `layersAfter` has it. */
+  /** As `layersAfter`. */
   readonly layers: (stored: StoredRecord | undefined, before: Undoable | null, next: Undoable) => Attributes;
-  /** What is written to an item with one of its events, as `writeWithEvent` has it. */
+  /** As `writeWithEvent`. */
   readonly withEvent: (owner: StoredRecord | undefined) => RecordWrite | undefined;
 }
 
-/** The records of the items and events themselves. @param job the import that writes them; undefined for anyone else */
+/** The records of the items and events themselves. @param job the import that writes them; undefined for other writers */
 export function createStoredRecords(
   store: RecordStore,
   organization: Organization,
@@ -47,10 +47,10 @@ export function createStoredRecords(
   };
 }
 
-/** How long the records of a dry run are kept after their last change: as long as its job may wait for the store. */
+/** How long a dry run's records are kept after their last change: as long as its job may wait for the store. */
 const PLANNED_SECONDS = 86_400;
 
-/** Partitions of a dry run's records: few enough to be read for every job, and several, since one takes 1,000 writes a second. */
+/** Partitions of a dry run's records. Few can be read for every job; one alone would take only 1,000 writes a second. */
 const PLAN_PARTITIONS = 8;
 
 function planPartition(organization: string, job: string, number: number): string {
@@ -62,7 +62,7 @@ export function planPartitions(organization: string, job: string): string[] {
   return Array.from({ length: PLAN_PARTITIONS }, (_, number) => planPartition(organization, job, number));
 }
 
-/** Key of the record that a dry run keeps for an item or event. @param job id of the upload job */
+/** Key of a dry run's record of an item or event. @param job id of the upload job */
 export function planKeyOf(organization: string, job: string, key: RecordKey): RecordKey {
   const item = itemIdOf(key);
   return {
@@ -73,7 +73,7 @@ export function planKeyOf(organization: string, job: string, key: RecordKey): Re
 
 /**
  * The records that the dry run of a file keeps beside the items and events: what each would be after the rows so far.
- * They are in no list, and expire by themselves.
+ * They aren't in any list, and they expire.
  * @param job id of the upload job
  */
 export function createPlannedRecords(

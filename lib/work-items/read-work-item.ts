@@ -28,12 +28,12 @@ export interface ItemWithEvents {
   readonly eventsAfter: string | undefined;
 }
 
-/** Whether an item and its events are as the write that made all of them left them. */
+/** Whether one write made the item and its events, and nothing has changed them since. */
 function isUntouched(item: StoredRecord | undefined, events: readonly AttributeValues[]): boolean {
   return item?.version === 1 && events.every(({ writes }) => writes?.S === item.writes);
 }
 
-/** The item in a record. @throws NotFoundError if it does not exist or is deleted */
+/** The item in a record. @throws NotFoundError if it doesn't exist or is deleted */
 export function assertVisible(record: StoredRecord | undefined): WorkItem {
   const item = workItemFrom(record);
   if (item === null || item.deleted_at !== null) throw new NotFoundError("work item not found");
@@ -52,7 +52,7 @@ function recordFrom(item: AttributeValues): StoredRecord {
 function isEvent(item: AttributeValues): boolean {
   return sortKeyOf(item).startsWith(EVENT_SORT_KEY_PREFIX);
 }
-/** Damaged events are left out: an item can be read without them. */
+/** Damaged events are left out, so that the item can still be read. */
 function eventsIn(items: readonly AttributeValues[], runtime: Pick<RuntimeWith<never>, "log">): KeyedEvent[] {
   const onDamaged = logDamaged(runtime);
   return items
@@ -60,14 +60,14 @@ function eventsIn(items: readonly AttributeValues[], runtime: Pick<RuntimeWith<n
     .flatMap((item) => unlessDamaged(() => keyedEventFrom(recordFrom(item)), onDamaged) ?? []);
 }
 
-/** The sort key after which unread events begin, from the one at which a query stopped. */
+/** The sort key after which unread events begin. @param stoppedAt the one at which a query stopped */
 function lastEventKey(stoppedAt: string | undefined): string | undefined {
   return stoppedAt !== undefined && stoppedAt < EVENT_SORT_KEY_PREFIX ? EVENT_SORT_KEY_PREFIX : stoppedAt;
 }
 
 /**
- * Reads an item and as many of its events as one strongly consistent Query returns (1 MB): nearly always all of them.
- * The item's sort key is lower than those of its events. Records of other kinds in its partition are left out.
+ * Reads an item and as many of its events as one strongly consistent Query returns (1 MB), which is nearly always all of
+ * them. Records of other kinds in its partition are left out.
  */
 export function createReadItemPage(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment } = runtime;
@@ -87,7 +87,7 @@ export function createReadItemPage(runtime: RuntimeWith<"workItems">) {
     const item = Items.find((one) => sortKeyOf(one) === ITEM_SORT_KEY);
     const record = item && recordFrom(item);
     return {
-      /** The item's record, which may be soft-deleted; undefined if it does not exist. */
+      /** The item's record, which may be soft-deleted; undefined if it doesn't exist. */
       record,
       isUntouched: isUntouched(record, Items.filter(isEvent)),
       events: eventsIn(Items, runtime),
@@ -97,8 +97,8 @@ export function createReadItemPage(runtime: RuntimeWith<"workItems">) {
 }
 
 /**
- * Reads an item with its events, and whether those that were read are as the write that made all of them left them.
- * @throws NotFoundError if it does not exist or is deleted
+ * Reads an item with its events, and whether they are unchanged since one write made them all.
+ * @throws NotFoundError if it doesn't exist or is deleted
  */
 export function createGetWorkItem(runtime: RuntimeWith<"workItems">) {
   const readItemPage = createReadItemPage(runtime);
@@ -112,7 +112,7 @@ export function createGetWorkItem(runtime: RuntimeWith<"workItems">) {
 export function createListWorkItemEvents(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment } = runtime;
   const records = createRecordStore(runtime);
-  /** @param after sort key of the last event of the page before */
+  /** @param after sort key of the last event on the previous page */
   return async (
     organization: string,
     id: string,

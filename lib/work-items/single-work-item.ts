@@ -7,11 +7,7 @@ import { toEventResponse, toWorkItemResponse } from "./work-item-response.ts";
 
 /** Scope of the cursors in one item's list of events. */
 export function eventsScope(organization: Organization, itemId: string) {
-  return {
-    organization,
-    list: `work_items/${itemId}/events`,
-    filters: {},
-  };
+  return { organization, list: `work_items/${itemId}/events`, filters: {} };
 }
 
 function sortTextOf({ occurred_at: at, created_at: created, id }: WorkItemEventResponse): string {
@@ -20,7 +16,7 @@ function sortTextOf({ occurred_at: at, created_at: created, id }: WorkItemEventR
 
 /**
  * The response of get, create and update. Events are sorted by `occurred_at`, then `created_at`; those without
- * `occurred_at` come last. If not all events fit, `meta.events.next` is the cursor for the others.
+ * `occurred_at` come last. If not all of them fit, `meta.events.next` is the cursor for the rest.
  */
 export function respondWithWorkItem(organization: Organization, found: ItemWithEvents, countFitting: CountFitting) {
   const data = toWorkItemResponse(found.id, found.item);

@@ -29,18 +29,18 @@ const TRANSACTION_MAX_BYTES = 4_000_000;
 const RECORD_OVERHEAD_BYTES = 400;
 const WITHIN_MS = 20_000;
 
-/** The `Idempotency-Key` of a create request, and what it was sent with. */
+/** The `Idempotency-Key` of a create request, and the request's body. */
 export interface CreateKey {
   readonly key: string;
   readonly content: WorkItemInput;
 }
-/** A created item. One that an earlier request made is as it is now. */
+/** A created item; if an earlier request created it, as it is now. */
 export type CreatedWorkItem = ItemWithEvents & {
   readonly outcome: "created" | "unchanged";
-  /** Whether the item and its events are as the request left them that made them. */
+  /** Whether the item and its events are unchanged since they were created. */
   readonly isUntouched: boolean;
 };
-/** The hashes of both, which are stored with the created item. */
+/** Hashes of key and body, which are stored with the created item. */
 const storedCreateKeySchema = z.object({ key: z.string(), body: z.string() });
 
 function hashesOf({ key, content }: CreateKey): z.output<typeof storedCreateKeySchema> {
@@ -70,8 +70,8 @@ function takenBy({ deleted_at: deletedAt }: WorkItem): ExternalIdTakenError {
   );
 }
 
-/** Whether a create request with this key has made the item. @throws IdempotencyKeyReusedError if its body was different */
-function isMadeBy(createKey: CreateKey | undefined, record: StoredRecord): boolean {
+/** Whether a request with this key created the item. @throws IdempotencyKeyReusedError if its body was different */
+function wasCreatedBy(createKey: CreateKey | undefined, record: StoredRecord): boolean {
   const { data: stored } = storedCreateKeySchema.safeParse(record["create_key"]);
   const sent = createKey && hashesOf(createKey);
   if (sent === undefined || stored?.key !== sent.key) return false;
@@ -80,8 +80,8 @@ function isMadeBy(createKey: CreateKey | undefined, record: StoredRecord): boole
 }
 
 /**
- * Creates an item: alone by a put, with its events in one transaction, so that a failed create leaves nothing behind. A
- * repeated request with the same `createKey` returns the current item.
+ * Creates an item. With events it is one transaction, so that a failed create leaves nothing behind. A repeated request
+ * with the same `createKey` returns the current item.
  * @throws ExternalIdTakenError, InvalidInputError (too large, or the key was used with another body), StoreBusyError
  */
 export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
@@ -90,7 +90,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
   const records = createRecordStore(runtime);
   const getWorkItem = createGetWorkItem(runtime);
 
-  /** @returns false if only the table can show whether the item was created */
+  /** @returns false if the record must be read to find out whether the item was created */
   const write = async (item: Attributes, events: readonly Attributes[]): Promise<boolean> => {
     const condition = `attribute_not_exists(${PARTITION_KEY})`;
     const put = { TableName: table, Item: withoutNulls(item), ConditionExpression: condition };
@@ -135,7 +135,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
       if (resultOfAttempt(attempt, record) === "written") return created;
       if (record !== undefined) {
         const known = workItemFrom(record);
-        if (known !== null && !(isMadeBy(createKey, record) && known.deleted_at === null)) throw takenBy(known);
+        if (known !== null && !(wasCreatedBy(createKey, record) && known.deleted_at === null)) throw takenBy(known);
         return { ...(await getWorkItem(organization.id, id)), outcome: "unchanged" } as const;
       }
       return undefined;

@@ -1,7 +1,7 @@
 import { fields, type StoredFields } from "./field-definition.ts";
 import { KINDS } from "./field-kinds.ts";
 
-/** A new item has it unless a time of completion is given. */
+/** Status of a new item without `completed_at`. */
 const INITIAL_STATUS = "pending";
 
 /** Fields of a work item that callers set. */

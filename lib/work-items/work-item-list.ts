@@ -48,8 +48,8 @@ export const ATTRIBUTES_READ = ["pk", "sk", ...Object.keys(storedWorkItemSchema.
 type NoneBesides<Applied, Declared> = Readonly<Record<Exclude<keyof Declared, keyof Applied>, never>>;
 
 /**
- * Lists an organization's work items, newest completion first. The index only gives their order; the items are read
- * from the table.
+ * Lists an organization's work items, newest completion first. The index gives their order; the items are read from the
+ * table.
  * @returns the items, and the cursor of the next page; undefined on the last one
  * @throws InvalidInputError for a cursor of another list
  */

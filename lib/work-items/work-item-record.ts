@@ -19,10 +19,7 @@ export function partitionOf(organization: string, id: string): string {
 
 /** Primary key of an item's record, by id. */
 export function itemKey(organization: string, id: string): RecordKey {
-  return {
-    pk: partitionOf(organization, id),
-    sk: ITEM_SORT_KEY,
-  };
+  return { pk: partitionOf(organization, id), sk: ITEM_SORT_KEY };
 }
 
 /** Primary key of an item's record, by external_id. */
@@ -79,11 +76,7 @@ export type KeyedEvent = RecordKey & WorkItemEvent;
 
 /** Decodes an event's record with its primary key. @throws MalformedRecordError */
 export function keyedEventFrom(record: StoredRecord): KeyedEvent {
-  return {
-    pk: record.pk,
-    sk: record.sk,
-    ...decodeEvent(record),
-  };
+  return { pk: record.pk, sk: record.sk, ...decodeEvent(record) };
 }
 
 /**

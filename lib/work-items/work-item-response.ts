@@ -9,7 +9,7 @@ const showItemFields = createShow(WORK_ITEM_FIELDS);
 const showEventFields = createShow(EVENT_FIELDS);
 
 const NOBODY: Person = { id: null, name: null, email: null, external_id: null, avatar_url: null };
-/** Makes the function that shows a person. @param fields names of the stored values, by those in responses */
+/** Makes the function that shows a person. @param fields names of stored fields, by their names in responses */
 function createPerson<N extends string>(fields: Readonly<Record<string, N>>) {
   const entries = Object.entries(fields);
   return (stored: Readonly<Record<N, string | null>>): Person => {
@@ -26,7 +26,7 @@ function textOf(attributes: JsonObject, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** @throws MalformedRecordError if `custom_attributes` is not the text of a JSON object */
+/** @throws MalformedRecordError if `custom_attributes` isn't a JSON object */
 function showFieldsOf(id: string, item: WorkItem) {
   try {
     return showItemFields(item);

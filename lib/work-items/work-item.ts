@@ -14,7 +14,7 @@ export const EVENTS_PER_BATCH_MAX = 2000;
 const EXTERNAL_ID = "Your ID for the work item, unique in your organization.";
 const EVENT_EXTERNAL_ID = "Your ID for the event, unique in the work item.";
 const OF_ATTRIBUTE = "The custom attribute with this name, if it is a string.";
-/** What the document says of the events of an item. */
+/** What the document says about the order of events. */
 export const SORTED_EVENTS = "Sorted by `occurred_at`, then `created_at`. Events without a time come last.";
 
 /** Input of an event. */
@@ -30,7 +30,7 @@ export type EventInput = z.output<typeof eventInputSchema>;
 /** The most custom attributes that one input removes. */
 const REMOVED_ATTRIBUTES_MAX = 1000;
 
-/** Made once: several schemas have these fields. */
+/** Made once, because several schemas have these fields. */
 const itemInputShape = {
   ...inputShape(WORK_ITEM_FIELDS),
   remove_attributes: boundedArray(z.string(), REMOVED_ATTRIBUTES_MAX, "names")
@@ -67,7 +67,7 @@ export const workItemPatchSchema = z
     description: "Changes to a work item. Fields that you leave out keep their values.",
   });
 
-/** What an input changes, whether by batch, CSV or PATCH. */
+/** What an input of a batch, CSV row or PATCH changes. */
 export type Changes = GivenFields<typeof WORK_ITEM_FIELDS> & {
   /** Names of custom attributes. */
   readonly remove_attributes?: readonly string[] | undefined;
@@ -167,7 +167,7 @@ export const storedWorkItemSchema = z.object({
   deleted_at: storedTimestamp.nullable().default(null),
   qa_score: z.number().nullable().default(null),
 });
-/** A work item as it is stored and as rules change it. */
+/** A work item as it is stored and planned. */
 export type WorkItem = Readonly<z.output<typeof storedWorkItemSchema>>;
 
 /** An event in its record. */
@@ -177,5 +177,5 @@ export const storedEventSchema = z.object({
   created_at: storedTimestamp,
   deleted_at: storedTimestamp.nullable().default(null),
 });
-/** An event as it is stored and as rules change it. */
+/** An event as it is stored and planned. */
 export type WorkItemEvent = Readonly<z.output<typeof storedEventSchema>>;

@@ -11,23 +11,23 @@ import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from
 /** What all writes of a call have in common. */
 export interface WriteContext {
   readonly records: ItemRecords;
-  /** Records of items as they are when events are written, by partition key. Those without layers may be left out. */
+  /** Records of items when their events are written, by partition key. Those without layers may be left out. */
   readonly owners: ReadonlyMap<string, StoredRecord>;
   /** Set if the inputs are rows of an upload. */
   readonly known: KnownRows | undefined;
   readonly now: () => string;
-  /** Gets what code that plans inputs has thrown: a defect, or a damaged record. */
+  /** Reports what a plan has thrown, because of a defect or a damaged record. */
   readonly report: (cause: unknown) => void;
 }
 
-/** An item, and the inputs for it in their order. */
+/** An item, and its inputs in order. */
 export interface ItemGroup {
   readonly id: string;
   readonly key: RecordKey;
   readonly inputs: PendingInput[];
 }
 
-/** The inputs in their order, and grouped by their items. */
+/** The inputs in order, and grouped by their items. */
 export function groupByItem(organization: Organization, inputs: readonly ItemInput[]) {
   const groups = new Map<string, ItemGroup>();
   const pending = inputs.map((each) => {
@@ -41,7 +41,7 @@ export function groupByItem(organization: Organization, inputs: readonly ItemInp
   return { pending, items: [...groups.values()] };
 }
 
-/** The plan of a row that the job has applied before. @param plan makes the row's plan, to find its error again */
+/** The plan of a row that the job has applied before. @param plan plans the row again, to find its error */
 function planAgain(outcome: RowOutcome, item: WorkItem, plan: () => ItemPlan): ItemPlan {
   if (outcome !== "error") return { outcome, next: item };
   const again = plan();
@@ -56,7 +56,7 @@ interface ItemEffect {
   readonly recognized: boolean;
 }
 
-/** Plans the inputs for an item, each based on the result of the one before. */
+/** Plans the inputs for an item, each based on the result of the previous one. */
 function planItem(
   { inputs }: ItemGroup,
   stored: StoredRecord | undefined,
@@ -77,7 +77,7 @@ function planItem(
         return { outcome: "error", error: CANNOT_BE_APPLIED };
       }
     };
-    // An item that the row did not change does not remember it, but its event does.
+    // If the row didn't change the item, only its events remember it.
     const outcome = applied?.outcomeOf(row) ?? (known?.withEvents.has(row) ? "unchanged" : undefined);
     if (before !== null && outcome !== undefined) {
       effects.push({ pending, plan: planAgain(outcome, before, planInput), recognized: true });
@@ -91,7 +91,7 @@ function planItem(
   return { effects, next: current === before ? null : current, applied };
 }
 
-/** The write of an item. Its result is what each input does to it. */
+/** The write of an item. Its result is the effect of each input. */
 export function targetOfItem(group: ItemGroup, context: WriteContext): WriteTarget<ItemEffect[]> {
   const { records } = context;
   return {
@@ -111,7 +111,7 @@ export function targetOfItem(group: ItemGroup, context: WriteContext): WriteTarg
   };
 }
 
-/** An event, and the inputs for it in order, by the work item inputs that they are part of. */
+/** An event, and its inputs in order, by the work item inputs that contain them. */
 export interface EventGroup {
   readonly key: RecordKey;
   readonly inputs: Map<PendingInput, EventInput[]>;
@@ -136,13 +136,13 @@ export function groupEvents(organization: Organization, inputs: readonly Pending
 /** What an input does to one of its events. */
 interface EventEffect {
   readonly pending: PendingInput;
-  /** `orphaned`: the item was deleted after it was written, so that the event isn't. */
+  /** `orphaned`: not written, because the item was deleted after its own write. */
   readonly outcome: RowOutcome | "orphaned";
   /** Whether its job has applied it to the event before. */
   readonly recognized: boolean;
 }
 
-/** The write of an event. Its result is what each input does to it. */
+/** The write of an event. Its result is the effect of each input. */
 export function targetOfEvent(
   group: EventGroup,
   { records, owners, known, now, report }: WriteContext,

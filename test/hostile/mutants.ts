@@ -132,8 +132,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "undo forget": {
     defect: "what an item has forgotten of an import counts as unchanged",
     file: "lib/work-items/undo/plan-undo.ts",
-    text: "const [outcome, reason] = isDropped(undo, job) ?",
-    instead: "const [outcome, reason] = isDropped(undo, job) && false ?",
+    text: "if (isDropped(undo, job)) return",
+    instead: "if (isDropped(undo, job) && false) return",
     foundBy: "test/scenarios/undo.test.ts",
   },
   "undo next": {
@@ -197,7 +197,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "undo limit": {
     defect: "an undo stores attributes that are too large for everyone else",
     file: "lib/work-items/undo/plan-undo.ts",
-    text: "const isTooLarge = leaveTooLarge(stored, back, layers);",
+    text: "const isTooLarge = keepTooLarge(stored, back, layers);",
     instead: "const isTooLarge = false;",
     foundBy: "test/scenarios/undo.test.ts",
   },

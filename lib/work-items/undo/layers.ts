@@ -3,21 +3,22 @@ import { type JsonValue, jsonEquals, parseJson, parseJsonObject } from "../../js
 import { initialFields } from "../field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-item-fields.ts";
 
-/** An import that changes records or is undone. */
+/** An import that changes records, or that is undone. */
 export interface Import {
   /** Id of the job. */
   readonly id: string;
-  /** When the job was created, in milliseconds since the epoch. Always the same for a job: it is compared. */
+  /** When the job was created, in milliseconds since the epoch. It never changes: stored layers are compared by it. */
   readonly createdAt: number;
 }
 
-/** What a field was: nothing, if it wasn't there. */
+/** The earlier value of a field; empty if the field didn't exist. */
 export type Before = readonly [] | readonly [JsonValue];
 
 /**
- * What an import changed in a record: each field with what it was before, or null where someone else has changed it since.
- * Custom attributes count one by one, as `custom_attributes.<name>`. `deleted_at` is there if the import made the record
- * (then it was nothing) or restored it. `events` is there, as null, if others began to use that record by one of its events.
+ * What an import changed in a record: each field with its earlier value, or null if someone else has changed it since. Each
+ * custom attribute is a field, `custom_attributes.<name>`. `deleted_at` is there if the import created the record (then its
+ * earlier value is empty) or restored it. `events` is there, as null, if others then began to use the record through one of
+ * its events.
  */
 export interface Layer {
   job: string;
@@ -25,13 +26,13 @@ export interface Layer {
   fields: Record<string, Before | null>;
 }
 
-/** What the record of an item or event keeps, so that imports can be undone. */
+/** What the record of an item or event keeps so that imports can be undone. */
 export interface UndoLayers {
-  /** In the order in which they were written. A job may have several. */
+  /** In the order in which they were written, the newest on top. A job may have several. */
   readonly layers: readonly Layer[];
-  /** Jobs created until then that have no layer may have had one. 0 if none was dropped. */
+  /** Jobs created until then may have had a layer that was dropped. 0 if none was dropped. */
   readonly droppedUntil: number;
-  /** Whether the record is deleted because the import that made it was undone: the next import makes it again. */
+  /** Whether the record is deleted because the import that created it was undone. The next import creates it again. */
   readonly isUnmade: boolean;
 }
 
@@ -44,53 +45,57 @@ export type Undoable = Values & { readonly deleted_at: string | null };
 
 /** The field that says whether a record is deleted. */
 export const DELETED_AT = "deleted_at";
-/** The name by which a layer says that others began to use its record by an event. */
+/** The name in a layer that says that others began to use its record through an event. */
 export const EVENTS = "events";
 /** The field of custom attributes. */
 export const ATTRIBUTES = "custom_attributes";
-/** Before the names of custom attributes, as in the columns of files. */
+/** Prefix of the names of custom attributes, as in the columns of files. */
 export const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
 const INITIAL: Values = { ...initialFields(WORK_ITEM_FIELDS), ...initialFields(EVENT_FIELDS) };
 
-/** More would make every write of an item that is imported nightly dearer. */
+/** More would make every write of a nightly imported item more expensive. */
 const JOBS_MAX = 3;
-/** With 256 KiB of custom attributes, 48 KB are left for the rest of a record, which DynamoDB limits to 400 KB. */
+/** DynamoDB limits a record to 400 KB. With 256 KiB of custom attributes, this leaves 48 KB for the rest. */
 const LAYERS_MAX_BYTES = 96 * 1024;
-/** An undo begins at most 28 days after its import has ended. */
+/** An undo starts at most 28 days after its import ended. */
 const KEPT_MS = 35 * 86_400_000;
 
-/** A record's values by field; a custom attribute that isn't there has none. */
+/** A record's values by field. */
 export function fieldsOf(record: Undoable): Map<string, JsonValue> {
   const fields = new Map<string, JsonValue>([[DELETED_AT, record.deleted_at]]);
   for (const name of Object.keys(INITIAL)) {
     const value = record[name];
     if (value === undefined) continue;
-    if (name !== ATTRIBUTES) fields.set(name, value);
-    else
-      for (const [key, each] of Object.entries(parseJsonObject(value as string)))
-        fields.set(ATTRIBUTE_PREFIX + key, each);
+    if (name !== ATTRIBUTES) {
+      fields.set(name, value);
+      continue;
+    }
+    for (const [key, each] of Object.entries(parseJsonObject(value as string))) {
+      fields.set(ATTRIBUTE_PREFIX + key, each);
+    }
   }
   return fields;
 }
 
-/** The same of a record that isn't there: what an input that names no field would make of it, but for `deleted_at`. */
+/** The same for a new record: what an input without fields would create, without `deleted_at`. */
 function initialFieldsOf(record: Undoable): Map<string, JsonValue> {
   return new Map(Object.entries(INITIAL).filter(([name]) => name !== ATTRIBUTES && name in record));
 }
 
-/** What a field is, as layers have it. */
+/** The current value of a field, in the form of layers. */
 export function beforeOf(fields: ReadonlyMap<string, JsonValue>, field: string): Before {
   const value = fields.get(field);
   return value === undefined ? [] : [value];
 }
 
-/** The fields that a write changes, with what they were. */
+/** The fields that a write changes, with their earlier values. */
 export function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, Before> {
   const from = before === null ? initialFieldsOf(next) : fieldsOf(before);
   const to = fieldsOf(next);
   const changes = new Map<string, Before>();
   for (const field of new Set([...from.keys(), ...to.keys()])) {
-    const [was, is] = [from.get(field), to.get(field)];
+    const was = from.get(field);
+    const is = to.get(field);
     if (was === undefined || is === undefined || !jsonEquals(was, is)) changes.set(field, beforeOf(from, field));
   }
   return changes;
@@ -106,12 +111,12 @@ function holderOf(layers: readonly Layer[], field: string): Layer | undefined {
   return layers.findLast(({ fields }) => fields[field]);
 }
 
-/** Takes a field out of all layers, for it is someone else's now. Its name stays for the report. */
+/** Removes a field from all layers, because someone else has changed it. Its name stays for the report. */
 export function strike(layers: readonly Layer[], field: string): void {
   for (const { fields } of layers) if (fields[field]) fields[field] = null;
 }
 
-/** Takes what a job has changed out of the layers below: its values stay, so nothing below them can come back. */
+/** Removes what a job has changed from the layers below. The job's values stay, so nothing below can come back. */
 function strikeBelow(layers: readonly Layer[], job: string): void {
   for (const [index, layer] of layers.entries()) {
     if (layer.job !== job) continue;
@@ -119,14 +124,14 @@ function strikeBelow(layers: readonly Layer[], job: string): void {
   }
 }
 
-/** Whether an import made the record with this layer. */
+/** Whether the import of a layer created the record. */
 export function isMaker({ fields }: Layer): boolean {
   return fields[DELETED_AT]?.length === 0;
 }
 
 /**
- * A record that an import made or restored stays if someone else has changed it; one that it made stays whole.
- * @param changed the fields that they changed: their names stay for the report
+ * Keeps a record that an import created or restored, because someone else has changed it. A created record stays whole.
+ * @param changed the fields that were changed: their names stay for the report
  */
 function adopt(layers: Layer[], changed: Iterable<string> = []): void {
   const names = Object.fromEntries([DELETED_AT, ...changed].map((field) => [field, null]));
@@ -141,9 +146,9 @@ function adopt(layers: Layer[], changed: Iterable<string> = []): void {
 }
 
 /**
- * Puts a layer of the job, be it empty, above those of other jobs that made or restored the record: their undo then sees that
- * it is used.
- * @returns whether one was missing
+ * Makes sure that the job has a layer, even an empty one, above the layers of other jobs that created or restored the
+ * record. Their undo then finds that the record is in use.
+ * @returns whether a layer was missing
  */
 function cover(layers: Layer[], { id, createdAt }: Import): boolean {
   const own = layers.findLastIndex(({ job }) => job === id);
@@ -159,15 +164,14 @@ function without({ layers, droppedUntil, isUnmade }: UndoLayers, { job, at }: La
   return { layers: left.filter((each) => each.job !== job), droppedUntil: Math.max(droppedUntil, at), isUnmade };
 }
 
-/** Whether the layers of a job may have been dropped. It then changes the record like any other writer. */
+/** Whether a job's layers may have been dropped. The job then changes the record like any other writer. */
 export function isDropped({ layers, droppedUntil }: UndoLayers, { id, createdAt }: Import): boolean {
   return createdAt <= droppedUntil && layers.every(({ job }) => job !== id);
 }
 
 /**
- * The layers after a write of anyone but an import: what the write changes is no import's any more.
- * `qa_score` doesn't count.
- * @param before null if the write makes the record
+ * The layers after a write that isn't an import's. Imports can no longer take back what it changes. `qa_score` is ignored.
+ * @param before null if the write creates the record
  */
 export function afterWrite<T extends Undoable>(undo: UndoLayers, before: T | null, next: T): UndoLayers {
   if (undo === NO_LAYERS) return undo;
@@ -182,7 +186,7 @@ export function afterWrite<T extends Undoable>(undo: UndoLayers, before: T | nul
 
 /**
  * The layers after a write of an import.
- * @param before null if the write makes the record
+ * @param before null if the write creates the record
  */
 export function afterImport<T extends Undoable>(undo: UndoLayers, before: T | null, next: T, job: Import): UndoLayers {
   if (isDropped(undo, job)) return afterWrite(undo, before, next);
@@ -200,9 +204,9 @@ export function afterImport<T extends Undoable>(undo: UndoLayers, before: T | nu
 }
 
 /**
- * The layers of an item when one of its events changes. If they differ, the item must be written before the event, so
- * that an undo of the import that made or restored it sees that it is used.
- * @param job the import that changes the event; undefined for anyone else
+ * The layers of an item when one of its events changes. If they differ, the item must be written before the event. An undo
+ * of the import that created or restored the item then finds that it is in use.
+ * @param job the import that changes the event; undefined for other writers
  * @returns `undo` itself if the item needn't be written
  */
 export function beforeEvent(undo: UndoLayers, job?: Import): UndoLayers {
@@ -213,15 +217,12 @@ export function beforeEvent(undo: UndoLayers, job?: Import): UndoLayers {
   return { ...undo, layers };
 }
 
-/** Drops all layers, for example those that hold the address of a person who is erased. */
+/** Drops all layers, for example because they contain the address of a person who is erased. */
 export function withoutLayers(undo: UndoLayers): UndoLayers {
   return undo.layers.reduce(without, undo);
 }
 
-/**
- * What the layer that made the record needn't spell out: every field that isn't as in a new record once the layers
- * above are taken away.
- */
+/** What the layer that created the record needn't list: every field that differs from a new record below the layers above. */
 function impliedBy(layers: readonly Layer[], maker: number, record: Undoable): ReadonlyMap<string, Before> {
   const left = fieldsOf(record);
   for (const { fields } of layers.slice(maker + 1).toReversed()) {
@@ -274,14 +275,14 @@ export function undoLayersOf(stored: z.output<typeof storedLayersSchema> | null,
   return { layers, droppedUntil: stored.dropped_until, isUnmade: stored.unmade };
 }
 
-/** The same attribute of a record that an import makes, without a look at its fields: nearly all that imports write. */
+/** The same attribute for a record that an import creates, made without its fields. Nearly all writes of imports use it. */
 export function storedLayersOfMade({ id, createdAt }: Import): string {
   return JSON.stringify({ layers: [[id, createdAt, { [DELETED_AT]: [] }]] });
 }
 
 /**
- * The attribute that stores the layers of a record. Where there are too many or they are too large, the lowest job's are
- * dropped, so that a record can always be written. So are those of imports too old to be undone.
+ * The attribute that stores the layers of a record. If there are too many or they are too large, those of the lowest job are
+ * dropped, so that a record can always be written. Layers of imports that are too old to be undone are dropped too.
  * @param record as it will be stored
  * @param now milliseconds since the epoch
  * @returns null if there is nothing to store

@@ -20,15 +20,16 @@ import {
 } from "./layers.ts";
 
 /**
- * Why something of a record stays. `changed`: others have changed it since. `in_use`: the import made or restored the record,
- * and others have changed it since; `in_use_by_event`: only its events. `forgotten`: what the import changed isn't known any
- * more. `too_large`: with it, the custom attributes would be too large.
+ * Why something in a record stays. `changed`: others have changed it since. `in_use`: the import created or restored the
+ * record, and others have changed it since; `in_use_by_event`: they changed only its events. `forgotten`: what the import
+ * changed is no longer known. `too_large`: put back, the custom attributes would be too large.
  */
 export type KeptReason = "changed" | "in_use" | "in_use_by_event" | "forgotten" | "too_large";
 
 /**
- * What an undo does to a record. `deleted`: the import made it. `undone`: all that the import changed is as it was. `partly`,
- * `kept`: some of it, or all, stays. `dropped`: what it changed, if anything, isn't known any more. `unchanged`: nothing differs.
+ * What an undo does to a record. `deleted`: the import created it. `undone`: everything that the import changed is as it was.
+ * `partly`, `kept`: some or all of it stays. `dropped`: what it changed, if anything, is no longer known. `unchanged`: nothing
+ * differs.
  */
 export type UndoOutcome = "deleted" | "undone" | "partly" | "kept" | "dropped" | "unchanged";
 
@@ -36,18 +37,18 @@ export type UndoOutcome = "deleted" | "undone" | "partly" | "kept" | "dropped" |
 export interface UndoPlan<T> {
   readonly outcome: UndoOutcome;
   readonly next: T;
-  /** The layers afterwards, or `undo` itself if the job has none. They must be stored whatever the outcome. */
+  /** The layers afterwards, or `undo` itself if the job has none. They must be stored with every outcome. */
   readonly undo: UndoLayers;
   /**
-   * Fields that the import changed and that stay, with their values. Of a record that it made or restored and that someone else
-   * uses: `deleted_at`, and the fields by which they began to use it.
+   * Fields that the import changed and that stay, with their values. If it created or restored a record that others now use:
+   * `deleted_at`, and the fields that they changed.
    */
   readonly kept: ReadonlyMap<string, Before>;
   /** Set if something stays. */
   readonly reason: KeptReason | undefined;
 }
 
-/** Puts values back as they were, without the rules that derive one from another. */
+/** Puts earlier values back, without the rules that derive one field from another. */
 function putBack<T extends Undoable>(record: T, back: ReadonlyMap<string, Before>, now: string): T {
   const values: Record<string, JsonValue> = { ...record };
   const attributes = new Map<string, JsonValue>(
@@ -69,11 +70,11 @@ function putBack<T extends Undoable>(record: T, back: ReadonlyMap<string, Before
 }
 
 /**
- * Lets custom attributes stay if they would be too large as they were. No import can take them back any more.
- * @param back what goes back; loses those attributes
- * @returns whether there were any
+ * Keeps custom attributes if they would be too large once they are put back. No import can take them back later.
+ * @param back the earlier values to put back; these attributes are removed from it
+ * @returns whether they would be too large
  */
-function leaveTooLarge(stored: Undoable, back: Map<string, Before>, layers: readonly Layer[]): boolean {
+function keepTooLarge(stored: Undoable, back: Map<string, Before>, layers: readonly Layer[]): boolean {
   const attributesOf = (record: Undoable): string => (record[ATTRIBUTES] as string | undefined) ?? "";
   if (!outgrows(attributesOf(stored), attributesOf(putBack(stored, back, "")))) return false;
   for (const [field, before] of back) {
@@ -84,7 +85,7 @@ function leaveTooLarge(stored: Undoable, back: Map<string, Before>, layers: read
   return true;
 }
 
-/** The values of some fields of a record, as `kept` has them. */
+/** The values of some fields of a record, in the form of `kept`. */
 export function valuesOf(record: Undoable, names: readonly string[]): ReadonlyMap<string, Before> {
   const fields = fieldsOf(record);
   return new Map(names.map((name) => [name, beforeOf(fields, name)]));
@@ -100,16 +101,23 @@ function reasonOf(
   return isTooLarge ? "too_large" : "changed";
 }
 
+function outcomeOf(isChanged: boolean, isKept: boolean, isUnmade: boolean): UndoOutcome {
+  if (!isChanged) return isKept ? "kept" : "unchanged";
+  if (isKept) return "partly";
+  return isUnmade ? "deleted" : "undone";
+}
+
 /**
- * Plans the undo of an import in a record. What the import set and no one has changed since goes back to what it was.
- * @param now ISO 8601 UTC; the `deleted_at` of a record that the import made
+ * Plans the undo of an import in a record. What the import set gets its earlier value, unless someone has changed it since.
+ * @param now ISO 8601 in UTC; the `deleted_at` of a record that the import created
  */
 export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: Import, now: string): UndoPlan<T> {
   const layers = copyOf(undo.layers);
   const own = layers.filter((layer) => layer.job === job.id);
   if (own.length === 0) {
-    const [outcome, reason] = isDropped(undo, job) ? (["dropped", "forgotten"] as const) : (["unchanged"] as const);
-    return { outcome, next: stored, undo, kept: new Map(), reason };
+    const same = { next: stored, undo, kept: new Map<string, Before>() };
+    if (isDropped(undo, job)) return { ...same, outcome: "dropped", reason: "forgotten" };
+    return { ...same, outcome: "unchanged", reason: undefined };
   }
   const changed = new Set(own.flatMap(({ fields }) => Object.keys(fields)));
   const made = layers.findLastIndex((layer) => layer.job === job.id && layer.fields[DELETED_AT]);
@@ -117,7 +125,7 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
   const heirsFields = Object.keys(heir?.fields ?? {}).filter((field) => field !== EVENTS);
   const isUsedByEvent = changed.delete(EVENTS) || (heir !== undefined && heirsFields.length === 0);
   if (heir && isMaker(layers[made]!)) {
-    // Another import uses the record. It is as if that import had made it.
+    // Another import uses the record. From now on, it counts as created by that import.
     for (const layer of own) {
       Object.assign(layer, { job: heir.job, at: heir.at });
       layer.fields = Object.fromEntries(Object.entries(layer.fields).filter(([, before]) => before));
@@ -142,7 +150,7 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
       else back.set(field, before);
     }
   }
-  const isTooLarge = leaveTooLarge(stored, back, layers);
+  const isTooLarge = keepTooLarge(stored, back, layers);
   const next = putBack(stored, back, now);
   const left = fieldsOf(next);
   const kept = new Map<string, Before>();
@@ -152,9 +160,8 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
   const isChanged = changesOf(stored, next).size > 0;
   const isEmpty = [...changesOf(null, next).keys()].every((field) => field === DELETED_AT);
   const isUnmade = back.get(DELETED_AT)?.length === 0;
-  const goneOrBack = isUnmade ? "deleted" : "undone";
   return {
-    outcome: kept.size === 0 ? (isChanged ? goneOrBack : "unchanged") : isChanged ? "partly" : "kept",
+    outcome: outcomeOf(isChanged, kept.size > 0, isUnmade),
     next,
     undo: {
       layers: layers.filter((layer) => layer.job !== job.id),

@@ -30,7 +30,7 @@ import { hasLayers, layersIn } from "./undo.ts";
 const CONCURRENT_ITEMS = 8;
 /** Events that are planned and written together. */
 const EVENTS_AT_ONCE = 100;
-/** What was done names fields in this many bytes of JSON at most, so that it fits beside the largest item. */
+/** A record names the kept fields in at most this many bytes of JSON, so that they fit beside the largest item. */
 const NAMES_MAX_BYTES = 8 * 1024;
 
 /** A field that the import changed and that stays. */
@@ -41,14 +41,14 @@ export interface KeptField {
   readonly now: JsonValue;
 }
 
-/** What an undo does to a record: to an item or to an event. */
+/** The effect of an undo on the record of an item or event. */
 interface Effect {
   readonly outcome: UndoOutcome;
   readonly reason: KeptReason | undefined;
   readonly kept: readonly KeptField[];
-  /** Whether its job has undone the record before. */
+  /** Whether the undo's job has undone the record before. */
   readonly isDone: boolean;
-  /** Whether it is still to be written. */
+  /** Whether the record must still be written. */
   readonly isOpen: boolean;
 }
 const NO_EFFECT: Effect = { outcome: "unchanged", reason: undefined, kept: [], isDone: false, isOpen: false };
@@ -60,16 +60,16 @@ export interface UndoInput {
   readonly events: readonly string[];
 }
 
-/** The outcome of a row: that of its item and its own events together. */
+/** The outcome of a row: the combined outcome of its item and its own events. */
 export interface UndoResult {
   readonly id: string;
   readonly outcome: UndoOutcome | "error";
   /** Why something stays, if anything does. */
   readonly reason: KeptReason | undefined;
   readonly kept: readonly KeptField[];
-  /** Whether the job has undone all of it before, as the record says. */
+  /** Whether the records remember that the job has undone the whole row before. */
   readonly recognized: boolean;
-  /** Whether it may succeed later. Only of errors. */
+  /** Whether an error may be followed by success later. */
   readonly isTemporary: boolean;
 }
 
@@ -83,7 +83,7 @@ export interface UndoOptions extends Pick<OptimisticWriteOptions, "deadline" | "
   readonly source: Pick<RowSource, "job" | "findEnded">;
 }
 
-/** What a record remembers of an undo, until its job has ended. */
+/** What a record remembers about an undo until the undo's job has ended. */
 interface DoneUndo {
   readonly outcome: UndoOutcome;
   readonly reason: KeptReason | undefined;
@@ -100,7 +100,7 @@ const CODES: Readonly<Record<UndoOutcome, string>> = {
 };
 const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code, outcome as UndoOutcome]));
 
-/** What was done as text: the code of the outcome and, if something stays, JSON in base64url with the reason and the names. */
+/** As text: the code of the outcome and, if something stays, JSON in base64url with the reason and the names. */
 function formatDone({ outcome, reason, names }: DoneUndo): string {
   if (reason === undefined) return CODES[outcome];
   return `${CODES[outcome]}=${Buffer.from(JSON.stringify([reason, ...names])).toString("base64url")}`;
@@ -115,22 +115,29 @@ function doneUndoIn(record: Attributes, job: string): DoneUndo | undefined {
   return { outcome: OUTCOMES.get(code) ?? "unchanged", reason, names };
 }
 
-/** As many names as fit. */
+/** The first names, as many as fit. */
 function namesThatFit(names: Iterable<string>): string[] {
+  const fitting: string[] = [];
   let bytes = 0;
-  return [...names].filter((name) => (bytes += Buffer.byteLength(JSON.stringify(name)) + 1) <= NAMES_MAX_BYTES);
+  for (const name of names) {
+    bytes += Buffer.byteLength(JSON.stringify(name)) + 1;
+    if (bytes > NAMES_MAX_BYTES) break;
+    fitting.push(name);
+  }
+  return fitting;
 }
 
-/** The outcome of several records together. */
+/** The combined outcome of several records. */
 function combined(outcomes: readonly UndoOutcome[]): UndoOutcome {
   const has = (outcome: UndoOutcome): boolean => outcomes.includes(outcome);
   const isPutBack = has("deleted") || has("undone");
   if (has("partly") || (isPutBack && (has("kept") || has("dropped")))) return "partly";
   if (isPutBack) return has("deleted") ? "deleted" : "undone";
-  return has("kept") ? "kept" : has("dropped") ? "dropped" : "unchanged";
+  if (has("kept")) return "kept";
+  return has("dropped") ? "dropped" : "unchanged";
 }
 
-/** The item or event in a record, as the rules see it. @throws MalformedRecordError */
+/** The item or event in a record. @throws MalformedRecordError */
 function readRecord(record: StoredRecord) {
   if (record.sk === ITEM_SORT_KEY) {
     const item: Undoable | null = workItemFrom(record);
@@ -140,7 +147,7 @@ function readRecord(record: StoredRecord) {
   return event && { fields: event as Undoable, event: event.external_id };
 }
 
-/** Outcome and reason of an event: only an item is said to be deleted or in use. */
+/** An event's outcome and reason in words for events: only items are `deleted` or `in_use`. */
 function ofEvent({ outcome, reason }: Pick<Effect, "outcome" | "reason">): Pick<Effect, "outcome" | "reason"> {
   return {
     outcome: outcome === "deleted" ? "undone" : outcome,
@@ -149,16 +156,16 @@ function ofEvent({ outcome, reason }: Pick<Effect, "outcome" | "reason">): Pick<
 }
 
 /**
- * Makes the function that undoes an import in the items of rows, as `planUndo` says. Before an item that has a layer of the
- * import, all of its events that have one are undone. A record that has a layer is written once by each undo job,
- * whatever the outcome, and says what was done. Results are in the order of the inputs.
+ * Makes the function that undoes an import in the items of rows, by `planUndo`. An item with a layer of the import is undone
+ * after all of its events with one. Each undo job writes a record with a layer once, with every outcome, and the record
+ * remembers what was done. Results are in the order of the inputs.
  * @throws StoreBusyError if nothing could be read, and errors of `guard`
  */
 export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment, clock, log } = runtime;
   const store = createRecordStore(runtime);
 
-  /** The write of a record. Its result is what the undo does to it. */
+  /** The write of a record. Its result is the effect of the undo. */
   const targetOf = (
     organization: Organization,
     key: RecordKey,
@@ -194,7 +201,7 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
     },
   });
 
-  /** The events of an item that the import has changed, some at a time. */
+  /** Chunks of an item's events that the import has changed. */
   async function* eventsOf({ pk }: RecordKey, undone: Import): AsyncGenerator<StoredRecord[]> {
     const query = {
       TableName: environment.WORK_ITEMS_TABLE,
@@ -205,7 +212,7 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
       ExpressionAttributeValues: { ":pk": pk, ":events": EVENT_SORT_KEY_PREFIX, ":undone": undone.id },
     };
     for await (const { Items = [] } of paginateQuery({ client: dynamodb }, query)) {
-      // A page may have none: whoever waits for the next one may have to renew a claim first.
+      // Even for an empty page, so that the caller can renew its claim before the next one.
       if (Items.length === 0) yield [];
       else yield* chunksOf(Items as StoredRecord[], EVENTS_AT_ONCE);
     }
@@ -223,9 +230,9 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
     });
     const items = new Map(rows.map(({ item }) => [keyText(item), item]));
     const events = new Map(rows.flatMap((row) => row.events.map((key) => [keyText(key), key] as const)));
-    /** Of each record of the rows that was planned. */
+    /** Effects on the records of the rows. */
     const effects = new Map<string, Effect>();
-    /** Items of which a record could not be written, by partition key. */
+    /** Items with a record that couldn't be written, by partition key. */
     const failed = new Map<string, { readonly isTemporary: boolean }>();
 
     const write = async (keys: Iterable<RecordKey>, found: ReadonlyMap<string, StoredRecord>): Promise<void> => {
@@ -233,8 +240,8 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
       const known = await findKnownJobs(source, found.values());
       const targets = open.map((key) => targetOf(organization, key, known, undone));
       const written = await optimisticWrite(store, targets, { clock, deadline, dryRun, guard, known: found });
-      for (const [place, each] of written.entries()) {
-        const key = open[place]!;
+      for (const [index, each] of written.entries()) {
+        const key = open[index]!;
         const text = keyText(key);
         if ("result" in each) {
           if (items.has(text) || events.has(text)) effects.set(text, each.result);

@@ -21,10 +21,10 @@ import { EVENT_WRITES, eventWritesOf, workItemFrom } from "../work-item-record.t
 
 const decode = decoderOf("undo layers", z.object({ undo: storedLayersSchema }));
 
-/** Dropping layers needs no fields. */
+/** A record to drop layers from, for which its fields don't matter. */
 const NOTHING: Undoable = { deleted_at: null };
 
-/** Whether a record has layers. Nearly all that no import has written have none: nothing is parsed for them. */
+/** Whether a record has layers. Checked first, so that nothing is parsed for the many records without. */
 export function hasLayers(record: Attributes | undefined): record is Attributes & { readonly undo: string } {
   return typeof record?.["undo"] === "string";
 }
@@ -35,11 +35,11 @@ export function layersIn(record: Attributes | undefined, fields: Undoable | null
 }
 
 /**
- * The attribute with the layers of a record after a write, which belongs into the same write; none if it stays as it is.
- * @param record as it is stored; undefined if the write makes it
+ * The attribute with the layers of a record after a write, to be included in that write; none if it doesn't change.
+ * @param record as it is stored; undefined if the write creates it
  * @param before the item or event in it
  * @param now milliseconds since the epoch
- * @param job the import that writes; undefined for anyone else
+ * @param job the import that writes; undefined for other writers
  * @throws MalformedRecordError
  */
 export function layersAfter<T extends Undoable>(
@@ -62,10 +62,10 @@ export function layersDropped(record: Attributes | undefined, now: number): Attr
 }
 
 /**
- * What is written to an item in the same transaction as to one of its events, so that an undo of the import that made or restored
- * the item sees that it is used; undefined for nearly all items.
+ * The write of an item in the same transaction as that of one of its events; undefined for nearly all items. With it, an undo
+ * of the import that created or restored the item finds that it is in use.
  * @param owner the item's record
- * @param job the import that writes the event; undefined for anyone else
+ * @param job the import that writes the event; undefined for other writers
  * @throws MalformedRecordError
  */
 export function writeWithEvent(owner: StoredRecord | undefined, now: number, job?: Import): RecordWrite | undefined {
@@ -73,10 +73,7 @@ export function writeWithEvent(owner: StoredRecord | undefined, now: number, job
   const item = workItemFrom(owner);
   const undo = layersIn(owner, item);
   const after = beforeEvent(undo, job);
-  return item === null || after === undo
-    ? undefined
-    : {
-        record: owner,
-        set: { undo: toStoredLayers(after, item, now), [EVENT_WRITES]: eventWritesOf(owner) + 1 },
-      };
+  if (item === null || after === undo) return undefined;
+  const set = { undo: toStoredLayers(after, item, now), [EVENT_WRITES]: eventWritesOf(owner) + 1 };
+  return { record: owner, set };
 }
