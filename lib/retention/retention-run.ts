@@ -115,13 +115,13 @@ export function createEraseExpired(
   const allExpiring = async (): Promise<Expiring[]> => {
     const found: Expiring[] = [];
     for await (const ids of listOrganizationIds(runtime)) {
-      const each = await mapConcurrently(ids, CONCURRENT, (id) =>
+      const ofPage = await mapConcurrently(ids, CONCURRENT, (id) =>
         findExpiring(id).catch((error: unknown) => {
           fail(id, error);
           return [];
         }),
       );
-      found.push(...each.flat());
+      found.push(...ofPage.flat());
     }
     return found;
   };
@@ -148,8 +148,8 @@ export function createEraseExpired(
         return "unclear";
       }
     });
-    const those = (...which: Outcome[]): string[] => ids.filter((_, index) => which.includes(outcomes[index]!));
-    return { those, outage };
+    const idsOf = (...wanted: Outcome[]): string[] => ids.filter((_, index) => wanted.includes(outcomes[index]!));
+    return { idsOf, outage };
   };
   /** @returns what to check again, and whether the organization has more */
   const takeTurn = async (expiring: Expiring) => {
@@ -160,11 +160,12 @@ export function createEraseExpired(
       expiring.next = page.done === true ? [] : page.value;
     }
     const ids = [...new Set([...expiring.next, ...expiring.large])];
-    const { those, outage } = await eraseAll(expiring, ids, clock() + TURN_MS);
-    const erased: Erased = { expiring, ids: those("erased", "unclear"), at: clock() };
+    const { idsOf, outage } = await eraseAll(expiring, ids, clock() + TURN_MS);
+    const erased: Erased = { expiring, ids: idsOf("erased", "unclear"), at: clock() };
     const { large } = expiring;
-    expiring.next = those("not tried").filter((id) => !large.includes(id));
-    expiring.large = [...large.filter((id) => those("not tried").includes(id)), ...those("has more")];
+    const untried = idsOf("not tried");
+    expiring.next = untried.filter((id) => !large.includes(id));
+    expiring.large = [...untried.filter((id) => large.includes(id)), ...idsOf("has more")];
     return { erased, outage, hasMore: !isListed || expiring.large.length > 0 };
   };
 
@@ -173,8 +174,8 @@ export function createEraseExpired(
     const all = await allExpiring();
     const waiting: Erased[] = [];
     const checkAgain = async ({ expiring, ids }: Erased): Promise<void> => {
-      const { those, outage } = await eraseAll(expiring, ids, until);
-      if (those("not tried", "has more").length > 0) unfinished.add(expiring.id);
+      const { idsOf, outage } = await eraseAll(expiring, ids, until);
+      if (idsOf("not tried", "has more").length > 0) unfinished.add(expiring.id);
       if (outage !== undefined) fail(expiring.id, outage);
     };
     for (let active = all; active.length > 0;) {

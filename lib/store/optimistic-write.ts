@@ -212,10 +212,11 @@ export async function optimisticWrite<R>(
     await guard?.(round > 0);
 
     const writeId = newWriteId();
-    const attempts = pending.flatMap((entry) => {
+    const attempts: { readonly entry: Pending<R>; readonly attempt: Attempted<R> }[] = [];
+    for (const entry of pending) {
       const attempt = plan(entry, records.get(keyText(entry.target.key)), isLate, writeId);
-      return attempt === undefined ? [] : [{ entry, attempt }];
-    });
+      if (attempt !== undefined) attempts.push({ entry, attempt });
+    }
     const writes = attempts.map(({ attempt }) => attempt.write);
     const send = round === 0 ? store.write : store.writeNatively;
     const outcomes = await send(writes, async () => guard?.(false));

@@ -156,22 +156,23 @@ function lowerCase(value: unknown): unknown {
 
 /** The filters that compare a field with values, by the field's name. */
 export function fieldFilters<F extends Rows>(rows: F) {
-  return Object.fromEntries(
-    Object.entries(rows).flatMap(([name, { kind, filter: description, filterRepeats }]) => {
-      if (description === undefined) return [];
-      const { ignoresCase = false } = kind;
-      const repeats = filterRepeats === true;
-      const one = () => (ignoresCase ? kind.input().overwrite(lowerCase) : kind.input());
-      const compared = ignoresCase ? lowerCase : (value: unknown) => value;
-      const row: Filter<Readonly<Record<string, unknown>>, z.ZodType> = {
-        parameter: () => (repeats ? repeatedParameter(one()) : one()).meta({ description }),
-        matches: (stored, value) => [value].flat().includes(compared(stored[name])),
-        ignoresCase,
-        repeats,
-      };
-      return [[name, row]];
-    }),
-  ) as { readonly [N in FilterNames<F>]: Filter<StoredFields<F>, z.ZodType<FilterValue<F[N]>>> };
+  const filters: Record<string, Filter<Readonly<Record<string, unknown>>, z.ZodType>> = {};
+  for (const [name, { kind, filter: description, filterRepeats }] of Object.entries(rows)) {
+    if (description === undefined) continue;
+    const { ignoresCase = false } = kind;
+    const repeats = filterRepeats === true;
+    const one = () => (ignoresCase ? kind.input().overwrite(lowerCase) : kind.input());
+    const compared = ignoresCase ? lowerCase : (value: unknown) => value;
+    filters[name] = {
+      parameter: () => (repeats ? repeatedParameter(one()) : one()).meta({ description }),
+      matches: (stored, value) => [value].flat().includes(compared(stored[name])),
+      ignoresCase,
+      repeats,
+    };
+  }
+  return filters as {
+    readonly [N in FilterNames<F>]: Filter<StoredFields<F>, z.ZodType<FilterValue<F[N]>>>;
+  };
 }
 
 /** The initial values of all fields. */

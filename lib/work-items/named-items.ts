@@ -103,7 +103,7 @@ export function namedItems(
 
 /** The distinct ids of items. */
 export function idsOf(items: readonly NamedItem[]): string[] {
-  return [...new Set(items.flatMap(({ id }) => id ?? []))];
+  return [...new Set(items.map(({ id }) => id).filter((id) => id !== null))];
 }
 
 const NOT_FOUND = { status: "not_found", data: null, error: null } as const;

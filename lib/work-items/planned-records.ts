@@ -87,7 +87,7 @@ export function createPlannedRecords(
   return {
     read: async (keys) => {
       const found = await store.read([...keys, ...keys.map(keyOf)]);
-      const planned = keys.map(keyOf).flatMap((key) => found.get(keyText(key)) ?? []);
+      const planned = keys.map((key) => found.get(keyText(keyOf(key)))).filter((record) => record !== undefined);
       for (const key of keys) {
         const record = found.get(keyText(key));
         if (record) stored.set(keyText(key), record);

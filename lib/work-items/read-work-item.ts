@@ -57,7 +57,8 @@ function eventsIn(items: readonly AttributeValues[], runtime: Pick<RuntimeWith<n
   const onDamaged = logDamaged(runtime);
   return items
     .filter(isEvent)
-    .flatMap((item) => unlessDamaged(() => keyedEventFrom(recordFrom(item)), onDamaged) ?? []);
+    .map((item) => unlessDamaged(() => keyedEventFrom(recordFrom(item)), onDamaged))
+    .filter((event) => event !== undefined);
 }
 
 /** The sort key after which unread events begin. @param stoppedAt the one at which a query stopped */

@@ -39,7 +39,7 @@ const reversed = (value: unknown): unknown => {
 };
 const textOf = (value: unknown): string => JSON.stringify(value);
 
-it("is the same for what jsonEquals takes for equal, and for nothing else", () => {
+it("is the same for values that jsonEquals considers equal, and for no others", () => {
   let equal = 0;
   fc.assert(
     fc.property(fc.array(json, { minLength: 2, maxLength: 6 }), (texts) => {

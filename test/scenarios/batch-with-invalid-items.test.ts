@@ -86,12 +86,12 @@ describe("a batch that skips invalid items", () => {
     expect((await apply({ work_items: [item()], on_invalid: "ignore" })).status).toBe(422);
   });
 
-  it("rejects the whole batch by default, names every place, and writes nothing", async () => {
+  it("rejects the whole batch by default, names every location, and writes nothing", async () => {
     const id = fresh();
     const { status, text } = await apply({ work_items: [{ external_id: id }, { agent_email: "x" }, 1] });
     expect(status).toBe(422);
-    for (const place of ["work_items[1].external_id: ", "work_items[1].agent_email: ", "work_items[2]: "]) {
-      expect(text).toContain(place);
+    for (const location of ["work_items[1].external_id: ", "work_items[1].agent_email: ", "work_items[2]: "]) {
+      expect(text).toContain(location);
     }
     expect((await service.call("listWorkItems", { query: { external_id: id } })).body.data).toEqual([]);
   });

@@ -75,7 +75,7 @@ test("a table is restored and swapped in, and readers of the feed end up with wh
   follow(copy, first.records);
   expect([...copy.values()]).toEqual(["damaged", "damaged", "damaged", "damaged"]);
 
-  // The functions get the restored table. Nothing tells the log, so the reader keeps what is no longer true.
+  // The functions get the restored table. The log doesn't notice, so the reader keeps outdated items.
   const swapped = { ...customer, send: createCaller(restored, customer.key) };
   const deliver = await createDelivery(restored);
   await deliver();

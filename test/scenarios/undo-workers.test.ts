@@ -49,7 +49,7 @@ describe("a cancelled job", () => {
   });
 });
 
-it("an undo waits until no worker of its upload can write any more", async () => {
+it("an undo waits until no worker of its upload can still write", async () => {
   const { id } = await uploads.run("external_id\na\n");
   const undo = await uploads.askForUndo(id);
   await uploads.split(undo);

@@ -314,7 +314,7 @@ describe("the undo of an upload", () => {
     expect((await get("one"))!.events.every((event) => event.deleted_at !== undefined)).toBe(true);
   });
 
-  it("keeps what isn't known any more after three later uploads, and says so", async () => {
+  it("keeps what is no longer known after three later uploads, and says so", async () => {
     await apply({ external_id: "a" });
     const ids: string[] = [];
     for (const type of ["1", "2", "3", "4"]) {

@@ -136,7 +136,7 @@ describe("the sweep", () => {
     expect(await uploads.harness.take("split")).toContainEqual(splitMessage(uploads.jobKey(id)));
   });
 
-  it("sends a lost message again within two minutes, also where the message that it sent is lost", async () => {
+  it("sends a lost message again within two minutes, even if the message that it sent is lost", async () => {
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
     uploads.clock.advance(3 * MINUTE_MS);
     for (let round = 0; round < 3; round++) {

@@ -255,10 +255,9 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
 
     const found = await store.read([...items.values(), ...events.values()]);
     if (hasEvents && !dryRun) {
-      const withLayer = [...items].flatMap(([text, item]) => {
-        const record = found.get(text);
-        const isOpen = hasLayers(record) && record["undo"].includes(undone.id) && !doneUndoIn(record, source.job);
-        return isOpen ? [item] : [];
+      const withLayer = [...items.values()].filter((item) => {
+        const record = found.get(keyText(item));
+        return hasLayers(record) && record["undo"].includes(undone.id) && !doneUndoIn(record, source.job);
       });
       await mapConcurrently(withLayer, CONCURRENT_ITEMS, async (item) => {
         for await (const some of eventsOf(item, undone)) {

@@ -32,7 +32,7 @@ const keep = ({ organization }: Customer, days: number) =>
 const run = (minutes = 15) => createEraseExpired(runtime, sleep)(clock() + minutes * MINUTE_MS);
 const listed = async ({ send }: Customer): Promise<string[]> =>
   (await send("listWorkItems")).body.data.map(({ external_id: id }) => id).toSorted();
-/** Keys of the items in the table, deleted ones too. */
+/** Keys of the items in the table, including deleted ones. */
 const itemsOf = async ({ organization }: Customer): Promise<string[]> =>
   (await tracesOf(runtime, organization.id)).filter((key) => /^ITEM#.* #ITEM$/.test(key));
 /** Whether a request deletes the record of an item itself, or of an event. */
@@ -108,7 +108,7 @@ describe("work items that are older than their organization keeps them", () => {
     expect(left.filter((key) => / EVENT#/.test(key))).toHaveLength(count);
   });
 
-  it("are erased with all events, also while others write to them and the table is busy", async () => {
+  it("are erased with all events, even while others write to them and the table is busy", async () => {
     const { id } = acme.organization;
     await acme.apply({ external_id: "a" });
     for (const each of chunksOf(events(150), 50)) await acme.apply({ external_id: "a", events: each });
@@ -169,7 +169,7 @@ describe("work items that are older than their organization keeps them", () => {
     },
   );
 
-  it("take with them events that came late, from a call that had read the item, also damaged ones", async () => {
+  it("are erased with events that came late, from a call that had read the item, even damaged ones", async () => {
     const { id } = acme.organization;
     await acme.apply({ external_id: "a" });
     clock.advance(40 * DAY_MS);

@@ -27,7 +27,7 @@ it("sends all statements of the largest batch at once, so that a slow table is w
   expect((await written).filter(({ kind }) => kind === "written")).toHaveLength(2100);
 });
 
-it("asks between many single writes whether it may go on", async () => {
+it("asks between many single writes whether it may continue", async () => {
   const runtime = await createTestRuntime();
   const writes = Array.from({ length: 40 }, (_, index): ConditionalWrite => {
     const key = { pk: `RECORD#${index}`, sk: "#" };

@@ -159,8 +159,8 @@ describe("applying work items", () => {
     const { apply, update } = await setUp();
     const job = rowsOf("job-1", 2);
     await apply(organization, [row(2, "one"), row(3, "two"), row(4, "two")], job);
-    const [seen] = await apply(organization, [row(3, "two")], job);
-    await update(organization, seen!.id, { type: "patched" }, soon());
+    const [applied] = await apply(organization, [row(3, "two")], job);
+    await update(organization, applied!.id, { type: "patched" }, soon());
     const replay = await apply(organization, [row(2, "one"), row(3, "two"), row(4, "two")], job);
     expect(replay.map(({ outcome, item }) => [outcome, item?.type])).toEqual([
       ["created", "patched"],
@@ -188,13 +188,13 @@ describe("applying work items", () => {
 
   it("forgets the rows of a job once it has ended, and those of earlier windows", async () => {
     const { apply, scan } = await setUp();
-    const marks = async () => (await scan())[0]?.["applied_rows"] as unknown;
+    const appliedRows = async () => (await scan())[0]?.["applied_rows"] as unknown;
     await apply(organization, [row(2, "one"), row(3, "two")], rowsOf("job-a", 2));
-    expect(await marks()).toBe("job-a:2c1u");
+    expect(await appliedRows()).toBe("job-a:2c1u");
     await apply(organization, [row(9, "three")], rowsOf("job-b", 9));
-    expect(await marks()).toBe("job-a:2c1u job-b:9u");
+    expect(await appliedRows()).toBe("job-a:2c1u job-b:9u");
     await apply(organization, [row(12, "four")], rowsOf("job-b", 12, ["job-a"]));
-    expect(await marks()).toBe("job-b:12u");
+    expect(await appliedRows()).toBe("job-b:12u");
   });
 
   it("keeps a hundred open jobs' windows of one item below the size that DynamoDB takes", async () => {
@@ -222,16 +222,16 @@ describe("applying work items", () => {
   it("waits for the guard before each write, and says whether others write to the items too", async () => {
     const { apply, scan } = await setUp();
     await apply(organization, inputs(2), soon());
-    const seen: { readonly isRetry: boolean; readonly mine: number }[] = [];
+    const calls: { readonly isRetry: boolean; readonly mine: number }[] = [];
     const results = await apply(organization, inputs(2, { type: "mine" }), {
       ...soon(),
       guard: async (isRetry) => {
         if (!isRetry) await apply(organization, inputs(1, { agent_name: "Ann" }), soon());
-        seen.push({ isRetry, mine: (await scan()).filter((item) => item["type"] === "mine").length });
+        calls.push({ isRetry, mine: (await scan()).filter((item) => item["type"] === "mine").length });
       },
     });
     expect(results.map(({ outcome }) => outcome)).toEqual(["updated", "updated"]);
-    expect(seen).toEqual([
+    expect(calls).toEqual([
       { isRetry: false, mine: 0 },
       { isRetry: true, mine: 1 },
     ]);

@@ -57,14 +57,14 @@ describe("an item that holds more than one transaction takes", () => {
     expect(await itemRecords()).toEqual([]);
   });
 
-  it.each(names)("is erased by the next run after %s was interrupted at any place", async (name) => {
+  it.each(names)("is erased by the next run after %s was interrupted at any write", async (name) => {
     vi.spyOn(runtime.log, "error").mockImplementation(() => undefined);
     let isLeft = false;
-    for (let place = 1, isOver = false; !isOver; place++) {
+    for (let lastWrite = 1, isOver = false; !isOver; lastWrite++) {
       let writes = 0;
       const removeFaults = injectFaults(runtime.dynamodb, (command): Fault => {
         if (/Transact|Delete/.test(command)) writes += 1;
-        return writes >= place ? "unreachable" : "none";
+        return writes >= lastWrite ? "unreachable" : "none";
       });
       await ERASURES[name]().catch((error: unknown) => error);
       removeFaults();

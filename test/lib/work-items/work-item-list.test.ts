@@ -17,7 +17,7 @@ const time = (minutes: number): string => new Date(1_767_225_600_000 + minutes *
 /** A page of any list. */
 type Page<T> = ApiResponse<Pick<ListWorkItemsResponseBody, "meta"> & { readonly data: readonly T[] }>;
 
-const walkPages = async <T>(read: (query: Query) => Promise<Page<T>>, query: Query): Promise<T[]> => {
+const readAllPages = async <T>(read: (query: Query) => Promise<Page<T>>, query: Query): Promise<T[]> => {
   const items: T[] = [];
   let next: string | undefined;
   let pages = 0;
@@ -32,10 +32,10 @@ const walkPages = async <T>(read: (query: Query) => Promise<Page<T>>, query: Que
   } while (next !== undefined && pages < 1000);
   return items;
 };
-const walk = (service: Service, ofItems: Query): Promise<Item[]> =>
-  walkPages((query) => service.call("listWorkItems", { query }), ofItems);
-const walkUploads = (service: Service, ofUploads: Query) =>
-  walkPages((query) => service.call("listConversationUploads", { query }), ofUploads);
+const listAll = (service: Service, ofItems: Query): Promise<Item[]> =>
+  readAllPages((query) => service.call("listWorkItems", { query }), ofItems);
+const listAllUploads = (service: Service, ofUploads: Query) =>
+  readAllPages((query) => service.call("listConversationUploads", { query }), ofUploads);
 
 describe("listing work items", () => {
   let service: Service;
@@ -56,17 +56,17 @@ describe("listing work items", () => {
       });
       expect(status).toBe(200);
     }
-    const all = await walk(service, { limit: 100 });
-    const place = (item: Item): string =>
+    const all = await listAll(service, { limit: 100 });
+    const sortKey = (item: Item): string =>
       item.completed_at === null ? `1${item.created_at}${item.id}` : `2${item.completed_at}${item.id}`;
-    expected = all.toSorted((a, b) => (place(a) > place(b) ? -1 : 1)).map((item) => item.external_id);
+    expected = all.toSorted((a, b) => (sortKey(a) > sortKey(b) ? -1 : 1)).map((item) => item.external_id);
     expect(new Set(expected).size).toBe(230);
   });
 
-  it("walks every item once and in order with any page size", async () => {
+  it("lists every item once and in order with any page size", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 100 }), async (limit) => {
-        expect((await walk(service, { limit })).map((item) => item.external_id)).toEqual(expected);
+        expect((await listAll(service, { limit })).map((item) => item.external_id)).toEqual(expected);
       }),
       { numRuns: 8, examples: [[1], [100]] },
     );
@@ -81,14 +81,14 @@ describe("listing work items", () => {
     [{ status: "cancelled" }, 0],
     [{ completed_from: time(20), completed_to: time(10) }, 0],
   ])("returns the items that match all filters: %j", async (filters, count) => {
-    expect(await walk(service, { ...filters, limit: 7 })).toHaveLength(count);
+    expect(await listAll(service, { ...filters, limit: 7 })).toHaveLength(count);
   });
 
   it("bounds completion from completed_from on and before completed_to", async () => {
-    const items = await walk(service, { completed_from: time(10), completed_to: time(20), limit: 9 });
+    const items = await listAll(service, { completed_from: time(10), completed_to: time(20), limit: 9 });
     expect(items.length).toBeGreaterThan(10);
     expect(items.every(({ completed_at: at }) => at !== null && at >= time(10) && at < time(20))).toBe(true);
-    const rest = await walk(service, { completed_to: time(10) });
+    const rest = await listAll(service, { completed_to: time(10) });
     expect(rest.every(({ completed_at: at }) => at !== null && at < time(10))).toBe(true);
   });
 
@@ -98,11 +98,11 @@ describe("listing work items", () => {
       agent_external_id: "even",
       status: ["completed", "cancelled", "completed"],
     };
-    const items = await walk(service, { ...query, limit: 7 });
-    const single = await walk(service, { agent_external_id: "even", status: "completed", limit: 100 });
+    const items = await listAll(service, { ...query, limit: 7 });
+    const single = await listAll(service, { agent_external_id: "even", status: "completed", limit: 100 });
     expect(items).toEqual(single);
     expect(new Set(items.map(({ type }) => type))).toEqual(new Set(["call", "chat"]));
-    expect(await walk(service, { status: ["in_progress", "cancelled"] })).toEqual([]);
+    expect(await listAll(service, { status: ["in_progress", "cancelled"] })).toEqual([]);
 
     const first = await service.call("listWorkItems", { query: { ...query, limit: 3 } });
     const cursor = first.body.meta.page.next ?? "";
@@ -118,24 +118,24 @@ describe("listing work items", () => {
       "status: must be one of pending, in_progress, completed, cancelled",
     );
     expect(await errorOf({ type: Array.from({ length: 101 }, String) })).toBe("type: must have at most 100 values");
-    expect(await walk(service, { type: Array.from({ length: 100 }, (_, index) => `type ${index}`) })).toEqual([]);
+    expect(await listAll(service, { type: Array.from({ length: 100 }, (_, index) => `type ${index}`) })).toEqual([]);
     expect(await errorOf({ agent_external_id: ["even", "odd"] })).toBe("agent_external_id: must be given once");
   });
 
   it("returns one item by external_id if it matches the other filters too", async () => {
-    expect(await walk(service, { external_id: "I3" })).toHaveLength(1);
-    expect(await walk(service, { external_id: "I3", type: "chat" })).toHaveLength(0);
+    expect(await listAll(service, { external_id: "I3" })).toHaveLength(1);
+    expect(await listAll(service, { external_id: "I3", type: "chat" })).toHaveLength(0);
   });
 
   it("shows the current content of an item and leaves out deleted ones and other organizations'", async () => {
     const stranger = await createTestService();
-    expect(await walk(stranger, {})).toEqual([]);
+    expect(await listAll(stranger, {})).toEqual([]);
     const { body } = await stranger.call("createWorkItem", { body: { work_item: { external_id: "A" } } });
     const id = body.data.id;
     await stranger.call("updateWorkItem", { params: { id }, body: { work_item: { custom_attributes: { a: 1 } } } });
-    expect(await walk(stranger, {})).toMatchObject([{ id, custom_attributes: { a: 1 } }]);
+    expect(await listAll(stranger, {})).toMatchObject([{ id, custom_attributes: { a: 1 } }]);
     await stranger.call("deleteWorkItem", { params: { id } });
-    expect(await walk(stranger, {})).toEqual([]);
+    expect(await listAll(stranger, {})).toEqual([]);
   });
 
   it("ends a page early if its items do not fit into a response", async () => {
@@ -152,7 +152,7 @@ describe("listing work items", () => {
     // As Lambda counts it: the body is a string in JSON.
     expect(Buffer.byteLength(JSON.stringify(first.text))).toBeLessThan(6_000_000);
     expect(Buffer.byteLength(JSON.stringify(first.text))).toBeGreaterThan(5_000_000);
-    expect(new Set((await walk(large, { limit: 100 })).map(({ id }) => id)).size).toBe(30);
+    expect(new Set((await listAll(large, { limit: 100 })).map(({ id }) => id)).size).toBe(30);
   });
 });
 
@@ -182,7 +182,7 @@ describe("a filter that the index can't apply", () => {
       { step: "initialize", name: "count", override: true },
     );
     const pages: { readonly shown: string[]; readonly read: number }[] = [];
-    await walkPages(
+    await readAllPages(
       async (query) => {
         read = 0;
         const page = await service.call("listWorkItems", { query });
@@ -205,7 +205,7 @@ describe("a filter that the index can't apply", () => {
     }
   });
 
-  it("shows every item once with any limit, also where a page has read more items than it may show", async () => {
+  it("shows every item once with any limit, even if a page has read more items than it may show", async () => {
     const rare = Array.from({ length: 150 }, (_, index) => index);
     const service = await serviceWith(300, rare);
     for (const limit of [7, 60]) {
@@ -229,7 +229,7 @@ describe("conversation uploads", () => {
     });
     for (let index = 0; index < 12; index++) await record(payload(index));
     const { id } = await record(payload(3, "completed"));
-    const listed = await walkUploads(service, { limit: 5 });
+    const listed = await listAllUploads(service, { limit: 5 });
     expect(listed.map((item) => item.external_id)).toEqual(Array.from({ length: 12 }, (_, index) => `C${11 - index}`));
     expect(listed[8]).toEqual({
       id,
@@ -241,7 +241,7 @@ describe("conversation uploads", () => {
     });
     const { body } = await service.call("getConversationUpload", { params: { id } });
     expect(Object.keys(body.data).toSorted()).toEqual(["created_at", "id", "status", "updated_at"]);
-    expect(await walkUploads(service, { external_id: "C3" })).toHaveLength(1);
+    expect(await listAllUploads(service, { external_id: "C3" })).toHaveLength(1);
     expect((await service.call("getConversationUpload", { params: { id: "nope" } })).status).toBe(404);
     await expect(record({ ...payload(1), organization: "nobody" })).rejects.toThrow("not found");
     await expect(record({ ...payload(1), status: "odd" })).rejects.toThrow("status");
@@ -249,7 +249,7 @@ describe("conversation uploads", () => {
 });
 
 describe("an item that moves while the shards are read", () => {
-  it("is shown once although the index gives it at both places", async () => {
+  it("is shown once although the index gives it with both sort keys", async () => {
     const service = await createTestService();
     const work_items = Array.from({ length: 20 }, (_, index) => ({ external_id: `item-${index}` }));
     await service.call("applyWorkItemBatch", { body: { work_items } });
@@ -260,7 +260,7 @@ describe("an item that moves while the shards are read", () => {
         const { Items = [] } = response.output as { Items?: Record<string, { S: string }>[] };
         if (context.commandName !== "QueryCommand") return response;
         if (moved === undefined) moved = Items[0];
-        // Where it stood a moment ago, in another shard.
+        // Its entry of a moment ago, in another shard.
         else Items.unshift({ ...moved, listing_sk: { S: "2#2035-01-01T00:00:00.000Z#moved" } });
         return response;
       },
@@ -344,7 +344,7 @@ describe("a filter", () => {
     const expected = work_items.slice(0, 3).map(({ external_id: id }) => id);
     const addressesOf = (items: readonly Item[]) => items.map((item) => String(item.agent.email)).toSorted();
     for (const agent_email of ["ann@example.com", "aNN@eXAMPLE.COM"]) {
-      const listed = await walk(service, { agent_email, limit: 2 });
+      const listed = await listAll(service, { agent_email, limit: 2 });
       expect(addressesOf(listed)).toEqual(expected.toSorted());
     }
     // A cursor continues with another spelling too.

@@ -54,7 +54,7 @@ const undone = (stored: Stored, job: typeof FIRST) => {
   return { stored: storedAs(next, undo), next, outcome, kept: Object.fromEntries(kept) };
 };
 
-// What an undo must leave, whoever has written since, is the oracle's matter (test/proofs/undo). Here is the rest.
+// The oracle checks what an undo must leave after any writes (test/proofs/undo). This file checks the rest.
 
 it("an undo puts back what the import set, with every digit, and leaves no trace in the record", () => {
   const attributes = parseJsonObject('{"n":0.10000000000000000001,"m":9007199254740993,"b":null}');

@@ -59,7 +59,7 @@ it("an item that an import makes needs nothing but the import", async () => {
 });
 
 describe("an event of an item that an import made", () => {
-  it("is written together with the item, which no undo deletes any more", async () => {
+  it("is written together with the item, which no undo then deletes", async () => {
     await apply("used", { type: "call" }, "j1");
     const { version } = (await createRecordStore(service.runtime).readOne(itemKeyOf(service.organization.id, "used")))!;
     await send("used", { external_id: "e" });

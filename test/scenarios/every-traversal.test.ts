@@ -21,7 +21,7 @@ import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 
 type StoredRecord = Record<string, unknown>;
 
-/** Every kind of record that an organization has, and the walks that name a damaged one. */
+/** Every kind of record that an organization has, and the traversals that name a damaged one. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   "ITEM #ITEM": ["export", "import"],
   "ITEM EVENT": ["export", "import"],
@@ -119,27 +119,27 @@ const reads = async ({ organization: { changesFrom }, key }: Customer) => {
 const statusesOf = (responses: Awaited<ReturnType<typeof reads>>) =>
   Object.fromEntries(Object.entries(responses).map(([name, { status }]) => [name, status]));
 
-/** Runs a walk. @returns what it has named, and what it has returned */
-const walk = async <T>(run: (onDamaged: (damaged: MalformedRecordError) => void) => Promise<T>) => {
+/** Runs a traversal. @returns the damaged records that it named, and its result */
+const traverse = async <T>(run: (onDamaged: (damaged: MalformedRecordError) => void) => Promise<T>) => {
   const named: string[] = [];
   const result = await run(({ message }) => named.push(message));
   return { named, result };
 };
 const exported = (id: string) =>
-  walk(async (onDamaged) => {
+  traverse(async (onDamaged) => {
     let lines = "";
     await exportOrganization(runtime, id, async (chunk) => void (lines += chunk), { onDamaged });
     return lines;
   });
 const imported = (id: string, lines: string) =>
-  walk(async (onDamaged) => {
+  traverse(async (onDamaged) => {
     async function* each() {
       yield* lines.trimEnd().split("\n");
     }
     return (await Array.fromAsync(importOrganization(runtime, id, each(), { replace: true, onDamaged }))).at(-1);
   });
 const erased = (id: string) =>
-  walk(async (onDamaged) => {
+  traverse(async (onDamaged) => {
     await countForErasure(operatorOf(runtime), id);
     return eraseOrganization(operatorOf(runtime), id, { sleep, onDamaged });
   });
@@ -158,7 +158,7 @@ describe("a damaged record", () => {
   });
 
   it.each([...ALONE.map((kind) => [kind]), TOGETHER])(
-    "%s is named by the walks that read it, and stops none",
+    "%s is named by the traversals that read it, and stops none",
     async (...kinds) => {
       const [kind = ""] = kinds;
       const names = KINDS[kind] ?? [];
@@ -168,31 +168,31 @@ describe("a damaged record", () => {
       const records = await recordsOf(acme);
       const found = kinds.map((each) => records.find((record) => kindOf(record) === each)!);
       for (const record of found) await put(damaged(record));
-      const expectNamed = (walked: string, { named }: { readonly named: readonly string[] }) => {
-        const keys = names.includes(walked) ? [String(found[0]?.["sk"])] : [];
+      const expectNamed = (traversal: string, { named }: { readonly named: readonly string[] }) => {
+        const keys = names.includes(traversal) ? [String(found[0]?.["sk"])] : [];
         const expected = keys.map((key) => expect.stringContaining(key) as string);
-        expect({ walked, named: [...new Set(named)] }).toEqual({ walked, named: expected });
+        expect({ traversal, named: [...new Set(named)] }).toEqual({ traversal, named: expected });
       };
 
       const statuses = Object.values(statusesOf(await reads(acme)));
       expect(statuses).toEqual(STATUSES[kind] ?? Array(8).fill(200));
 
-      const organizations = await walk((onDamaged) => listOrganizations(operatorOf(runtime), onDamaged));
+      const organizations = await traverse((onDamaged) => listOrganizations(operatorOf(runtime), onDamaged));
       expectNamed("organizations", organizations);
       expect(organizations.result.map(({ organization }) => organization)).toContain("other");
-      const keys = await walk((onDamaged) => listAllKeys(operatorOf(runtime), onDamaged));
+      const keys = await traverse((onDamaged) => listAllKeys(operatorOf(runtime), onDamaged));
       expectNamed("keys", keys);
       expect(keys.result.map(({ organization }) => organization)).toContain("other");
       await createSweepUploads(runtime)({}, lambdaContext(120_000));
 
-      // Nothing can be done with an organization that can't be read itself: the commands name it, and it is mended.
-      const mended = kind === "ORGANIZATION #ORGANIZATION" ? found : [];
-      const walks = mended.length > 0 ? [exported(id), imported(id, whole), erased(id)] : [];
-      const refusals = (await Promise.allSettled(walks)).map(
+      // The commands only name an organization whose own record is damaged, until it is repaired.
+      const repaired = kind === "ORGANIZATION #ORGANIZATION" ? found : [];
+      const traversals = repaired.length > 0 ? [exported(id), imported(id, whole), erased(id)] : [];
+      const refusals = (await Promise.allSettled(traversals)).map(
         (each) => each.status === "rejected" && String(each.reason),
       );
-      expect(refusals).toEqual(walks.map(() => expect.stringContaining(`#${id} #ORGANIZATION: `)));
-      for (const record of mended) await put(record);
+      expect(refusals).toEqual(traversals.map(() => expect.stringContaining(`#${id} #ORGANIZATION: `)));
+      for (const record of repaired) await put(record);
 
       const left = await exported(id);
       expectNamed("export", left);
@@ -200,7 +200,7 @@ describe("a damaged record", () => {
       expectNamed("import", await imported(id, whole));
       expectNamed(
         "person",
-        await walk((onDamaged) => erasePerson(runtime, id, "ann@example.com", { sleep, onDamaged })),
+        await traverse((onDamaged) => erasePerson(runtime, id, "ann@example.com", { sleep, onDamaged })),
       );
       expectNamed("erase", await erased(id));
       expect(await tracesOf(runtime, id, acme.keyId)).toEqual([]);
@@ -213,7 +213,7 @@ describe("a damaged record", () => {
     const isOfAnn = (record: StoredRecord) => record["agent_email"] === "ann@example.com";
     const record = (await recordsOf(acme)).find(isOfAnn)!;
     await put({ ...record, created_at: 7 });
-    const { named, result } = await walk((onDamaged) =>
+    const { named, result } = await traverse((onDamaged) =>
       erasePerson(runtime, "ann", "ann@example.com", { sleep, onDamaged }),
     );
     expect(named).toContainEqual(expect.stringContaining(`${String(record["pk"])} #ITEM: `));
