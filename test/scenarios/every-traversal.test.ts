@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   "ORGANIZATION #ORGANIZATION": ["organizations"],
   "ORGANIZATION KEY": ["keys", "erase"],
   "KEY #KEY": [],
-  // Of these only the keys are read, or nothing by a walk.
+  // Traversals read only the keys of these, or nothing.
   "UPLOAD BUCKET": [],
   WEBHOOK: [],
   "WEBHOOK_LIMIT #CREATED": [],

@@ -12,7 +12,7 @@ import { erasePerson } from "../../apps/operator/data/erase-person.ts";
 import {
   assertLedgerOf,
   keptInLedger,
-  lackedErasure,
+  missingErasure,
   reapplyErasures,
 } from "../../apps/operator/data/erasure-ledger.ts";
 import { exportOrganization } from "../../apps/operator/data/export-organization.ts";
@@ -169,11 +169,11 @@ describe("what was erased since the time that a table was restored to", () => {
 
     const swapped = operatorOf(restored);
     const table = restored.environment.WORK_ITEMS_TABLE;
-    expect(await lackedErasure(swapped, table)).toBeDefined();
+    expect(await missingErasure(swapped, table)).toBeDefined();
     const first = await reapplyErasures(swapped, swapped, restoredTo, { onDamaged });
     expect(first).toMatchObject({ emptied: 2, present: [] });
     expect(first.deleted).toBeGreaterThanOrEqual(4);
-    expect(await lackedErasure(swapped, table)).toBeUndefined();
+    expect(await missingErasure(swapped, table)).toBeUndefined();
     const after = await textOf(restored);
     expect(after).not.toMatch(/ann@example|"erased"|of gone|hello/i);
     expect(after).not.toContain(`#${other}#`);
@@ -225,7 +225,7 @@ describe("what was erased since the time that a table was restored to", () => {
     expect(after).not.toMatch(/ann@example|"erased"|of gone/i);
     expect(after).toContain('"kept"');
     expect(after).not.toContain(`#${other}#`);
-    expect(await lackedErasure(copy, WORK_ITEMS_TABLE)).toBeUndefined();
+    expect(await missingErasure(copy, WORK_ITEMS_TABLE)).toBeUndefined();
   });
 
   test("is looked for in no ledger unless one is named, if a table doesn't say where it comes from", async () => {

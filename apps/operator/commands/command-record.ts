@@ -6,7 +6,7 @@ import { REGIONS } from "../../../lib/regions.ts";
 import { clientOptions, type OpenedAdministration } from "./target-tables.ts";
 import { nameOf } from "./operator-runtime.ts";
 
-/** ARN of the caller; on a service of this machine, its user. */
+/** ARN of the caller; for the local service, the user of this machine. */
 async function callerOf({ variables, region }: OpenedAdministration): Promise<string> {
   const endpoint = variables["AWS_ENDPOINT_URL_STS"];
   if (variables["AWS_ENDPOINT_URL_DYNAMODB"] !== undefined && endpoint === undefined) {
@@ -17,7 +17,7 @@ async function callerOf({ variables, region }: OpenedAdministration): Promise<st
   return arn;
 }
 
-/** Options whose values are kept: none holds a key, or what a customer has sent. */
+/** Options whose values are kept. None holds a key or anything that a customer sent. */
 const KEPT = [
   "all",
   "burst",
@@ -38,17 +38,17 @@ const KEPT = [
   "withoutScan",
 ] as const;
 
-/** What a command was given. Of an item its id is kept, of a person that there was one, of a key its id. */
+/** The options of a command. Of an item or key the id is kept; of a person only that one was given. */
 export type GivenOptions = Readonly<Partial<Record<(typeof KEPT)[number], string | boolean>>> & {
   readonly item?: string;
   readonly person?: string;
   readonly keyId?: string | undefined;
 };
 
-/** Carries out a command that reads all data of an organization or changes any. @throws what it throws */
+/** Carries out a command that reads or changes an organization's data. @throws what it throws */
 export type CarryOut = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Carries out such a command, and keeps who runs it, with which options, and how it ends. */
+/** Carries out such a command, and keeps who ran it, with which options, and how it ended. */
 export async function keepCommand<T>(
   opened: OpenedAdministration,
   command: string,

@@ -54,7 +54,7 @@ function relay({ stderr }: Terminal, stack: string, output: NodeJS.ReadableStrea
 }
 
 const OWN_OPTIONS = ["drop", "stage"] as const;
-/** An option that differs in so few characters from one of ours is a mistake. The CDK would ignore it. */
+/** An option that differs from one of ours in at most this many characters is a mistake, which the CDK would ignore. */
 const MISTAKE_MAX = 2;
 
 interface DeployOptions {
@@ -76,7 +76,7 @@ function assertForCdk(options: readonly string[]): void {
   }
 }
 
-/** The setting that may be lost. @throws SettingsError */
+/** The setting that a `--drop` names. @throws SettingsError */
 function toDrop(name: string): Drop {
   const names = [...keptSettings, "protection", "everything"] as const;
   const found = names.find((each) => each === name);

@@ -12,8 +12,8 @@ import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
 
 /** A stack whose first deployment failed. It never served anything; CloudFormation can only delete it. */
 const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
-/** A stack whose first deployment ended before anything was made. It has no tags yet. */
-const NEVER_BEGUN = "REVIEW_IN_PROGRESS";
+/** A stack whose first deployment ended before anything was created. It has no tags yet. */
+const NEVER_STARTED = "REVIEW_IN_PROGRESS";
 
 /** What `--drop` takes: a setting, the protection of tables, or everything. */
 export type Drop = KeptSetting | "protection" | "everything";
@@ -27,7 +27,7 @@ interface StackAddress {
   readonly profile: string | undefined;
 }
 
-/** What was switched off on a table, with the command that switches it on again. */
+/** Which protection of a table is off, with the command that switches it on again. */
 async function unprotectedPartsOf(client: DynamoDBClient, table: string): Promise<string[]> {
   const [described, backups] = await Promise.all([
     client.send(new DescribeTableCommand({ TableName: table })),
@@ -48,8 +48,8 @@ async function unprotectedPartsOf(client: DynamoDBClient, table: string): Promis
 }
 
 /**
- * Checks that the protection of each deployed table is still on. CloudFormation doesn't notice when it is switched off: it
- * only changes what differs between two templates.
+ * Checks that the protection of each deployed table is still on. CloudFormation only compares templates and doesn't notice when
+ * it is switched off.
  * @param outputs of the stack, which name its tables
  * @throws SettingsError with the commands that switch it on again
  */
@@ -87,8 +87,8 @@ async function describe(client: CloudFormationClient, stackName: string): Promis
 }
 
 /**
- * Checks that a deployment takes nothing away from what is deployed. If the first deployment failed, it lifts the
- * protection of the stack that is left, so that the CDK can delete it and make it again.
+ * Checks that a deployment removes nothing that is deployed. If the first deployment failed, lifts the protection of the
+ * remaining stack, so that the CDK can delete it and create it again.
  * @param drops settings that may be lost
  * @throws SettingsError that names what would be lost
  */
@@ -99,7 +99,7 @@ export async function checkDeployedStack(
 ): Promise<void> {
   const client = new CloudFormationClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
   const stack = await describe(client, stackName);
-  if (stack === undefined || stack.StackStatus === NEVER_BEGUN) return;
+  if (stack === undefined || stack.StackStatus === NEVER_STARTED) return;
   if (FAILED_FIRST.has(stack.StackStatus ?? "")) {
     if (stack.EnableTerminationProtection !== true) return;
     await client.send(

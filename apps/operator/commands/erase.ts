@@ -1,8 +1,9 @@
 import { constants } from "node:os";
 import { isoTime } from "../../../lib/clock.ts";
 import { eraseItem } from "../data/erase-item.ts";
-import { countForErasure, type ErasureCounts, eraseOrganization } from "../data/erase-organization.ts";
+import { countForErasure, eraseOrganization } from "../data/erase-organization.ts";
 import { keptInLedger } from "../data/erasure-ledger.ts";
+import type { ErasureCounts } from "../data/erasure-pass.ts";
 import { type ErasedPerson, erasePerson } from "../data/erase-person.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import { printable, type Terminal } from "../../../infra/terminal.ts";
@@ -20,13 +21,13 @@ export interface EraseOptions {
   readonly yes?: boolean;
 }
 
-/** What is erased of, and how. */
+/** What an erasure command works with. */
 interface Erasing {
   readonly terminal: Terminal;
   readonly runtime: OperatorRuntime;
   readonly organization: string;
   readonly options: EraseOptions;
-  /** Erases once it is confirmed, and keeps in the ledger what. */
+  /** Erases, and notes in the ledger what. Called once the operator has confirmed. */
   readonly carryOut: <T>(subject: Parameters<typeof keptInLedger>[2], work: () => Promise<T>) => Promise<T>;
 }
 
@@ -40,7 +41,7 @@ async function confirm(terminal: Terminal, organization: string, what: string): 
 
 const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
 
-/** Runs an erasure. If it is interrupted or fails, it says what state that leaves and what to do next. */
+/** Runs an erasure. If it is interrupted or fails, says what state that leaves and what to do next. */
 async function resumably<T>(terminal: Terminal, state: string, work: () => Promise<T>): Promise<T> {
   const advise = (): void => terminal.note(`${state}. Run the same command again: it completes the erasure.`);
   const interrupted = (signal: NodeJS.Signals): never => {
@@ -67,7 +68,7 @@ function countsInWords(counts: Readonly<ErasureCounts>): string {
 const NOT_SCANNED =
   "the table was not scanned: it may hold records that no index leads to, such as an event without its item";
 
-/** What erasing an item or a person has done, or would do, with what remains. */
+/** What erasing an item or a person did, or would do, and what remains. */
 function report(
   { options, runtime }: Erasing,
   result: object,
@@ -90,7 +91,7 @@ async function eraseAll({ terminal, runtime, organization, options, carryOut }: 
   if (options.dryRun === true) {
     return [
       { organization, would_erase: erased, read_units: readUnits },
-      `would erase ${countsInWords(erased)}; a walk reads ${costOf(readUnits)}`,
+      `would erase ${countsInWords(erased)}; reading it takes ${costOf(readUnits)}`,
     ];
   }
   if (!options.yes) await confirm(terminal, organization, `${organization}: ${countsInWords(erased)}`);
@@ -164,9 +165,7 @@ async function eraseAddress(erasing: Erasing, address: string): Promise<Result> 
   let shown = "";
   const onWait = (jobs: readonly string[]): void => {
     const what =
-      jobs.length === 0
-        ? "calls and workers that are under way, and for the index"
-        : `uploads to end: ${jobs.join(", ")}`;
+      jobs.length === 0 ? "running calls and workers, and for the index" : `uploads to end: ${jobs.join(", ")}`;
     if (what !== shown) terminal.note(`waiting for ${what}`);
     shown = what;
   };

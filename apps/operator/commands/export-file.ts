@@ -1,26 +1,26 @@
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
-import type { ExportPlace } from "../data/export-organization.ts";
+import type { ExportPosition } from "../data/export-organization.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";
 import { jsonLines } from "@work-items/cli/json-lines.ts";
 
-/** What is exported: only an export of the same data continues a file. */
+/** What is exported. Only an export of the same data continues a file. */
 interface Source {
   readonly organization: string;
   readonly table: string;
 }
-/** What is kept beside a file that is not complete. */
-interface Kept extends Source {
-  /** Bytes of the file that belong to the place; more may have been written. */
+/** What is saved beside an incomplete file. */
+interface Progress extends Source {
+  /** How many bytes of the file come before the position. The file may have more. */
   readonly bytes: number;
-  readonly place: ExportPlace;
+  readonly position: ExportPosition;
 }
 
-function readKept(file: string, source: Source): Kept | undefined {
+function readProgress(file: string, source: Source): Progress | undefined {
   if (!existsSync(file)) return undefined;
-  const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
-  return kept.organization === source.organization && kept.table === source.table ? kept : undefined;
+  const saved = JSON.parse(readFileSync(file, "utf8")) as Progress;
+  return saved.organization === source.organization && saved.table === source.table ? saved : undefined;
 }
 
 /** The external_ids of the items in the first bytes of a file. */
@@ -35,9 +35,9 @@ async function itemsIn(file: string, bytes: number): Promise<string[]> {
 }
 
 /**
- * Opens the file of an export, which only its owner can read. It has its name only when it is complete. An export that
- * was interrupted continues in its `<file>.partial`, from the place in `<file>.partial.json`.
- * @throws UsageError if the file cannot be written, or is complete and may not be overwritten
+ * Opens the file of an export, which only its owner can read. It gets its name when it is complete. An interrupted export
+ * continues in `<file>.partial`, from the position in `<file>.partial.json`.
+ * @throws UsageError if the file can't be written, or is complete and may not be overwritten
  */
 export async function openExportFile(file: string, source: Source, overwrite = false) {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
@@ -45,32 +45,34 @@ export async function openExportFile(file: string, source: Source, overwrite = f
     throw new UsageError(`--file: ${file} exists; name another file, or add --overwrite to replace it when complete`);
   }
   const partial = `${file}.partial`;
-  const placeFile = `${partial}.json`;
-  const kept = existsSync(partial) ? readKept(placeFile, source) : undefined;
+  const positionFile = `${partial}.json`;
+  const saved = existsSync(partial) ? readProgress(positionFile, source) : undefined;
   const handle = await open(partial, "a", 0o600).catch((error: unknown) => {
     throw new UsageError(`--file ${file}: ${plainReason(error)}`);
   });
-  let bytes = kept?.bytes ?? 0;
+  let bytes = saved?.bytes ?? 0;
   await handle.truncate(bytes);
   return {
-    /** Where an interrupted export continues; undefined if this one begins. */
-    from: kept && { place: kept.place, items: await itemsIn(partial, kept.bytes) },
+    /** Where an interrupted export continues; undefined for a new one. */
+    from: saved && { position: saved.position, items: await itemsIn(partial, saved.bytes) },
     write: async (lines: string): Promise<void> => {
       await handle.appendFile(lines);
       bytes += Buffer.byteLength(lines);
     },
-    /** Keeps the place up to which the file is written. */
-    keepPlace: async (place: ExportPlace): Promise<void> => {
-      // Renamed, so that an interruption leaves either the old or the new one.
-      await writeFile(`${placeFile}.new`, JSON.stringify({ ...source, bytes, place } satisfies Kept), { mode: 0o600 });
-      await rename(`${placeFile}.new`, placeFile);
+    /** Saves the position up to which the file is written. */
+    savePosition: async (position: ExportPosition): Promise<void> => {
+      // A rename is atomic: an interruption leaves the old file or the new one.
+      await writeFile(`${positionFile}.new`, JSON.stringify({ ...source, bytes, position } satisfies Progress), {
+        mode: 0o600,
+      });
+      await rename(`${positionFile}.new`, positionFile);
     },
     /** Gives the complete file its name. */
     finish: async (): Promise<void> => {
       await handle.sync();
       await handle.close();
       await rename(partial, file);
-      await rm(placeFile, { force: true });
+      await rm(positionFile, { force: true });
     },
     [Symbol.asyncDispose]: (): Promise<void> => handle.close(),
   };

@@ -13,11 +13,11 @@ import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { regionCode, runOperatorCommand } from "./target-tables.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
-/** The name that functions, the CDK and uploads address LocalStack by. */
+/** The name by which functions, the CDK and uploads reach LocalStack. */
 const NAME = "localhost.localstack.cloud";
-/** How functions, which run in containers of LocalStack's network, reach it: there it always has this port. */
+/** Its address for functions, which run in containers of LocalStack's network. Its port there is fixed. */
 const INSIDE = `http://${NAME}:4566`;
-/** What the stack needs of LocalStack. */
+/** The services that the stack needs. */
 const SERVICES = ["apigateway", "cloudformation", "dynamodb", "lambda", "s3", "sqs", "sts"];
 /** LocalStack's account. */
 const ACCOUNT = "000000000000";
@@ -27,7 +27,7 @@ const HOW_TO_START = `Start one first. LocalStack 4.14 is the last version that 
 
 floci and ministack are free alternatives with the same port. Functions need a container runtime in all of them.`;
 
-/** Runs a program of this project. @returns what it prints, if that is kept @throws CommandError if it fails */
+/** Runs a program of this project. @returns what it prints, if `keepsOutput` @throws CommandError if it fails */
 async function run(
   script: string,
   args: readonly string[],
@@ -68,7 +68,7 @@ async function assertRunning(endpoint: string): Promise<void> {
   }
 }
 
-/** Checks that LocalStack's names lead to this machine. @throws UsageError naming one that doesn't */
+/** Checks that LocalStack's names resolve to this machine. @throws UsageError naming one that doesn't */
 async function assertNames(): Promise<void> {
   for (const name of [NAME, `s3.${NAME}`]) {
     const found = await lookup(name).catch(() => undefined);
@@ -86,7 +86,7 @@ function readOutputs(file: string, stackName: string): Variables {
   return outputs[stackName] ?? {};
 }
 
-/** Deploys a region to LocalStack, makes an organization with a key, and checks the deployment. */
+/** Deploys a region to LocalStack, creates an organization with a key, and checks the deployment. */
 async function deployToLocalStack(
   terminal: Terminal,
   name: string,

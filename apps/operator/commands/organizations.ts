@@ -140,7 +140,7 @@ function describeFeed(state: FeedState): string {
   );
 }
 
-/** Shows the change feed of one organization or of all, and makes its readers start over. */
+/** Shows the change feed of one organization or of all, and makes their readers start over if told to. */
 async function changes(terminal: Terminal, id: string | undefined, values: Values & ChangesOptions): Promise<void> {
   if ((id === undefined) !== (values.all === true)) throw new UsageError("name an organization, or give --all");
   const opened = await open(terminal, values);
@@ -160,7 +160,7 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
     await change(id);
     return;
   }
-  // By their ids alone: an organization whose record can't be read is named, and the others have their turn.
+  // Each is read by its id, so that a damaged record is named and doesn't keep the others from being shown.
   for (const organization of (await Array.fromAsync(listOrganizationIds(opened))).flat()) {
     await reportErrors(
       terminal,
@@ -182,7 +182,7 @@ async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Pro
   const opened = await open(terminal, values);
   const runtime = operatorRuntime(opened);
   const { ledger, usedUntil } = await openLedger(runtime, values);
-  // A time that is too late would leave out erasures.
+  // A later time would leave out erasures.
   const since = [isoTime(restoredTo), usedUntil ?? isoTime(restoredTo)].toSorted()[0]!;
   const done = await keepCommand(opened, "organizations reapply-erasures", "all", values, () =>
     withReadBar(terminal, "reading", (onProgress) =>

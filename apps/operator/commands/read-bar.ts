@@ -7,7 +7,7 @@ export function costOf(readUnits: number): string {
   return `${Math.ceil(readUnits)} read units`;
 }
 
-/** Shows the progress of reads, whose end isn't known beforehand. */
+/** Shows the progress of reads, whose total isn't known in advance. */
 export async function withReadBar<T>(
   terminal: Terminal,
   label: string,

@@ -2,12 +2,12 @@ import { isoTime } from "../../../lib/clock.ts";
 import { keptUntil } from "../../../lib/uploads/job/kept-until.ts";
 import type { Variables } from "./target-tables.ts";
 
-/** Point-in-time recovery keeps changes for so long. */
+/** How long point-in-time recovery keeps changes. */
 const RECOVERY_DAYS = 35;
 const DEAD_LETTER_DAYS = 14;
-/** X-Ray keeps traces for so long. */
+/** How long X-Ray keeps traces. */
 const TRACE_DAYS = 30;
-/** They expire after a day; DynamoDB deletes what has expired within a few days. */
+/** Plans expire after a day; DynamoDB deletes expired records within a few days. */
 const PLAN_DAYS = 3;
 const DAY_MS = 86_400_000;
 
@@ -15,13 +15,13 @@ const DAY_MS = 86_400_000;
 interface Remaining {
   readonly what: string;
   readonly until: string;
-  /** Whether it holds no content, such as an address, but ids and times. @default false */
+  /** Whether it holds only ids and times, and no content such as an address. @default false */
   readonly without_content?: true;
-  /** Whether people have made it, so that no one knows when it goes. @default false */
+  /** Whether people made it, so that its end isn't known. @default false */
   readonly by_hand?: true;
 }
 
-/** @param days undefined if the service isn't deployed, or doesn't say it */
+/** @param days undefined if the service isn't deployed, or doesn't say @param setting what decides it then */
 function after(finished: number, days: number | string | undefined, setting = ""): string {
   return days === undefined ? `the setting ${setting}` : isoTime(finished + Number(days) * DAY_MS);
 }
@@ -82,7 +82,7 @@ export function remainsOfOrganization(finished: number, variables: Variables): r
 
 /**
  * What may hold data of an item or a person for some time.
- * @param files until when uploads and their undos keep it, ISO 8601. @default what is known of uploads that have ended by then
+ * @param files until when uploads and their undos keep it, ISO 8601. @default the latest for uploads that have ended by then
  */
 export function remainsOfContent(
   finished: number,
@@ -104,7 +104,7 @@ export function remainsOfContent(
   ];
 }
 
-/** The last day on which the service can still hold what was erased, as ISO 8601; null where a setting is needed to know it. */
+/** When the service no longer holds what was erased, ISO 8601; null if that depends on an unknown setting. */
 export function goneBy(remains: readonly Remaining[]): string | null {
   const ends = remains.filter((each) => !each.without_content && !each.by_hand).map(({ until }) => until);
   return ends.some((until) => Number.isNaN(Date.parse(until))) ? null : (ends.toSorted().at(-1) ?? null);

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { assertLedgerOf, type Ledger, lackedErasure } from "../data/erasure-ledger.ts";
+import { assertLedgerOf, type Ledger, missingErasure } from "../data/erasure-ledger.ts";
 import { regionCodesInWords } from "../../../lib/regions.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import { regionCode, tablesIn } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 
-/** Which ledger counts for a restored table. */
+/** Which ledger belongs to a restored table. */
 export interface LedgerOptions {
   readonly ledger?: string;
   readonly ledgerRegion?: string;
@@ -19,9 +19,9 @@ export function withLedger(command: Command): Command {
 }
 
 /**
- * Opens the ledger of the place that a table comes from: the service's own, or the one that was named.
+ * Opens the ledger of the region from which a table comes: the service's own, or the one that was named.
  * @returns it, and when the table was last in use there, if that is known
- * @throws UsageError; StateConflictError that names the ledger which counts
+ * @throws UsageError; StateConflictError that names the right ledger
  */
 export async function openLedger(
   runtime: OperatorRuntime,
@@ -36,19 +36,19 @@ export async function openLedger(
 }
 
 /**
- * Refuses a table that isn't the service's own and may still hold what was erased since it was restored.
- * @throws UsageError that names the command; StateConflictError that names the ledger which counts
+ * Refuses a table that isn't the service's own and may hold erased data again.
+ * @throws UsageError that names the command to run; StateConflictError that names the right ledger
  */
 export async function refuseErased(runtime: OperatorRuntime, options: LedgerOptions): Promise<void> {
   const { WORK_ITEMS_TABLE: table } = runtime.environment;
   if (runtime.variables["OWN_ITEMS_TABLE"] === table) return;
   const { ledger } = await openLedger(runtime, options);
-  const lacked = await lackedErasure(ledger, table);
-  if (lacked === undefined) return;
+  const missing = await missingErasure(ledger, table);
+  if (missing === undefined) return;
   const { ledger: name, ledgerRegion: region } = options;
   const named = [name && ` --ledger ${name}`, region && ` --ledger-region ${region}`].filter(Boolean).join("");
   throw new UsageError(
-    `${table} may hold what was erased on ${lacked}: first run ` +
+    `${table} may hold what was erased on ${missing}: first run ` +
       `npm run organizations -- reapply-erasures --items-table ${table}${named} --restored-to <time>`,
   );
 }

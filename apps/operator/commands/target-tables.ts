@@ -15,7 +15,7 @@ import type { Terminal } from "../../../infra/terminal.ts";
 /** Environment variables. */
 export type Variables = Readonly<NodeJS.Dict<string>>;
 
-/** The tables to work on. Options win over environment variables, and those over the local service's file. */
+/** The tables to work on. Options win over environment variables, which win over the local service's file. */
 export interface Target {
   readonly table?: string;
   readonly itemsTable?: string;
@@ -52,7 +52,7 @@ export function regionCode(value: string | undefined): RegionCode {
   throw new UsageError(`name the region: --region ${regionCodesInWords} (or REGION_CODE)${guess}`);
 }
 
-/** Options of an SDK client with the credentials of these variables, or with those that the SDK finds by itself. */
+/** Options of an SDK client. If the variables have no credentials, the SDK finds some itself. */
 export function clientOptions(variables: Variables, endpoint: string | undefined) {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,
@@ -80,7 +80,7 @@ export function tablesIn(region: RegionCode, all: Variables, given?: string) {
 export interface OpenedAdministration extends Administration {
   /**
    * Names of tables and bucket, and endpoints, as functions get them. Those of other resources may be missing.
-   * `OWN_ITEMS_TABLE` is the service's table of work items, where the command works on another one.
+   * `OWN_ITEMS_TABLE` is the service's table of work items, also if the command works on another one.
    */
   readonly variables: Variables;
 }
@@ -146,8 +146,8 @@ export function printResult(terminal: Terminal, { json }: Target, [data, lines]:
 }
 
 /**
- * What a command does with records that can't be read: it names each of them once, goes on with the others, and ends
- * with status 1.
+ * What a command does with records that can't be read: it names each once, continues with the others, and ends with
+ * status 1.
  */
 export function nameDamaged(terminal: Terminal): OnDamaged {
   const named = new Set<string>();

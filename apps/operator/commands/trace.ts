@@ -17,8 +17,8 @@ import { regionCode, runOperatorCommand, type Target } from "./target-tables.ts"
 const BUNDLE = "/var/task/index.js";
 
 /**
- * Replaces positions in a bundle (`<file>:<line>:<column>`) by those in the source, relative to the current directory. A
- * position stays as it is if the map does not have it.
+ * Replaces positions in a bundle (`<file>:<line>:<column>`) with those in the source, relative to the current directory. A
+ * position that the map doesn't have stays.
  * @param stack lines of a stack, or a log line that holds one
  */
 function toSourceLines(stack: string, mapFile: string): string {

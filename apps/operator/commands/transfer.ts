@@ -43,10 +43,10 @@ export async function exportTo(
     file === undefined || dryRun
       ? undefined
       : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE }, overwrite);
-  if (toFile?.from) terminal.note(`continuing the export that started ${toFile.from.place.exported_at}`);
+  if (toFile?.from) terminal.note(`continuing the export that started ${toFile.from.position.exported_at}`);
   const toOutput = (lines: string): Promise<void> => terminal.writeData(lines);
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);
-  const options = { from: toFile?.from, ...(toFile && { onWritten: toFile.keepPlace }) };
+  const options = { from: toFile?.from, ...(toFile && { onWritten: toFile.savePosition }) };
   const { counts, readUnits } = await withReadBar(terminal, dryRun ? "counting" : "exporting", (onProgress) =>
     exportOrganization(runtime, organization, write, { ...options, onProgress, onDamaged: nameDamaged(terminal) }),
   );
@@ -62,7 +62,7 @@ export async function exportTo(
   ];
 }
 
-/** Opens a file, so that one that can't be read is reported before anything is done. */
+/** Opens a file. Fails before anything is done if it can't be read. */
 async function opened(file: string): Promise<ReadStream> {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   const stream = createReadStream(file);
@@ -82,7 +82,7 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
   }
 }
 
-/** `organizations import`: takes what `export` has written, from the standard input or a file. */
+/** `organizations import`: reads an export from the standard input or a file. */
 export async function importFrom(
   terminal: Terminal,
   runtime: OperatorRuntime,

@@ -4,7 +4,7 @@ import type { Terminal } from "../../../infra/terminal.ts";
 import { nameDamaged, type Result } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 
-/** What an operator sees of a webhook: its host, since the rest of a URL can be a secret of its receiver, and what is due. */
+/** What an operator sees of a webhook: only the host of its URL, since the rest can be a secret, and what is due. */
 async function webhooksOf(terminal: Terminal, runtime: OperatorRuntime, organization: string) {
   const found = await listWithStates(runtime, organization, nameDamaged(terminal));
   return found.map(({ webhook, state }) => {

@@ -38,8 +38,8 @@ const CREATING = { attempts: 5, message: "other commands keep changing the organ
 const absent = "attribute_not_exists(pk)";
 
 /**
- * Creates the organization if it does not exist, and sets its limits. One that is left out keeps its value, or gets its
- * default for a new organization. Functions see a change within 30 s.
+ * Creates the organization if it doesn't exist, and sets its limits. A limit that is left out keeps its value; a new organization
+ * gets the default. Functions see a change within 30 s.
  * @throws ZodError if the id or a limit is not valid, StoreBusyError if other commands keep erasing and creating it
  */
 export async function putOrganization(
@@ -64,7 +64,7 @@ export async function putOrganization(
     const create = new TransactWriteCommand({ TransactItems: [{ Put: record }, { Put: listed }] });
     if (await tryOnce(dynamodb, create)) return fresh;
     return changeOrganization(administration, id, settings).catch((error: unknown) => {
-      // Another command has erased it meanwhile, or is about to create it.
+      // Another command has just erased it, or is about to create it.
       if (error instanceof NotFoundError) return undefined;
       throw error;
     });
@@ -100,7 +100,7 @@ export async function getOrganization(
   return decodeOrganization(item);
 }
 
-/** The records in the Access table that fit a filter. It reads the whole table. */
+/** The records in the Access table that match a filter. Reads the whole table. */
 export function scanAccess(
   { dynamodb, environment }: AccessRuntime,
   FilterExpression: string,
@@ -111,7 +111,7 @@ export function scanAccess(
 }
 
 /**
- * All organizations, in no particular order, without those whose records are damaged. It reads the whole Access table.
+ * All organizations but those with damaged records, in no particular order. Reads the whole Access table.
  * @param onDamaged @default throws
  */
 export async function listOrganizations(
@@ -129,7 +129,7 @@ export function assertKept({ organization, erasing_since: erasingSince }: Organi
 }
 
 /**
- * Checks that an organization was not erased since it was read, nor made again under its id.
+ * Checks that an organization wasn't erased, or created again under its id, since it was read.
  * @throws StateConflictError
  */
 export function assertSame(before: OrganizationRecord, now: OrganizationRecord): void {
@@ -139,14 +139,14 @@ export function assertSame(before: OrganizationRecord, now: OrganizationRecord):
   }
 }
 
-/** After this time no function reads by the number of shards that it remembers. */
+/** After this time every function has read the new number of shards. */
 const SHARDS_KNOWN_WITHIN_MILLISECONDS = 2 * KEY_CACHE_SECONDS * 1000;
 
 /**
- * Raises the number of shards of an organization's lists: first those that are read, and after a minute, when every
- * function reads them, those that are written. If it is interrupted, it can be repeated.
+ * Raises the number of shards of an organization's lists: first of those that are read and, a minute later when every
+ * function reads them, of those that are written. An interrupted call can be repeated.
  * @param wait waits for that minute
- * @throws StateConflictError if the number is lower than now, or above the most
+ * @throws StateConflictError if the number is lower than now, or above LISTING_SHARDS_MAX
  */
 export async function growListingShards(
   runtime: AccessRuntime,

@@ -3,9 +3,9 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../../../lib/clock.ts";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { partitionKeyOf } from "../../../lib/resources.ts";
-import { beginLedger } from "./erasure-ledger.ts";
+import { identifyLedger } from "./erasure-ledger.ts";
 
-/** What is kept of a command. It holds neither keys nor what customers have sent, as external ids and addresses. */
+/** What is kept of a command: no keys, and nothing that customers sent, such as external ids and addresses. */
 export interface OperatorCommand {
   /** ARN of who runs it. */
   readonly by: string;
@@ -15,8 +15,8 @@ export interface OperatorCommand {
 }
 
 /**
- * Carries a command out, and keeps it in the Audit table, in the partition of its month: before, and in a second record how it
- * ended. The second is missing if the command was interrupted, or its end could not be written: what it has done stays.
+ * Carries out a command and keeps it in the Audit table, in the partition of its month. A second record says how it ended. It is
+ * missing if the command was interrupted or the record couldn't be written; what the command did stays.
  */
 export async function keptInLog<T>(
   { dynamodb, environment, clock }: Pick<RuntimeWith<"audit">, "dynamodb" | "environment" | "clock">,
@@ -36,7 +36,7 @@ export async function keptInLog<T>(
     );
   const end = (outcome: "done" | "failed"): Promise<unknown> =>
     put({ sk: `${sk}#END`, outcome }).catch(() => undefined);
-  await beginLedger({ dynamodb, environment });
+  await identifyLedger({ dynamodb, environment });
   await put({});
   try {
     const result = await carryOut();

@@ -21,12 +21,12 @@ import {
   itemKeyOf,
 } from "../../../lib/work-items/work-item-record.ts";
 
-/** Grows when a line means something else than before. */
+/** Raised when a line's meaning changes. */
 const FORMAT = 1;
 
 const customAttributesSchema = z.custom<JsonObject>(isJsonObject, "must be an object");
 
-/** A line of an export. Every line has one key, which names what it holds. */
+/** A line of an export. Its only key names what it holds. */
 export const customerLineSchema = z.union([
   z.strictObject({
     organization: z.strictObject({
@@ -47,7 +47,7 @@ export const customerLineSchema = z.union([
       work_items: z.int(),
       events: z.int(),
       conversation_uploads: z.int(),
-      /** Records that couldn't be read; those of items left their events out too. Absent if there was none. */
+      /** Records that couldn't be read. The events of such an item are left out too, and not counted. Absent if there were none. */
       left_out: z.int().optional(),
     }),
   }),

@@ -22,7 +22,7 @@ const DELETES_PER_REQUEST = 25;
 const CONCURRENT_DELETES = 8;
 const DELETING = { attempts: 10, message: "the store throttles deletions; run the command again" };
 
-/** A record of an organization, with attributes that are not checked. */
+/** A record of an organization. Its attributes aren't checked. */
 export type OwnedRecord = Attributes & RecordKey;
 /** Some of an organization's records. */
 export interface RecordsPage {
@@ -32,7 +32,7 @@ export interface RecordsPage {
 /**
  * Reads all records in the WorkItems table, strongly consistent.
  * @param visit called with each page; its segment waits for it
- * @param filter lets through records, by an expression and its values
+ * @param filter selects records. @default all
  * @throws StoreBusyError if DynamoDB keeps throttling
  */
 export async function scanTable(
@@ -67,7 +67,7 @@ export async function scanTable(
 }
 
 /**
- * Reads all records of an organization by scanning the whole table: also those that no index leads to.
+ * Reads all records of an organization, also those that no index leads to, by scanning the whole table.
  * @param visit called with each page; its segment waits for it
  * @throws StoreBusyError if DynamoDB keeps throttling
  */
@@ -80,7 +80,7 @@ export function scanOrganization(
   const visitOwn = ({ records }: RecordsPage): Promise<void> =>
     visit({ records: records.filter((record) => ownerOf(record) === organization) });
   return scanTable(runtime, visitOwn, onProgress, {
-    // Lets through some records of others, whose keys happen to hold the same text.
+    // Other organizations' keys may contain the same text.
     FilterExpression: "contains(pk, :owner) OR contains(sk, :owner)",
     ExpressionAttributeValues: { ":owner": `#${organization}` },
   });
@@ -88,7 +88,7 @@ export function scanOrganization(
 
 type DeleteRequests = NonNullable<BatchWriteCommandInput["RequestItems"]>[string];
 
-/** Deletes records, whatever they hold by now. @throws StoreBusyError if DynamoDB keeps throttling */
+/** Deletes records, even if they have changed. @throws StoreBusyError if DynamoDB keeps throttling */
 export async function deleteRecords(
   { dynamodb }: Pick<RecordsRuntime, "dynamodb">,
   table: string,

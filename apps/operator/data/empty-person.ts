@@ -13,12 +13,12 @@ import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-ite
 import type { PersonAddress } from "./person-address.ts";
 
 const WRITE_WITHIN_MS = 20_000;
-const NO_AGENT = nobody(personFields(WORK_ITEM_FIELDS, "agent"));
+const NO_AGENT = nullsOf(personFields(WORK_ITEM_FIELDS, "agent"));
 const NO_AGENT_ENTRY = { [listingIndexes.agents.partitionKey]: undefined };
-const NO_ACTOR = nobody(personFields(EVENT_FIELDS, "actor"));
+const NO_ACTOR = nullsOf(personFields(EVENT_FIELDS, "actor"));
 
 /** Null for each field of a person. */
-function nobody<N extends string>(names: Readonly<Record<string, N>>) {
+function nullsOf<N extends string>(names: Readonly<Record<string, N>>) {
   return Object.fromEntries(Object.values(names).map((name) => [name, null])) as Readonly<Record<N, null>>;
 }
 
@@ -27,8 +27,8 @@ function isRecordOfItem({ sk }: RecordKey): boolean {
 }
 
 /**
- * The write that empties one record, unless its agent or actor is someone else by then. An undo could bring the person back, so
- * all layers go. The item of an event stays its import's: to empty an event isn't to use the item.
+ * The write that empties one record, unless its agent or actor is someone else by then. It drops all layers, since an undo could
+ * bring the person back. Emptying an event doesn't count as a change of its item, so the import's undo may still delete the item.
  */
 function targetOf(key: RecordKey, person: PersonAddress, now: string): WriteTarget<boolean> {
   return {
@@ -38,7 +38,7 @@ function targetOf(key: RecordKey, person: PersonAddress, now: string): WriteTarg
         const item = workItemFrom(stored);
         const isAgent = person.equals(item?.agent_email);
         if (item === null || !(isAgent || person.isInLayersOf(stored))) return { set: null, result: false };
-        // Its place in the other lists stays.
+        // The item stays in the other lists.
         const next = isAgent ? { ...NO_AGENT, updated_at: now, ...NO_AGENT_ENTRY } : {};
         return { set: { ...next, ...layersDropped(stored, Date.parse(now)) }, result: true };
       }

@@ -9,9 +9,9 @@ import { CALLS_END_WITHIN_MS } from "./jobs-before.ts";
 import { erasedAs } from "./kinds-of-data.ts";
 
 /**
- * Erases a work item, deleted or not, with its events, and looks again once the calls have ended that knew the item. An item that is
- * there then was sent again: it stays.
- * @returns how many events were erased, and whether the item was there: a repeated erasure may find events only
+ * Erases a work item, deleted or not, with its events. Waits until the calls that knew the item have ended, and erases their
+ * events too. An item that is there by then was sent again, and stays.
+ * @returns how many events were erased, and whether the item was there. A repeated erasure may find events only
  * @throws NotFoundError if there is no such item, StoreBusyError
  */
 export async function eraseItem(

@@ -15,7 +15,7 @@ import { CALLS_END_WITHIN_MS, createJobsBefore } from "./jobs-before.ts";
 import { erasedAs, kindOf } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { type Mention, PersonAddress } from "./person-address.ts";
-import { INDEX_SHOWS_WITHIN_MS, walkOrganization } from "./walk-organization.ts";
+import { INDEX_SHOWS_WITHIN_MS, traverseOrganization } from "./traverse-organization.ts";
 
 /** What erasing a person requires of a runtime. */
 export type PersonRuntime = RuntimeWith<"workItems" | "access" | "uploads">;
@@ -26,15 +26,15 @@ export interface PersonOptions {
   readonly onProgress?: (progress: ReadProgress) => void;
   /** Leaves out the scan of the whole table at the end. @default false */
   readonly withoutScan?: boolean;
-  /** Called before it waits for upload jobs, with their ids. None: for calls and workers that have started, and for the index. */
+  /** Called before a wait, with the ids of the upload jobs that it is for; with none if it is for calls, workers and the index. */
   readonly onWait?: (jobs: readonly string[]) => void;
-  /** Called with each record that can't be read, in every pass: it keeps the person. @default throws */
+  /** Called in every pass with each record that can't be read. It keeps the person. @default throws */
   readonly onDamaged?: OnDamaged;
   /** @default waits */
   readonly sleep?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** An upload whose file, chunks and lists, and those of its undo, may hold the person's address until they expire. */
+/** An upload whose files, and those of its undo, may hold the person's address until they expire. */
 interface FileOfPerson {
   readonly job: string;
   readonly file_name: string;
@@ -42,7 +42,7 @@ interface FileOfPerson {
   readonly kept_until: string;
 }
 
-/** What was erased of a person, and what may still hold the address. */
+/** What was erased, and what may still hold the address. */
 export interface ErasedPerson {
   /** Items whose agent was emptied. */
   readonly work_items: number;
@@ -50,14 +50,14 @@ export interface ErasedPerson {
   readonly events: number;
   readonly mentions: readonly Mention[];
   readonly files: readonly FileOfPerson[];
-  /** Whether a scan of the whole table has shown that nothing is left which no index leads to. */
+  /** Whether the whole table was scanned for what no index leads to. */
   readonly scanned: boolean;
   readonly read_units: number;
 }
 
-/** What one pass over the organization's records has found. */
+/** What one pass over the organization's records found. */
 interface Pass {
-  /** Ids of jobs that have not ended. */
+  /** Ids of jobs that haven't ended. */
   readonly open: readonly string[];
   /** Until when workers of jobs that have ended may write, in milliseconds since the epoch. */
   readonly workersUntil: number;
@@ -70,9 +70,9 @@ interface Pass {
   readonly readUnits: number;
 }
 
-/** How often it asks whether upload jobs have ended. */
+/** How often it checks whether upload jobs have ended. */
 const ASK_AGAIN_MS = 5000;
-/** Passes after which others keep bringing the address back: their source must be stopped first. */
+/** If the last of so many passes still finds the address, a system keeps sending it and must be stopped first. */
 const PASSES_MAX = 5;
 
 function fileOf(job: UploadJob, now: number): FileOfPerson {
@@ -83,7 +83,7 @@ function fileOf(job: UploadJob, now: number): FileOfPerson {
 /** Reads the records of the organization. */
 type Read = (visit: (page: RecordsPage) => Promise<void>) => Promise<ReadProgress>;
 
-/** Makes the function that makes a pass over records: it empties those that have the person, and deletes old plans with the address. */
+/** A pass over records: empties those that have the person, and deletes old plans with the address. */
 function createPass(
   runtime: PersonRuntime,
   address: string,
@@ -91,7 +91,7 @@ function createPass(
   { dryRun = false, onDamaged = stopAtDamaged }: PersonOptions,
 ) {
   const person = new PersonAddress(address);
-  /** Deletes the plans of dry runs that hold the address. Dry runs that came later keep theirs, and are named. */
+  /** Deletes plans that hold the address. Later dry runs keep theirs, and the result mentions them. */
   const deletePlans = async (records: readonly OwnedRecord[]): Promise<readonly OwnedRecord[]> => {
     if (dryRun) return [];
     const plans = records.filter((record) => kindOf(record) === "DRY_RUN" && person.isHeldBy(record));
@@ -105,14 +105,17 @@ function createPass(
     const mentions: Mention[] = [];
     const files: FileOfPerson[] = [];
     const open: string[] = [];
-    let [workersUntil, found, items, events] = [0, 0, 0, 0];
+    let workersUntil = 0;
+    let found = 0;
+    let items = 0;
+    let events = 0;
     const { readUnits } = await read(async ({ records }) => {
       const uploads = records
         .filter((record) => erasedAs(record) === "upload_jobs")
         .flatMap((record) => unlessDamaged(() => jobFrom(record), onDamaged) ?? []);
       files.push(...uploads.map((job) => fileOf(job, runtime.clock())));
       workersUntil = Math.max(workersUntil, ...uploads.map((job) => jobs.workersUntil(job)));
-      // The index of open jobs may not have shown them.
+      // Includes jobs that the index of open jobs doesn't show yet.
       open.push(...uploads.filter((job) => !isEnded(job)).map(({ id }) => id));
       const plans = await deletePlans(records);
       mentions.push(
@@ -133,11 +136,10 @@ function createPass(
 }
 
 /**
- * Empties the agent of every item and the actor of every event that has this email address, whatever its case, also in
- * deleted items, and deletes the plans of dry runs that hold it. First waits for calls under way, and for the upload jobs
- * whose files have come by then. Repeats until a walk finds none that began once the index showed all that these have
- * written. A scan of the whole table then finds what no index leads to. Texts are not changed: the result names those that
- * hold the address.
+ * Empties the agent of every item, deleted or not, and the actor of every event that has this email address in any case. Deletes
+ * the plans of dry runs that hold it. First waits for running calls, and for the upload jobs whose files have arrived by then.
+ * Repeats until the index shows all that these wrote and a traversal finds nothing. A scan of the whole table then finds
+ * what no index leads to. Texts aren't changed: the result names those that hold the address.
  * @throws NotFoundError, StoreBusyError
  */
 export async function erasePerson(
@@ -150,7 +152,7 @@ export async function erasePerson(
   const { dryRun = false, withoutScan = dryRun, onProgress, onDamaged = stopAtDamaged } = options;
   const { onWait = () => undefined, sleep = wait } = options;
   const organization = toOrganization(await getOrganization(runtime, organizationId));
-  /** Until when calls may write that were under way when the erasure began, in milliseconds since the epoch. */
+  /** Until when calls that were running when the erasure began may write, in milliseconds since the epoch. */
   const callsUntil = clock() + CALLS_END_WITHIN_MS;
   const jobs = createJobsBefore(runtime, organization.id, callsUntil, onDamaged);
   const makePass = createPass(runtime, address, jobs, options);
@@ -163,7 +165,7 @@ export async function erasePerson(
       await waitFor(ASK_AGAIN_MS, open);
     }
   };
-  const walk: Read = (visit) => walkOrganization(runtime, organization, visit, { onProgress });
+  const traverse: Read = (visit) => traverseOrganization(runtime, organization, visit, { onProgress });
   /** For the records that no index leads to. */
   const scan: Read = (visit) => scanOrganization(runtime, organization.id, visit, onProgress);
 
@@ -171,9 +173,11 @@ export async function erasePerson(
     await waitFor(CALLS_END_WITHIN_MS, []);
     await waitForJobs(await jobs.listed());
   }
-  let [items, events, readUnits] = [0, 0, 0];
+  let items = 0;
+  let events = 0;
+  let readUnits = 0;
   let writtenUntil = callsUntil;
-  /** Makes a pass. @returns what it found, which jobs are open, and whether all had been written, and was shown, when it began */
+  /** Makes a pass. @returns what it found, which jobs are open, and whether the index showed all earlier writes when it began */
   const look = async (read: Read) => {
     const began = clock();
     const pass = await makePass(read);
@@ -186,7 +190,7 @@ export async function erasePerson(
   };
   let scanned: Pass | undefined;
   for (let repeated = 0; ;) {
-    let { pass, open, isSettled } = await look(walk);
+    let { pass, open, isSettled } = await look(traverse);
     if (isSettled && pass.found === 0 && !withoutScan && scanned === undefined) {
       ({ pass, open, isSettled } = await look(scan));
       if (isSettled) scanned = pass;

@@ -21,7 +21,7 @@ import { kindOf, ownerOf } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { PersonAddress } from "./person-address.ts";
 
-/** What an erasure was about: one item by its id, one person by an HMAC of the address, or all of an organization. */
+/** What was erased: one item by its id, one person by an HMAC of the address, or else all of an organization. */
 const entrySchema = z.object({
   organization: z.string(),
   item: z.string().optional(),
@@ -34,7 +34,7 @@ const entrySchema = z.object({
 type Erasure = z.output<typeof entrySchema>;
 const decodeErasure = decoderOf("erasure", entrySchema);
 
-/** A table Audit: that of the service, or that of the region which a restored table comes from. */
+/** An Audit table: the service's, or that of the region from which a restored table comes. */
 export type Ledger = Pick<RuntimeWith<"audit">, "dynamodb" | "environment">;
 
 const MICROSECONDS = 1000;
@@ -42,18 +42,15 @@ const ALL = partitionKeyOf("ERASURES", "all");
 
 const LEDGER_KEY: RecordKey = { pk: partitionKeyOf("LEDGER"), sk: "#LEDGER" };
 const identitySchema = z.object({
-  /** The table's name when it was begun: a restored copy of it has it too. */
+  /** The table's name when the ledger was started. A restored copy has it too. */
   name: z.string(),
   secret: z.string(),
 });
 type Identity = Readonly<z.output<typeof identitySchema>>;
 const decodeIdentity = decoderOf("ledger", identitySchema);
 
-/**
- * Begins a ledger, unless it has been. Every kept command does it, so that any backup of it says which one it is.
- * @throws what DynamoDB answers
- */
-export async function beginLedger({ dynamodb, environment }: Ledger): Promise<void> {
+/** Gives a ledger its identity, if it has none. Every logged command does so, so that every backup says which ledger it is. */
+export async function identifyLedger({ dynamodb, environment }: Ledger): Promise<void> {
   const { AUDIT_TABLE: name } = environment;
   const identity: Identity = { name, secret: randomBytes(32).toString("base64url") };
   await tryWrite(
@@ -72,8 +69,8 @@ async function readIdentity({ dynamodb, environment }: Ledger): Promise<Identity
 }
 
 /**
- * HMAC of a person's address, whatever its case, in an organization. The secret is the ledger's: an organization that is made again
- * has other secrets, and its erased persons are still recognized.
+ * HMAC of a person's address, whatever its case, in an organization. The secret is the ledger's, so that erased persons are still
+ * recognized when the organization is created again with other secrets.
  */
 function personHmac({ secret }: Identity, organization: string, address: string): string {
   return createHmac("sha256", secret)
@@ -82,8 +79,8 @@ function personHmac({ secret }: Identity, organization: string, address: string)
 }
 
 /**
- * Erases, and keeps in the ledger what is erased: before, so that an interrupted erasure is in it too, and again when it is
- * finished. A repeated one has another entry.
+ * Erases, and notes in the ledger what: before, so that it has interrupted erasures too, and again at the end. A repeated
+ * erasure has another entry.
  */
 export async function keptInLedger<T>(
   ledger: Ledger & Pick<RuntimeWith<"audit">, "clock">,
@@ -94,7 +91,7 @@ export async function keptInLedger<T>(
   const { dynamodb, environment, clock } = ledger;
   const { item, address } = subject;
   const began = isoTime(clock());
-  await beginLedger(ledger);
+  await identifyLedger(ledger);
   const identity = await readIdentity(ledger);
   const person = address === undefined ? undefined : personHmac(identity!, organization, address);
   const key: RecordKey = { pk: ALL, sk: `${began}#${randomUUID()}` };
@@ -117,9 +114,9 @@ function restoredKey(table: string): RecordKey {
 }
 
 /**
- * Checks that a ledger is that of the place which a restored table comes from, or a copy of it.
- * @param isNamed whether the ledger was named on purpose: that counts for a table that doesn't say where it comes from
- * @returns the table's origin, if it says it @throws StateConflictError that names the ledger which counts
+ * Checks that a ledger, or a copy of it, belongs to the region from which a restored table comes.
+ * @param isNamed whether the operator named the ledger; needed for a table that doesn't say where it comes from
+ * @returns the table's origin, if it says so @throws StateConflictError that names the right ledger
  */
 export async function assertLedgerOf(
   runtime: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">,
@@ -144,8 +141,8 @@ export async function assertLedgerOf(
   );
 }
 
-/** The time of the newest erasure that a restored table may lack; undefined if it lacks none. @param ledger of its origin */
-export async function lackedErasure(ledger: Ledger, table: string): Promise<string | undefined> {
+/** The time of the newest erasure that may be missing from a restored table; undefined if none is. @param ledger of its origin */
+export async function missingErasure(ledger: Ledger, table: string): Promise<string | undefined> {
   const { dynamodb, environment } = ledger;
   const restored = await getItem(dynamodb, environment.AUDIT_TABLE, restoredKey(table));
   const appliedAt = restored?.["applied_at"];
@@ -153,21 +150,21 @@ export async function lackedErasure(ledger: Ledger, table: string): Promise<stri
   return last.findLast((at) => typeof appliedAt !== "string" || at > appliedAt);
 }
 
-/** The erasures of one organization that a restored table lacks. */
-interface Lacked {
-  /** Undefined if there is no such organization. */
+/** The erasures of one organization that are missing from a restored table. */
+interface Missing {
+  /** Undefined if the organization doesn't exist. */
   readonly record: OrganizationRecord | undefined;
   readonly all: readonly Erasure[];
   readonly persons: PersonAddress;
 }
 
-/** Whether a record was there before the erasure began; what was sent again since then stays. */
+/** Whether a record was there before the erasure began. What was sent again since then stays. */
 function isBefore(record: Attributes, { began_at: began }: Erasure): boolean {
   const created = record["created_at"];
   return typeof created !== "string" || created < began;
 }
 
-function isErased(record: OwnedRecord, { all, persons }: Lacked): boolean {
+function isErased(record: OwnedRecord, { all, persons }: Missing): boolean {
   if (kindOf(record) === "DRY_RUN" && persons.isHeldBy(record)) return true;
   return all.some((erasure) => {
     const { item, person } = erasure;
@@ -176,18 +173,18 @@ function isErased(record: OwnedRecord, { all, persons }: Lacked): boolean {
   });
 }
 
-/** What applying the ledger has done. */
+/** What applying the ledger did. */
 export interface Reapplied extends ReadProgress {
   readonly deleted: number;
   /** Items and events whose agent or actor was emptied. */
   readonly emptied: number;
-  /** Organizations that were erased and are in the Access table as before: it was restored too. */
+  /** Organizations that were erased and are back, because the Access table was restored too. */
   readonly present: readonly string[];
 }
 
 /**
- * Applies a ledger to a restored WorkItems table that nothing else writes to: deletes and empties again what had been erased
- * after the time that the table was restored to. It reads the whole table once. It may be repeated.
+ * Applies a ledger to a restored WorkItems table that nothing else writes to: deletes and empties again what was erased
+ * after the time to which the table was restored. Reads the whole table once. It can be repeated.
  * @param ledger of the table's origin, as `assertLedgerOf` checks
  * @param restoredTo ISO 8601
  * @throws StoreBusyError
@@ -203,7 +200,7 @@ export async function reapplyErasures(
   const appliedAt = isoTime(clock());
   const identity = await readIdentity(ledger);
   const entries = (await readLedger(ledger)).filter(({ finished_at: at }) => at === undefined || at >= restoredTo);
-  const lacked = new Map<string, Lacked>();
+  const missing = new Map<string, Missing>();
   for (const [organization, all] of Map.groupBy(entries, (entry) => entry.organization)) {
     const record = await getOrganization(runtime, organization).catch((error: unknown) => {
       if (error instanceof NotFoundError) return undefined;
@@ -213,11 +210,11 @@ export async function reapplyErasures(
     const persons = new PersonAddress(
       (address) => hmacs.size > 0 && hmacs.has(personHmac(identity!, organization, address)),
     );
-    lacked.set(organization, { record, all, persons });
+    missing.set(organization, { record, all, persons });
   }
-  const wholeOf = ({ all }: Lacked): Erasure | undefined =>
+  const wholeOf = ({ all }: Missing): Erasure | undefined =>
     all.findLast(({ item, person }) => item === undefined && person === undefined);
-  const isBack = (each: Lacked): boolean => {
+  const isBack = (each: Missing): boolean => {
     const { changes_from: from = 0, erasing_since: since } = each.record ?? { erasing_since: "gone" };
     return since === undefined && from / MICROSECONDS < Date.parse(wholeOf(each)?.began_at ?? isoTime(0));
   };
@@ -225,7 +222,7 @@ export async function reapplyErasures(
   let [deleted, emptied] = [0, 0];
   const visit = async ({ records }: RecordsPage): Promise<void> => {
     for (const [organization, owned] of Map.groupBy(records, (record) => ownerOf(record) ?? "")) {
-      const erasures = lacked.get(organization);
+      const erasures = missing.get(organization);
       if (erasures === undefined) continue;
       const gone = owned.filter((record) => isErased(record, erasures));
       await deleteRecords(runtime, table, gone);
@@ -237,9 +234,9 @@ export async function reapplyErasures(
     }
   };
   const none = { scanned: 0, readUnits: 0 };
-  const progress = lacked.size === 0 ? none : await scanTable(runtime, visit, options.onProgress);
+  const progress = missing.size === 0 ? none : await scanTable(runtime, visit, options.onProgress);
   const Item = { ...restoredKey(table), restored_to: restoredTo, applied_at: appliedAt };
   await ledger.dynamodb.send(new PutCommand({ TableName: ledger.environment.AUDIT_TABLE, Item }));
-  const present = [...lacked].filter(([, each]) => isBack(each)).map(([id]) => id);
+  const present = [...missing].filter(([, each]) => isBack(each)).map(([id]) => id);
   return { ...progress, deleted, emptied, present };
 }

@@ -14,10 +14,10 @@ const SAVING = { attempts: 10, message: "the store throttles deletions; run the 
 export type ErasureProgress = Required<Pick<OrganizationRecord, "erased" | "files_until">>;
 
 /**
- * Notes that an organization is being erased. If that was noted before, the first note stays: commands that run beside each other work on
- * the same erasure.
- * @param before as the command has read it: an organization that was made again since then is left alone
- * @returns its record, which says so
+ * Notes that an organization is being erased. An earlier note stays, so that commands at the same time work on the same
+ * erasure.
+ * @param before as the command has read it. An organization that was created again since then is left alone
+ * @returns the changed record
  * @throws StateConflictError if it was erased since then
  */
 export async function startErasing(runtime: Administration, before: OrganizationRecord, now: string) {
@@ -38,8 +38,8 @@ export async function startErasing(runtime: Administration, before: Organization
 }
 
 /**
- * The writes of one erasure. Each is carried out only while the organization's record names this erasure, so that a
- * command that was frozen cannot delete anything of an organization that was made again under the same id.
+ * The writes of one erasure. Each is carried out only while the organization's record names this erasure. So a command that was
+ * frozen can't delete anything of an organization that was created again under the same id.
  * @param since `erasing_since` of the organization's record
  */
 export function createErasureWrites(runtime: Administration, organization: string, since: string) {
@@ -52,7 +52,7 @@ export function createErasureWrites(runtime: Administration, organization: strin
   const over = (): StateConflictError =>
     new StateConflictError(`another command has finished the erasure of ${organization} that started ${since}`);
 
-  /** @throws StateConflictError if the organization is gone, or was made again */
+  /** @throws StateConflictError if the organization is gone, or was created again */
   const assertOwn = async (): Promise<void> => {
     const record = await getOrganization(runtime, organization).catch((error: unknown) => {
       if (error instanceof NotFoundError) throw over();
@@ -64,9 +64,9 @@ export function createErasureWrites(runtime: Administration, organization: strin
   return {
     assertOwn,
     /**
-     * Saves the progress and deletes records, at once or not at all.
-     * @param deletions at most as many as `transactionsOf` puts together
-     * @returns false if a condition of theirs didn't hold
+     * Saves the progress and deletes records, in one transaction.
+     * @param deletions at most as many as `transactionsOf` returns together
+     * @returns false if a condition of a deletion didn't hold
      * @throws StateConflictError if the erasure is over, StoreBusyError
      */
     save: ({ erased, files_until: until }: ErasureProgress, deletions: Deletions): Promise<boolean> => {
@@ -98,7 +98,7 @@ export function createErasureWrites(runtime: Administration, organization: strin
       const outcome = await writeConditionally(dynamodb, command);
       if (outcome.kind === "written") return;
       if (outcome.current === undefined) throw outcome.error;
-      // After a lost response, the record is gone because of its own first attempt.
+      // The first attempt succeeded, and its response was lost.
       const isGone = Object.keys(outcome.current).length === 0;
       if (outcome.kind !== "unknown" || !isGone) throw over();
     },

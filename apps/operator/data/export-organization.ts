@@ -16,45 +16,45 @@ import {
 import type { OwnedRecord } from "./customer-records.ts";
 import { EXPORTED_LISTS, exportedAs } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
-import { type WalkPlace, walkOrganization } from "./walk-organization.ts";
+import { type TraversalPosition, traverseOrganization } from "./traverse-organization.ts";
 
 type Counts = { -readonly [K in keyof CustomerCounts]: CustomerCounts[K] };
 
-/** An item's place among the shards is certain while this number stays. */
+/** While this number stays the same, an item stays in its shard. */
 function writeShardsOf(record: OrganizationRecord): number {
   return toOrganization(record).listingWriteShards;
 }
 
 /** How far an export has come. */
-export interface ExportPlace {
+export interface ExportPosition {
   /** ISO 8601: when it began. */
   readonly exported_at: string;
   readonly counts: CustomerCounts;
-  /** Shards that the lists were written in when it began. */
+  /** Into how many shards the lists were written when it began. */
   readonly shards: number;
-  readonly walk: WalkPlace;
+  readonly traversal: TraversalPosition;
   /** Partitions of items that couldn't be read. */
   readonly left_out: readonly string[];
 }
 /** Options of an export. */
 export interface ExportOptions {
   readonly onProgress?: (progress: ReadProgress) => void;
-  /** Called with each record that can't be read. The export leaves it out, and an item's events with it. @default throws */
+  /** Called with each record that can't be read. The export leaves it out; with an item, its events too. @default throws */
   readonly onDamaged?: OnDamaged;
-  /** Where an interrupted export continues, with the external_ids of the items that it has written. @default it begins */
-  readonly from?: { readonly place: ExportPlace; readonly items: Iterable<string> } | undefined;
-  /** Called after chunks with the place after them. The export waits for it. */
-  readonly onWritten?: (place: ExportPlace) => Promise<void>;
+  /** Where an interrupted export continues, and the external_ids of the items that it has written. @default the beginning */
+  readonly from?: { readonly position: ExportPosition; readonly items: Iterable<string> } | undefined;
+  /** Called when all before a position is written. The export waits for it. */
+  readonly onWritten?: (position: ExportPosition) => Promise<void>;
 }
 
 /**
- * Exports work items, deleted ones too, their events and the conversation uploads of an organization, as far as the listing
- * index shows them. Each item comes before its events. Each record that exists throughout is exported once, as it was before
- * or after any change meanwhile; what is created or erased meanwhile may be in it. The last line is only written if all of
- * this holds, but for records that can't be read: it says how many were left out.
+ * Exports an organization's work items, deleted ones too, with their events, and its conversation uploads, as far as the listing
+ * index shows them. Each item comes before its events. A record that exists throughout is exported once, as it was before
+ * or after any change in the meantime. What is created or erased in the meantime may be included. The last line is written only if
+ * all of this holds. It also says how many records couldn't be read and were left out.
  * @param write gets a chunk of lines, each with its line feed; the export waits for it
- * @returns how many there were, as the last line says, and the read request units that it has consumed
- * @throws NotFoundError, StoreBusyError, StateConflictError if the organization is being erased, was made again, or its lists
+ * @returns the counts of the last line, and the read request units that were consumed
+ * @throws NotFoundError, StoreBusyError, StateConflictError if the organization is being erased, was created again, or its lists
  * got more shards
  */
 export async function exportOrganization(
@@ -65,16 +65,16 @@ export async function exportOrganization(
 ) {
   const before = await getOrganization(runtime, organization);
   assertKept(before);
-  const { place: start, items = [] } = from ?? {};
+  const { position: start, items = [] } = from ?? {};
   const exportedAt = start?.exported_at ?? isoTime(runtime.clock());
   const shards = start?.shards ?? writeShardsOf(before);
   const counts: Counts = { work_items: 0, events: 0, conversation_uploads: 0, ...start?.counts };
   const leftOut = [...(start?.left_out ?? [])];
-  /** The item whose events come next: a partition may be continued on the next page. */
+  /** The item whose events come next. They may continue on the next page. */
   let item: { readonly pk: string; readonly external_id: string } | undefined;
 
   const textOf = (line: CustomerLine): string => `${JSON.stringify(line)}\n`;
-  /** The line of a record, which is counted; none for one that can't be read. */
+  /** Counts a record. @returns its line; none if it can't be read */
   const lineOf = (kind: Exclude<keyof Counts, "left_out">, read: () => CustomerLine): CustomerLine[] => {
     const line = unlessDamaged(read, (damaged) => {
       counts.left_out = (counts.left_out ?? 0) + 1;
@@ -94,7 +94,7 @@ export async function exportOrganization(
       if (item === undefined) leftOut.push(record.pk);
       return own;
     }
-    // Without its item an event cannot be seen by anybody.
+    // Callers can't see an event without its item.
     if (item?.pk !== record.pk || !record.sk.startsWith(EVENT_SORT_KEY_PREFIX)) return [];
     const { external_id: externalId } = item;
     return lineOf("events", () => eventLine(externalId, record));
@@ -105,18 +105,24 @@ export async function exportOrganization(
   }
 
   if (start === undefined) await write(textOf(firstLine(organization, exportedAt)));
-  const { readUnits } = await walkOrganization(
+  const { readUnits } = await traverseOrganization(
     runtime,
     toOrganization(before),
-    async ({ records, place }) => {
+    async ({ records, position }) => {
       const lines = records.flatMap(linesOf).map(textOf).join("");
       if (lines !== "") await write(lines);
-      if (place === undefined) return;
-      await onWritten({ exported_at: exportedAt, counts: { ...counts }, shards, walk: place, left_out: [...leftOut] });
+      if (position === undefined) return;
+      await onWritten({
+        exported_at: exportedAt,
+        counts: { ...counts },
+        shards,
+        traversal: position,
+        left_out: [...leftOut],
+      });
     },
-    { onProgress, lists: EXPORTED_LISTS, from: start?.walk, visited: visitedBefore() },
+    { onProgress, lists: EXPORTED_LISTS, from: start?.traversal, visited: visitedBefore() },
   );
-  // Without its last line an export is not complete: an erasure may have deleted what was not read yet.
+  // An erasure may have deleted what wasn't read yet. Without its last line an export is incomplete.
   const after = await getOrganization(runtime, organization);
   assertSame(before, after);
   if (writeShardsOf(after) !== shards) {

@@ -9,8 +9,8 @@ import { isoTime } from "../../../lib/clock.ts";
 import { readFirstNumber } from "../../../lib/organizations/access-store.ts";
 
 const SEGMENTS_PER_READ = 1000;
-/** Milliseconds that appending may take. */
-const APPEND_MS = 30_000;
+/** How long appending may take. */
+const APPEND_WITHIN_MS = 30_000;
 
 /** What an operator sees of an organization's change feed. */
 export interface FeedState {
@@ -20,20 +20,20 @@ export interface FeedState {
   readonly newest_position: number;
   /** When the newest change was logged; null if there is none. */
   readonly newest_at: string | null;
-  /** All changes that were written before are in the feed; null while that isn't known. */
+  /** The feed has all changes written before this time; null while that isn't known. */
   readonly complete_until: string | null;
   /** Since when changes of this organization can't be appended and wait; null if they can. */
   readonly failing_since: string | null;
-  /** Whether changes of this organization are lost, and a gap is still to be put for them. */
+  /** Whether changes of this organization are lost, and their gap isn't in the log yet. */
   readonly is_gap_due: boolean;
-  /** Messages with changes of any organization that are not in a log yet, about. */
+  /** About how many messages of all organizations wait to be appended to their logs. */
   readonly waiting_messages: number;
 }
 
 /** What reading and resetting change feeds requires of a runtime. */
 export type FeedRuntime = RuntimeWith<"changes" | "access" | "changesQueue">;
 
-/** Counts the messages in the queue of change logs, about: SQS's counts are seconds behind. */
+/** About how many messages are in the queue of change logs: SQS's counts are seconds behind. */
 async function countWaiting({ sqs, environment }: FeedRuntime): Promise<number> {
   const { Attributes = {} } = await sqs.send(
     new GetQueueAttributesCommand({
@@ -45,8 +45,8 @@ async function countWaiting({ sqs, environment }: FeedRuntime): Promise<number> 
 }
 
 /**
- * Reads the time before which everything that was written is in an organization's log: that of the heartbeats, which are
- * noted once all records before them are in the queue, if nothing waits there.
+ * The log has everything written before this time; undefined while messages wait. A heartbeat is noted when all earlier
+ * changes are in the queue.
  */
 async function readComplete(runtime: FeedRuntime, waiting: number): Promise<number | undefined> {
   const noted = await createHeartbeatNotes(runtime).readComplete();
@@ -90,7 +90,7 @@ export async function readFeedState(runtime: FeedRuntime, organization: string):
   };
 }
 
-/** Makes all readers of an organization's feed start over: their positions become a 410. */
+/** Makes all readers of an organization's feed start over: their cursors are answered with 410. */
 export async function resyncFeed(runtime: RuntimeWith<"changes" | "access">, organization: string): Promise<void> {
-  await createAppend(runtime)(organization, "gap", runtime.clock() + APPEND_MS);
+  await createAppend(runtime)(organization, "gap", runtime.clock() + APPEND_WITHIN_MS);
 }

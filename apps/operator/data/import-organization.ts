@@ -15,14 +15,14 @@ import { type CustomerCounts, type CustomerLine, customerLineSchema, recordOfLin
 /** Records that are read and written together. */
 const LINES_PER_WRITE = 100;
 const WRITE_WITHIN_MS = 20_000;
-/** Of a line: more than custom attributes may have. */
+/** The deepest nesting of a line: more than custom attributes may have. */
 const LEVELS_MAX = 100;
 
 /** What an import has done so far. */
 export interface Imported {
   readonly lines: number;
   readonly written: number;
-  /** Records that were there already, and were left as they are. */
+  /** Records that already existed and were left unchanged. */
   readonly existing: number;
   /** Records that the export had left out, because they couldn't be read. Present at the end, if there are any. */
   readonly left_out?: number;
@@ -49,14 +49,14 @@ function parseLine(text: string, number: number): CustomerLine {
 }
 
 /**
- * Imports the lines of an export into an organization, which may have another id: ids of items and events follow from
- * it. An import that is interrupted can be repeated.
+ * Imports the lines of an export into an organization. It may have another id than the exported one, and its items and events
+ * then get other ids. An interrupted import can be repeated.
  * @param lines of the export, without line feeds
- * @param options.onDamaged called with each stored record that can't be read: it stays as it is. @default throws
- * @param options.replace whether records that exist get the attributes of the export; else they stay as they are
+ * @param options.onDamaged called with each stored record that can't be read, which stays unchanged. @default throws
+ * @param options.replace whether existing records get the attributes of the export; otherwise they stay unchanged
  * @yields after each write
- * @throws NotFoundError (no such organization), StateConflictError (it is being erased), StoreBusyError, InvalidInputError for a line that is none, and for an
- * export that is cut off
+ * @throws NotFoundError (no such organization), StateConflictError (it is being erased), StoreBusyError, InvalidInputError (an
+ * invalid line, or an export that is cut off)
  */
 export async function* importOrganization(
   runtime: RuntimeWith<"workItems" | "access">,
@@ -80,12 +80,12 @@ export async function* importOrganization(
       key,
       plan: (stored: StoredRecord | undefined) => {
         const isWritten = stored === undefined || replace;
-        // No undo of an earlier upload may change what an export has replaced.
+        // An undo of an earlier upload mustn't change what the export replaced.
         return { set: isWritten ? { ...attributes, ...layersDropped(stored, clock()) } : null, result: isWritten };
       },
     }));
     pending = [];
-    // Each time: an import may take longer than an erasure waits for those who know the organization.
+    // Checked for each write, since an import may take longer than an erasure waits.
     assertSame(record, await getOrganization(runtime, organizationId));
     const results = await optimisticWrite(records, targets, { clock, deadline: clock() + WRITE_WITHIN_MS, dryRun });
     for (const result of results) {
@@ -110,7 +110,7 @@ export async function* importOrganization(
     count(line);
     const described = recordOfLine(organization, line);
     if (described === undefined) continue;
-    // No record is written twice in one request.
+    // One request can't write a record twice.
     const isRepeated = pending.some(({ key }) => keyText(key) === keyText(described.key));
     if (isRepeated || pending.length >= LINES_PER_WRITE) {
       await write();

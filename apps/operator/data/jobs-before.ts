@@ -7,15 +7,15 @@ import { UploadStore } from "../../../lib/uploads/job/upload-store.ts";
 /** Calls end within this time, frozen or not, since the gateway waits 29 s. */
 export const CALLS_END_WITHIN_MS = 30_000;
 /**
- * The longest that a worker runs, with a margin for clocks: Lambda ends it at its timeout of at most 15 minutes, frozen or not.
- * One that has read a record before it was changed may write until then.
+ * The longest that a worker runs: Lambda ends it after 15 minutes at most, frozen or not. The rest is a margin for clocks. Until
+ * then a worker may write what it read before a change.
  */
 export const WORKERS_END_WITHIN_MS = 16 * 60_000;
 
 /**
  * An organization's upload jobs that were created before a time.
  * @param time milliseconds since the epoch
- * @param onDamaged called with the record of a job that can't be read: nobody waits for it, since workers can't read it
+ * @param onDamaged called for a job whose record can't be read. It isn't waited for, since workers can't read it either
  */
 export function createJobsBefore(
   runtime: RuntimeWith<"workItems" | "uploads">,
@@ -28,7 +28,7 @@ export function createJobsBefore(
   const known = new Map<string, Promise<boolean>>();
 
   const isBefore = ({ created_at: created }: UploadJob): boolean => Date.parse(created) < time;
-  /** Whether a form has been given out and no file has come: one that comes now comes later. */
+  /** Whether the job has a form but no file yet. A file that comes now came after the time. */
   const isWaiting = async (job: UploadJob): Promise<boolean> =>
     job.origin === "form" && job.status === "pending" && (await head(objectKeys.source(job))) === null;
   const readJob = (id: string) => store.readJob({ organization, id }).catch(passDamaged(onDamaged));
@@ -40,7 +40,7 @@ export function createJobsBefore(
   return {
     /** Ids of the open jobs, as far as the index shows them. */
     listed: async (): Promise<string[]> => (await store.openJobsOf(organization)).map(({ id }) => id),
-    /** The jobs among some that came before, and whose rows may still be applied. */
+    /** Which of these jobs came before the time and may still apply rows. */
     openOf: async (ids: readonly string[]): Promise<string[]> => {
       const open: string[] = [];
       for (const id of ids) {
@@ -49,13 +49,13 @@ export function createJobsBefore(
       }
       return open;
     },
-    /** Whether a job came before, or does not exist. */
+    /** Whether a job came before the time, or doesn't exist. */
     cameBefore: (id: string): Promise<boolean> => {
       const answer = known.get(id) ?? find(id);
       known.set(id, answer);
       return answer;
     },
-    /** Until when workers of a job that came before and has ended may write, in milliseconds since the epoch. */
+    /** Until when workers of an ended job from before the time may write, in milliseconds since the epoch; 0 for other jobs. */
     workersUntil: (job: UploadJob): number =>
       isEnded(job) && isBefore(job) ? Date.parse(job.updated_at) + WORKERS_END_WITHIN_MS : 0,
   };

@@ -47,7 +47,7 @@ export interface KeyOptions {
 }
 
 /**
- * Creates an API key, and its organization if it does not exist. The key itself is only in the result, not stored.
+ * Creates an API key, and its organization if that doesn't exist. The key itself is not stored: only the result has it.
  * @throws StateConflictError if the organization's data is being erased, StoreBusyError if others keep changing it
  */
 export async function createKey(
@@ -90,7 +90,7 @@ export async function createKey(
   });
 }
 
-/** What names an API key's records. */
+/** What identifies the records of an API key. */
 export type KeyNames = Pick<ApiKeyRecord, "organization" | "key_id" | "hash">;
 
 function decodeKeys(items: readonly Attributes[], onDamaged: OnDamaged): ApiKeyRecord[] {
@@ -101,7 +101,7 @@ function decodeKeys(items: readonly Attributes[], onDamaged: OnDamaged): ApiKeyR
 }
 
 /**
- * Lists all API keys of an organization, including revoked and expired ones, newest first, without damaged ones.
+ * Lists an organization's API keys, newest first, including revoked and expired ones but not damaged ones.
  * @param onDamaged @default throws
  */
 export async function listKeys(
@@ -117,7 +117,7 @@ export async function listKeys(
 }
 
 /**
- * The API keys of all organizations, by organization, newest first, without damaged ones. It reads the whole Access table.
+ * The API keys of all organizations, by organization and newest first, but not damaged ones. Reads the whole Access table.
  * @param onDamaged @default throws
  */
 export async function listAllKeys(
@@ -127,7 +127,7 @@ export async function listAllKeys(
   return decodeKeys(await scanAccess(runtime, "begins_with(sk, :keys)", { ":keys": "KEY#" }), onDamaged);
 }
 
-/** The hours of the keys' last uses, ISO 8601, by key id. Keys that were never used are missing. */
+/** The hours in which keys were last used, ISO 8601, by key id. Keys that were never used are missing. */
 export async function lastUsesOf(
   { dynamodb, environment }: Pick<RuntimeWith<"limits">, "dynamodb" | "environment">,
   keys: readonly Pick<ApiKeyRecord, "key_id">[],
@@ -142,17 +142,17 @@ export async function lastUsesOf(
 }
 
 /**
- * The names of all API keys of an organization, damaged ones too: either of a key's two records names the other. It reads
- * the whole Access table.
+ * What identifies all API keys of an organization, damaged ones too. Each of a key's two records leads to the other. Reads the
+ * whole Access table.
  */
 export async function listKeyNames(runtime: AccessRuntime, organization: string): Promise<KeyNames[]> {
   const { pk, sk } = listedKeyKey({ organization, key_id: "" });
   const filter = "(pk = :pk AND begins_with(sk, :keys)) OR (sk = :key AND organization = :organization)";
   const values = { ":pk": pk, ":keys": sk, ":key": keyRecordKey("").sk, ":organization": organization };
   const hashes = new Map<string, string>();
-  for (const { pk: partition, sk: place, hash } of await scanAccess(runtime, filter, values)) {
+  for (const { pk: partition, sk: sortKey, hash } of await scanAccess(runtime, filter, values)) {
     const known = partition === pk ? hash : String(partition).slice(keyRecordKey("").pk.length);
-    const id = partition === pk ? String(place).slice(sk.length) : apiKeyId(String(known));
+    const id = partition === pk ? String(sortKey).slice(sk.length) : apiKeyId(String(known));
     if (typeof known === "string" || !hashes.has(id)) hashes.set(id, String(known));
   }
   return [...hashes].map(([id, hash]) => ({ organization, key_id: id, hash }));
@@ -173,7 +173,7 @@ export async function revokeKey(
   keyId: string,
 ): Promise<ApiKeyRecord> {
   const { dynamodb, environment, clock } = administration;
-  // A damaged record of another key doesn't keep this one live.
+  // A damaged record of another key doesn't prevent this.
   const isThis = ({ message }: Error) => message.includes(`KEY#${keyId}:`);
   const keys = await listKeys(administration, organization, (key) => (isThis(key) ? stopAtDamaged(key) : undefined));
   const record = keys.find((key) => key.key_id === keyId);
@@ -193,7 +193,7 @@ export async function revokeKey(
 
 /** Which key is rotated. */
 type RotationOptions = Omit<KeyOptions, "replaces"> & {
-  /** Id of the key. @default the one that has the name and that no live key replaces */
+  /** Id of the key. @default the key with the name that no live key replaces */
   readonly keyId?: string | undefined;
 };
 

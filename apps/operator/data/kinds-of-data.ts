@@ -11,7 +11,7 @@ import type { PartitionKind, RecordKind, ResourceNameOf } from "../../../lib/res
 /** What an erasure counts, beside objects and keys. */
 export type ErasedKind = "work_items" | "events" | "upload_jobs" | "conversation_uploads" | "other_records";
 
-/** Lists in partitions of the same index, between which records may move. */
+/** Lists of the same index. Records may move from one to another. */
 export type Lists = readonly ListingKind[];
 
 /** What erasures and exports do with the records of one kind of partition. */
@@ -20,7 +20,7 @@ interface KindOfData {
   readonly erasedAs: (key: RecordKey) => ErasedKind;
   /** What its lines in an export are; null if it has none. */
   readonly exportedAs: "work item" | "conversation upload" | null;
-  /** The lists that name its partitions. Without any, it is found beside a listed record, or by a scan of the table. */
+  /** The lists that lead to its partitions. If there are none, it is found with a listed record, or by a scan of the table. */
   readonly lists: Lists;
 }
 
@@ -51,7 +51,7 @@ const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<Part
     erasedAs: ({ sk }) => (sk === "#JOB" ? "upload_jobs" : "other_records"),
     lists: ["LIST_UPLOAD"],
   },
-  // Found beside its job.
+  // Found with its job.
   DRY_RUN: others,
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
@@ -60,9 +60,9 @@ const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<Part
 };
 
 const allKinds = Object.values(kindsOfData);
-/** All lists that name partitions of the WorkItems table. */
+/** All lists that lead to partitions of the WorkItems table. */
 export const LISTS: readonly Lists[] = allKinds.map(({ lists }) => lists).filter(({ length }) => length > 0);
-/** Those of what is exported. */
+/** The lists that lead to exported records. */
 export const EXPORTED_LISTS: readonly Lists[] = allKinds
   .filter((kind) => kind.exportedAs !== null)
   .map(({ lists }) => lists);
@@ -72,14 +72,14 @@ export function kindOf({ pk }: Pick<RecordKey, "pk">): PartitionKind {
   return pk.slice(0, pk.indexOf("#")) as PartitionKind;
 }
 
-/** The organization whose record it is; undefined if it belongs to none. */
+/** The organization that owns a record; undefined for records of the service. */
 export function ownerOf(key: RecordKey): string | undefined {
-  // A record of a kind that this version does not know belongs to the organization in its key, so that it is erased.
+  // So that records of an unknown kind are erased too.
   const kind = kindsOfData[kindOf(key)] ?? others;
   return kind.ownerOf(key);
 }
 
-/** What an erasure counts a record as. */
+/** As what an erasure counts a record. */
 export function erasedAs(key: RecordKey): ErasedKind {
   return (kindsOfData[kindOf(key)] ?? others).erasedAs(key);
 }
@@ -90,8 +90,8 @@ export function exportedAs(key: RecordKey): KindOfData["exportedAs"] {
 }
 
 /**
- * What an erasure deletes last from each table, by key: the passes over the WorkItems table need the organization, and
- * its keys are refused while its record says that it is being erased. A new table must say here what it holds.
+ * What an erasure deletes last from each table. Its passes need the organization, and keys are refused while the organization's
+ * record says that it is being erased. A new table must say here what it holds.
  */
 export const lastRecords: Readonly<
   Record<ResourceNameOf<"table">, (organization: string, keys: readonly KeyNames[]) => readonly RecordKey[]>
@@ -103,10 +103,10 @@ export const lastRecords: Readonly<
     ...keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]),
     listedOrganizationKey(organization),
   ],
-  // Its log is erased in every pass, and nothing is added to it while the organization is being erased.
+  // Every pass erases the log, and nothing is appended while the organization is being erased.
   changes: (organization) => [gapKey(organization)],
-  // Erased in every pass: no key can create one while the organization is being erased.
+  // Every pass erases them, and no key can create one while the organization is being erased.
   webhooks: () => [],
-  // It says that the organization was erased, and by whom.
+  // Stays: it says that the organization was erased, and by whom.
   audit: () => [],
 };

@@ -5,7 +5,7 @@ const READING = { attempts: 10, message: "the store throttles reads; run the com
 
 /** What reads have consumed so far. */
 export interface ReadProgress {
-  /** Records and index entries that were read, also those that a filter left out. */
+  /** Records and index entries that were read, including those that a filter left out. */
   readonly scanned: number;
   /** Read request units. */
   readonly readUnits: number;
@@ -16,7 +16,7 @@ interface ReadPage {
   readonly ConsumedCapacity?: { readonly CapacityUnits?: number | undefined } | undefined;
 }
 
-/** Makes the function that sends queries and scans, waits where DynamoDB throttles, and adds up what they consume. */
+/** Sends queries and scans, waits while DynamoDB throttles, and adds up what they consume. */
 export function createMeteredReads(onProgress: (progress: ReadProgress) => void = () => undefined) {
   let progress: ReadProgress = { scanned: 0, readUnits: 0 };
   return {

@@ -17,28 +17,28 @@ export interface Mention {
 const FIELDS = Object.entries<Field>({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS });
 /** Fields that are addresses as a whole, in records and in layers. */
 const EMAILS: ReadonlySet<string> = new Set(FIELDS.flatMap(([name, { kind }]) => (kind === KINDS.email ? [name] : [])));
-/** What may hold an address in its texts, and what mentions call it. */
-const PLACES: readonly { readonly name: string; readonly kind: string; readonly isPerson: boolean }[] = [
+/** Fields whose texts may hold an address, and what mentions call them. */
+const TEXTS: readonly { readonly name: string; readonly kind: string; readonly isPerson: boolean }[] = [
   ...FIELDS.flatMap(([name, { kind, person }]) =>
     kind === KINDS.email ? [] : [{ name, kind: person ?? name, isPerson: person !== undefined }],
   ),
   { name: "external_id", kind: "other", isPerson: false },
 ];
 
-/** More than either part of an address may have. */
+/** More than the part before or after the @ may have. */
 const PART_MAX_CHARACTERS = 300;
-/** What an address may have before the @ (RFC 5322 §3.2.3), and in its domain; letters of all alphabets, as texts have them. */
+/** A character before the @ (RFC 5322 §3.2.3), and a domain. Both may have letters of all alphabets. */
 const BEFORE_AT = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~.-]$/u;
 const AFTER_AT = /[\p{L}\p{M}\p{N}.-]{1,300}/uy;
-/** Of these, what nearly always stands between an address and something else: `email=ann@example.com`. */
+/** What comes after the last character that is usually a separator: `ann` of `email=ann`. */
 const AFTER_SEPARATOR = /[^!#$%&*/=?^`{|}~]*$/u;
-/** A domain without what follows its last label: `ann@example.com-1`. */
+/** A domain up to its last label: `example.com` of `example.com-1`. */
 const WITH_LAST_LABEL = /^.*\.(?:xn--[a-z0-9-]+|\p{L}{2,})(?![\p{L}\p{M}\p{N}])/u;
 const FILE_ENDING = /\.(?:csv|tsv|txt|xlsx|json|jsonl|ndjson|zip|gz)$/;
 
 /**
- * The addresses in a text, in lower case. Each is as long as its characters let it be: `ab@example.com` isn't `b@example.com`. Where
- * a character may belong to it or not, both are there.
+ * The addresses in a text, in lower case. Each is as long as possible: `ab@example.com` doesn't contain `b@example.com`. If a
+ * character may or may not belong to an address, both readings are included.
  */
 function addressesIn(text: string): ReadonlySet<string> {
   const found = new Set<string>();
@@ -61,7 +61,7 @@ function addressesIn(text: string): ReadonlySet<string> {
   return found;
 }
 
-/** A value that may be JSON. */
+/** The value of a text that is a JSON object or array; undefined for any other text. */
 function parsed(text: string): unknown {
   if (!/^[[{]/.test(text)) return undefined;
   try {
@@ -72,8 +72,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * One person by the email address, or several by what knows their addresses: the one place that decides where records hold
- * them, for erasing, for receipts and for applying the ledger again.
+ * One person by the email address, or several by a function that recognizes their addresses. Decides where records hold them:
+ * for erasures, for receipts and for applying the ledger again.
  */
 export class PersonAddress {
   readonly #isOne: (address: string) => boolean;
@@ -107,14 +107,14 @@ export class PersonAddress {
     return this.#isIn(record);
   }
 
-  /** The texts of a record that hold the address, once its agent or actor is empty. */
+  /** The texts of a record that still hold the address when its agent or actor is emptied. */
   mentionsIn(record: Attributes & RecordKey): Mention[] {
     if (kindOf(record) !== "ITEM") {
       return this.isHeldBy(record) ? [{ kind: "other", id: `${record.pk} ${record.sk}` }] : [];
     }
     const id = itemIdOf(record);
     const isEmptied = this.#isAgentOrActor(record);
-    const holding = PLACES.filter(({ name, isPerson }) => !(isPerson && isEmptied) && this.#isIn(record[name]));
+    const holding = TEXTS.filter(({ name, isPerson }) => !(isPerson && isEmptied) && this.#isIn(record[name]));
     return [...new Set(holding.map(({ kind }) => kind))].map((kind) => ({ kind, id }));
   }
 
@@ -122,7 +122,7 @@ export class PersonAddress {
     return [...EMAILS].some((name) => this.equals(record[name]));
   }
 
-  /** Whether a value holds the address anywhere, in names too. @param isEmail whether its texts are addresses as a whole */
+  /** Whether a value holds the address anywhere, in names too. @param isEmail whether each text is one address as a whole */
   #isIn(value: unknown, isEmail = false): boolean {
     if (typeof value === "string") {
       if (!value.includes("@")) return false;
@@ -135,7 +135,7 @@ export class PersonAddress {
     return Object.entries(value).some(([name, each]) => this.#isIn(each, EMAILS.has(name)) || this.#isNamed(name));
   }
 
-  /** Layers have custom attributes as `custom_attributes.<name>`. */
+  /** In layers, a custom attribute is named `custom_attributes.<name>`. */
   #isNamed(name: string): boolean {
     return [name, name.slice(name.indexOf(".") + 1)].some((each) => this.#isIn(each));
   }

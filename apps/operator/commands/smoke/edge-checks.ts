@@ -102,7 +102,7 @@ function tooLarge(mebibytes: number): Check {
       const response = await send("/v1/work_items", { method: "POST", body });
       if (response.status !== 413) throw new Difference(`${response.status}: ${response.text.slice(0, 100)}`);
       if (typeof response.body?.["error"] === "string") return "413 with error";
-      // No template of ours reaches this one: docs/reference says so.
+      // Our templates don't apply to this response, as docs/reference says.
       if (mebibytes > 4.5 && response.text.length < 200) return `413 of the gateway itself: ${response.text}`;
       throw new Difference(`413 with another body: ${response.text.slice(0, 100)}`);
     },
@@ -153,5 +153,5 @@ export const edgeChecks: readonly Check[] = [
   ...[4.1, 5, 7, 11].map(tooLarge),
 ];
 
-/** The last check, since the others would have to wait after it. */
+/** The last check, since it uses up the rate limit. */
 export const limitCheck: Check = { name: "rate limit", run: limit };

@@ -29,11 +29,11 @@ afterEach(() => rm(directory, { recursive: true }));
 /** Exports into the file, as far as so many pages. */
 const exportTo = async (source = SOURCE, pagesMax = Infinity): Promise<boolean> => {
   await using opened = await openExportFile(file, source);
-  const { from, write, keepPlace, finish } = opened;
+  const { from, write, savePosition, finish } = opened;
   let pages = 0;
-  const onWritten = async (place: Parameters<typeof keepPlace>[0]): Promise<void> => {
+  const onWritten = async (position: Parameters<typeof savePosition>[0]): Promise<void> => {
     if (++pages > pagesMax) throw new Error("interrupted");
-    await keepPlace(place);
+    await savePosition(position);
   };
   await exportOrganization(runtime, "acme", write, { from, onWritten });
   await finish();
@@ -49,7 +49,7 @@ it("has its name only when it is complete, and resumes after an interruption at 
   for (const pages of [0, 1, 2, 4, 7]) {
     await expect(exportTo(SOURCE, pages)).rejects.toThrow("interrupted");
     await expect(stat(file)).rejects.toThrow("ENOENT");
-    // Bytes after the place were not counted.
+    // Bytes after the position don't count.
     await writeFile(`${file}.partial`, `${await readFile(`${file}.partial`, "utf8")}half a li`);
     expect(await exportTo()).toBe(pages > 0);
     expect(await lines()).toEqual(whole);

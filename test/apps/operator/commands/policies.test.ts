@@ -16,7 +16,7 @@ import { keptInLog } from "../../../../apps/operator/data/command-log.ts";
 import {
   assertLedgerOf,
   keptInLedger,
-  lackedErasure,
+  missingErasure,
   reapplyErasures,
 } from "../../../../apps/operator/data/erasure-ledger.ts";
 import { eraseItem } from "../../../../apps/operator/data/erase-item.ts";
@@ -120,7 +120,7 @@ describe("a person with the policy", () => {
     await readFeedState(read, "acme");
     await keptInLog(read, { ...command, command: "organizations export" }, async () => undefined);
     await assertLedgerOf(read, read, true);
-    expect(await lackedErasure(read, "restored")).toBeUndefined();
+    expect(await missingErasure(read, "restored")).toBeUndefined();
     let text = "";
     await exportOrganization(read, "acme", async (written) => void (text += written));
     lines = text.trimEnd().split("\n");

@@ -11,46 +11,46 @@ import type { OwnedRecord, RecordsPage } from "./customer-records.ts";
 import { erasedAs, kindOf, type Lists, LISTS } from "./kinds-of-data.ts";
 import { createMeteredReads, type ReadProgress } from "./metered-reads.ts";
 
-/** An index shows a write after this time at the latest; usually after a fraction of a second. */
+/** How long an index may take to show a write; usually a fraction of a second. AWS states no limit. */
 export const INDEX_SHOWS_WITHIN_MS = 15 * 60_000;
-/** Partitions that are read at the same time; of each, up to 1 MB is in memory. */
+/** Partitions that are read at the same time. Each takes up to 1 MB of memory. */
 const PARTITIONS_AT_ONCE = 25;
 
 const { partitionKey, sortKey } = resources.workItems.indexes.listing;
 const ENTRY_KEYS = ["pk", "sk", partitionKey, sortKey];
 
-/** Where a walk continues. */
-export interface WalkPlace {
+/** Where a traversal continues. */
+export interface TraversalPosition {
   /** A partition of the index. */
   readonly partition: string;
   /** Key of its last entry whose records were visited. */
   readonly after: Readonly<Record<string, unknown>>;
 }
 /** Some of an organization's records. */
-export interface WalkPage extends RecordsPage {
-  /** Present if all records were visited that come before this place. */
-  readonly place?: WalkPlace;
+export interface TraversalPage extends RecordsPage {
+  /** Present if all records before this position have been visited. */
+  readonly position?: TraversalPosition;
 }
-/** Options of a walk. */
-export interface WalkOptions {
+/** Options of a traversal. */
+export interface TraversalOptions {
   readonly onProgress?: ((progress: ReadProgress) => void) | undefined;
   /** @default all */
   readonly lists?: readonly Lists[];
   /**
-   * Whether the record that is listed comes after all others of its partition. An erasure that deletes it last can't leave records
-   * that are found by nothing.
+   * Whether the listed record comes last in its partition. An erasure that is interrupted then leaves the record that leads to the
+   * rest.
    * @default false
    */
   readonly listedLast?: boolean;
-  /** Kinds of partitions of whose records only keys and `created_at` are read. @default none */
+  /** Kinds of partitions for which only keys and `created_at` are read. @default none */
   readonly keysOnly?: ReadonlySet<PartitionKind>;
-  /** Where an interrupted walk has stopped. @default it begins */
-  readonly from?: WalkPlace | undefined;
-  /** Partitions that the interrupted walk has visited. */
+  /** Where an interrupted traversal stopped. @default the beginning */
+  readonly from?: TraversalPosition | undefined;
+  /** Partitions that the interrupted traversal visited. */
   readonly visited?: Iterable<string>;
 }
 
-/** The partitions with the plans of jobs among some records. A damaged job may have been a dry run. */
+/** The partitions with the plans of the dry runs among some records. A damaged job counts as a dry run. */
 function plansOf(organization: string, records: readonly OwnedRecord[]): string[] {
   return records
     .filter((record) => erasedAs(record) === "upload_jobs" && (record["dry_run"] ?? false) !== false)
@@ -58,21 +58,21 @@ function plansOf(organization: string, records: readonly OwnedRecord[]): string[
 }
 
 /**
- * Visits everything in the WorkItems table that the listing index shows of an organization: each listed record with its
- * partition, which is read strongly consistent, and the plans of dry runs before their jobs. Records of a partition come
- * together, in the order of their sort keys or in the opposite. It costs what the organization holds.
+ * Visits everything in the WorkItems table that the listing index shows of an organization. For each listed record it reads the
+ * whole partition, strongly consistent. The plans of a dry run come before its job. Records of a partition come together, in the
+ * order of their sort keys or in reverse. The cost depends only on what the organization holds.
  *
- * A list is read upwards, and deleted items after the others, so that most items that move meanwhile are met again. Then
- * the index is read again until it shows no partition that existed at the beginning and was not visited. So each item that
- * exists throughout is visited once, wherever it moves, as long as its shard stays the same.
- * @param visit called with one page after the other; the walk waits for it
+ * Lists are read upwards, and deleted items last, so that most items that move in the meantime are met again. Then the
+ * index is read again until it shows no unvisited partition that existed at the beginning. So each item that exists throughout is
+ * visited once, wherever it moves, while its shard stays the same.
+ * @param visit called with one page after the other; the traversal waits for it
  * @throws StoreBusyError if DynamoDB keeps throttling
  */
-export async function walkOrganization(
+export async function traverseOrganization(
   { dynamodb, environment, clock }: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment" | "clock">,
   organization: Pick<Organization, "id" | "listingShards">,
-  visit: (page: WalkPage) => Promise<void>,
-  options: WalkOptions = {},
+  visit: (page: TraversalPage) => Promise<void>,
+  options: TraversalOptions = {},
 ): Promise<ReadProgress> {
   const { onProgress, lists = LISTS, listedLast = false, keysOnly } = options;
   const { read, progress } = createMeteredReads(onProgress);
@@ -111,12 +111,12 @@ export async function walkOrganization(
   const visitAll = async (pages: AsyncIterable<readonly OwnedRecord[]>): Promise<void> => {
     for await (const records of pages) await visit({ records });
   };
-  /** Visits the partitions of some entries. @returns whether one of them existed when the walk began */
+  /** Visits the partitions of some entries. @returns whether one of them existed when the traversal began */
   const visitEntries = async (partition: string, entries: readonly RecordKey[]): Promise<boolean> => {
     const firsts = await Promise.all(entries.map(({ pk }) => query(recordsOf(pk))));
     let pending: OwnedRecord[] = [];
     let existed = false;
-    for (const [place, { Items = [], LastEvaluatedKey }] of firsts.entries()) {
+    for (const [index, { Items = [], LastEvaluatedKey }] of firsts.entries()) {
       const records = Items as OwnedRecord[];
       existed ||= records.some(({ created_at: created }) => String(created) < began);
       for (const plans of plansOf(organization.id, records)) await visitAll(pagesOf(recordsOf(plans)));
@@ -124,25 +124,25 @@ export async function walkOrganization(
       if (LastEvaluatedKey === undefined) continue;
       await visit({ records: pending });
       pending = [];
-      await visitAll(pagesOf(recordsOf(entries[place]!.pk), LastEvaluatedKey));
+      await visitAll(pagesOf(recordsOf(entries[index]!.pk), LastEvaluatedKey));
     }
     for (const { pk } of entries) visited.add(pk);
-    await visit({ records: pending, place: { partition, after: { ...entries.at(-1) } } });
+    await visit({ records: pending, position: { partition, after: { ...entries.at(-1) } } });
     return existed;
   };
-  const visitList = async (partition: string, after: WalkPlace["after"] | undefined): Promise<boolean> => {
+  const visitList = async (partition: string, after: TraversalPosition["after"] | undefined): Promise<boolean> => {
     let existed = false;
     for await (const entries of pagesOf(entriesOf(partition), after)) {
-      const unseen = entries.filter(({ pk }) => !visited.has(pk));
-      for (const chunk of chunksOf(unseen, PARTITIONS_AT_ONCE)) {
+      const unvisited = entries.filter(({ pk }) => !visited.has(pk));
+      for (const chunk of chunksOf(unvisited, PARTITIONS_AT_ONCE)) {
         existed = (await visitEntries(partition, chunk)) || existed;
       }
     }
     return existed;
   };
-  /** Visits what is listed in partitions between which records move. */
+  /** Visits what is listed in some partitions. Records may move from one of them to another. */
   const visitShard = async (partitions: readonly string[]): Promise<void> => {
-    for (let looks = 1, isComplete = false; !isComplete; looks++) {
+    for (let round = 1, isComplete = false; !isComplete; round++) {
       let existed = false;
       for (const partition of partitions) {
         if (from !== undefined && from.partition !== partition) continue;
@@ -150,7 +150,7 @@ export async function walkOrganization(
         from = undefined;
         existed = (await visitList(partition, after)) || existed;
       }
-      isComplete = partitions.length === 1 || (looks > 1 && !existed);
+      isComplete = partitions.length === 1 || (round > 1 && !existed);
     }
     visited.clear();
   };

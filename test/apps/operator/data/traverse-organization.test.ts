@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { workItemId } from "../../../../lib/identity.ts";
 import { countForErasure, eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
 import { erasePerson } from "../../../../apps/operator/data/erase-person.ts";
-import { walkOrganization } from "../../../../apps/operator/data/walk-organization.ts";
+import { traverseOrganization } from "../../../../apps/operator/data/traverse-organization.ts";
 import { planKeyOf } from "../../../../lib/work-items/planned-records.ts";
 import { eventKeyOf, itemKey } from "../../../../lib/work-items/work-item-record.ts";
 import { createTestClock, type TestClock } from "../../../support/clock.ts";
@@ -51,11 +51,11 @@ const putOrphan = () =>
   });
 const orphan = async () => (await allRecords(runtime)).find((record) => record["external_id"] === "late");
 
-describe("a walk over an organization", () => {
-  /** The keys that a walk visits, in its order. */
-  const walk = async (listedLast = false) => {
+describe("a traversal of an organization", () => {
+  /** The keys that a traversal visits, in order. */
+  const traverse = async (listedLast = false) => {
     const keys: string[] = [];
-    const { readUnits } = await walkOrganization(
+    const { readUnits } = await traverseOrganization(
       runtime,
       acme.organization,
       async ({ records }) => void keys.push(...records.map(({ pk, sk }) => `${pk} ${sk}`)),
@@ -73,7 +73,7 @@ describe("a walk over an organization", () => {
     await put({ ...planKeyOf("acme", data.id, itemKey("acme", workItemId("acme", "kept"))), plan: "{}" });
     await remove("kept");
     await acme.apply({ external_id: "kept" });
-    const { keys } = await walk();
+    const { keys } = await traverse();
     const owned = (await allRecords(runtime)).map(({ pk, sk }) => `${String(pk)} ${String(sk)}`);
     const expected = owned.filter((key) => /^(ITEM|UPLOAD|CONVERSATION|DRY_RUN)#/.test(key));
     expect(expected).toHaveLength(8);
@@ -88,17 +88,17 @@ describe("a walk over an organization", () => {
       content: String(index).repeat(30_000),
     }));
     await acme.apply({ external_id: "large", events });
-    const { keys } = await walk();
+    const { keys } = await traverse();
     expect(keys).toHaveLength(31);
     expect(keys[0]).toMatch(/ #ITEM$/);
-    expect((await walk(true)).keys).toEqual(keys.toReversed());
+    expect((await traverse(true)).keys).toEqual(keys.toReversed());
   });
 
   it("costs what the organization holds, whatever others hold", async () => {
     await applyMany(acme, 50);
-    const alone = await walk();
+    const alone = await traverse();
     await applyMany(await createCustomer(runtime, "other"), 5000);
-    expect(await walk()).toEqual(alone);
+    expect(await traverse()).toEqual(alone);
     expect(alone.keys).toHaveLength(50);
     // One for each item, and the pages of the index.
     expect(alone.readUnits).toBeLessThan(65);

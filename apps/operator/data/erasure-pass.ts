@@ -1,0 +1,174 @@
+import { DeleteObjectsCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
+import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { segmentKeys } from "../../../lib/changes/segment-store.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { StoreBusyError } from "../../../lib/errors.ts";
+import type { ResourceNameOf } from "../../../lib/resources.ts";
+import { transactionsOf } from "../../../lib/store/conditional-write.ts";
+import { type OnDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
+import type { RecordKey } from "../../../lib/store/versioned-record.ts";
+import { fileDue } from "../../../lib/uploads/files/upload-form.ts";
+import { prefixesOf } from "../../../lib/uploads/files/upload-objects.ts";
+import { jobFrom } from "../../../lib/uploads/job/upload-store.ts";
+import { webhookKeys } from "../../../lib/webhooks/webhook-store.ts";
+import { createEraseItems, type Deletions } from "../../../lib/work-items/erase-items.ts";
+import type { Administration } from "./administration.ts";
+import type { OwnedRecord, RecordsPage } from "./customer-records.ts";
+import type { createErasureWrites } from "./erasure-writes.ts";
+import { erasedAs, kindOf } from "./kinds-of-data.ts";
+import type { ReadProgress } from "./metered-reads.ts";
+
+/** What erasing an organization requires of a runtime. */
+export type ErasureRuntime = Administration & RuntimeWith<ResourceNameOf<"table"> | "uploads">;
+
+export function noCounts() {
+  return {
+    work_items: 0,
+    events: 0,
+    upload_jobs: 0,
+    conversation_uploads: 0,
+    other_records: 0,
+    objects: 0,
+    keys: 0,
+  };
+}
+/** How many things of each kind were erased, or would be. */
+export type ErasureCounts = ReturnType<typeof noCounts>;
+
+/** What an erasure has done and found out so far. */
+export interface ErasureState {
+  erased: ErasureCounts;
+  readUnits: number;
+  /** Until when files may arrive by forms, in milliseconds since the epoch. */
+  filesUntil: number;
+}
+
+type ErasureWrites = ReturnType<typeof createErasureWrites>;
+
+/**
+ * Until when a form of this job accepts a file, in milliseconds since the epoch; 0 if none does. A form stays open after its job
+ * has ended.
+ * @param damagedUntil the answer for a damaged job
+ */
+function formOpenUntil(record: OwnedRecord, onDamaged: OnDamaged, damagedUntil: number): number {
+  if (erasedAs(record) !== "upload_jobs") return 0;
+  const job = unlessDamaged(() => jobFrom(record), onDamaged);
+  if (job === undefined) return damagedUntil;
+  return job.origin === "form" ? fileDue(job) : 0;
+}
+
+function countsOf(records: readonly RecordKey[]): Partial<ErasureCounts> {
+  return Object.fromEntries([...Map.groupBy(records, erasedAs)].map(([kind, { length }]) => [kind, length]));
+}
+
+function totalOf(counts: Readonly<ErasureCounts>): number {
+  return Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
+}
+
+/** The keys of all objects of an organization, a page of up to 1,000 at a time. */
+export async function* objectsOf({ s3, environment }: ErasureRuntime, organization: string): AsyncGenerator<string[]> {
+  for (const Prefix of prefixesOf(organization)) {
+    const input = { Bucket: environment.UPLOADS_BUCKET, Prefix };
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, input)) {
+      if (Contents.length > 0) yield Contents.flatMap(({ Key: key }) => key ?? []);
+    }
+  }
+}
+
+/** Deletes up to 1,000 objects. @throws StoreBusyError if S3 refuses one */
+async function deleteObjects({ s3, environment }: ErasureRuntime, keys: readonly string[]): Promise<void> {
+  const { Errors: errors = [] } = await s3.send(
+    new DeleteObjectsCommand({
+      Bucket: environment.UPLOADS_BUCKET,
+      Delete: { Objects: keys.map((Key) => ({ Key })), Quiet: true },
+    }),
+  );
+  if (errors.length > 0) throw new StoreBusyError(`S3 refuses to delete ${errors.length} objects: ${errors[0]?.Code}`);
+}
+
+/** The deletions of an erasure. Each transaction also saves the state, for a command that repeats an interrupted erasure. */
+export function createDeletions(writes: ErasureWrites, state: ErasureState) {
+  let lastCommit: Promise<unknown> = Promise.resolve();
+  const commitNow = async (deletions: Deletions, counted: Partial<ErasureCounts>): Promise<boolean> => {
+    const erased = { ...state.erased };
+    for (const [kind, count] of Object.entries(counted)) erased[kind as keyof ErasureCounts] += count;
+    const isDone = await writes.save({ erased, files_until: isoTime(state.filesUntil) }, deletions);
+    if (isDone) state.erased = erased;
+    return isDone;
+  };
+  /** Carries out one transaction. @returns false if a condition of its deletions didn't hold */
+  const commit = (deletions: Deletions, counted: Partial<ErasureCounts>): Promise<boolean> => {
+    // One at a time, since each writes the organization's record.
+    const own = lastCommit.then(() => commitNow(deletions, counted));
+    lastCommit = own;
+    return own;
+  };
+  /** Deletes records in as many transactions as they need. @param count how the records of one transaction are counted */
+  const deleteAll = async (TableName: string, records: readonly RecordKey[], count = countsOf): Promise<void> => {
+    for (const some of transactionsOf(records)) {
+      const deletions = some.map(({ pk, sk }) => ({ Delete: { TableName, Key: { pk, sk } } }));
+      await commit(deletions, count(some));
+    }
+  };
+  return { commit, deleteAll };
+}
+
+/**
+ * Makes the function that erases a page of an organization's records in the WorkItems table.
+ * @param damagedUntil until when a form of a damaged job may accept a file, in milliseconds since the epoch
+ */
+export function createErasePage(
+  runtime: ErasureRuntime,
+  { commit, deleteAll }: ReturnType<typeof createDeletions>,
+  state: ErasureState,
+  { onDamaged, damagedUntil }: { readonly onDamaged: OnDamaged; readonly damagedUntil: number },
+) {
+  const onRead = (units: number): void => {
+    state.readUnits += units;
+  };
+  const eraseItems = createEraseItems(runtime, { commit, onRead });
+  return async ({ records }: RecordsPage): Promise<void> => {
+    // Before the jobs are deleted, so that a repeated erasure still waits for their files.
+    const formsUntil = records.map((record) => formOpenUntil(record, onDamaged, damagedUntil));
+    state.filesUntil = Math.max(state.filesUntil, ...formsUntil);
+    const { ITEM: ofItems = [], ...others } = Object.groupBy(records, kindOf);
+    await eraseItems([...new Set(ofItems.map(({ pk }) => pk))]);
+    await deleteAll(runtime.environment.WORK_ITEMS_TABLE, Object.values(others).flat());
+  };
+}
+
+/**
+ * Erases what an organization has now.
+ * @param eraseRecords reads and erases the records of the WorkItems table
+ * @returns how many records and objects it found
+ */
+export async function erasePass(
+  runtime: ErasureRuntime,
+  organization: string,
+  {
+    writes,
+    deletions,
+    state,
+  }: {
+    readonly writes: ErasureWrites;
+    readonly deletions: ReturnType<typeof createDeletions>;
+    readonly state: ErasureState;
+  },
+  eraseRecords: () => Promise<ReadProgress>,
+): Promise<number> {
+  const { environment } = runtime;
+  const { commit, deleteAll } = deletions;
+  const totalBefore = totalOf(state.erased);
+  // Webhooks first, so that none reports the erasure.
+  await deleteAll(environment.WEBHOOKS_TABLE, await webhookKeys(runtime, organization));
+  const { readUnits } = await eraseRecords();
+  state.readUnits += readUnits;
+  for await (const segments of segmentKeys(runtime, organization)) await deleteAll(environment.CHANGES_TABLE, segments);
+  for await (const found of objectsOf(runtime, organization)) {
+    // S3 knows no such condition, so it is checked just before.
+    await writes.assertOwn();
+    await deleteObjects(runtime, found);
+    await commit([], { objects: found.length });
+  }
+  return totalOf(state.erased) - totalBefore;
+}
