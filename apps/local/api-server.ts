@@ -15,7 +15,7 @@ import { CommandError } from "../../infra/command-line.ts";
 
 const BUILD_PAGES = fileURLToPath(new URL("../pages/build-pages.ts", import.meta.url));
 
-/** Builds the pages into a directory, by another process. @throws CommandError with what it printed */
+/** Builds the pages into a directory, in another process. @throws CommandError with what it printed */
 export async function buildPages(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   const child = spawn(process.execPath, [BUILD_PAGES, directory], { stdio: ["ignore", "ignore", "pipe"] });
@@ -24,7 +24,7 @@ export async function buildPages(directory: string): Promise<void> {
   if ((await exit)[0] !== 0) throw new CommandError(`the pages cannot be built: ${printed.trim()}`);
 }
 
-/** Loads the function of the pages. @param prepare is called before the first page is served */
+/** Loads the function of the pages. @param prepare called before the first page is served, and again if it failed */
 export async function loadPages(host: FunctionHost, prepare: () => Promise<void>): Promise<Invoke> {
   const page = await loadFunction(pages.name, API_TIMEOUT_SECONDS, host);
   let prepared: Promise<void> | undefined;
@@ -41,24 +41,24 @@ export async function loadPages(host: FunctionHost, prepare: () => Promise<void>
   };
 }
 
-/** What starts the API. */
+/** Options of the API. */
 export interface ApiOptions extends FunctionHost {
   /** 0 selects any free port. */
   readonly port: number;
   /** Origins of the pages that may call the API. */
   readonly allowedOrigins: readonly string[];
-  /** Puts the pages in the directory that `LAMBDA_TASK_ROOT` names, when the first one is asked for. */
+  /** Puts the pages into the directory that `LAMBDA_TASK_ROOT` names. Called at the first request for a page. */
   readonly preparePages: () => Promise<void>;
 }
 
 /** Serves all routes in the table, and the pages. @throws CommandError if the port is in use */
 export async function startApi({ port, allowedOrigins, preparePages, ...host }: ApiOptions): Promise<Gateway> {
-  const load = async (name: string) =>
-    [
-      name,
-      await (name === pages.name ? loadPages(host, preparePages) : loadFunction(name, API_TIMEOUT_SECONDS, host)),
-    ] as const;
-  const loaded = new Map(await Promise.all(gatewayFunctions().map(({ name }) => load(name))));
+  const loaded = new Map<string, Invoke>();
+  const load = async (name: string): Promise<void> => {
+    const isPages = name === pages.name;
+    loaded.set(name, await (isPages ? loadPages(host, preparePages) : loadFunction(name, API_TIMEOUT_SECONDS, host)));
+  };
+  await Promise.all(gatewayFunctions().map(({ name }) => load(name)));
   const endpoints = allServed().flatMap(({ name, path, method: own }) =>
     methodsOf({ method: own }).map((method): Endpoint<Invoke> => ({ method, path, target: loaded.get(name)! })),
   );

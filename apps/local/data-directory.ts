@@ -6,15 +6,15 @@ import { CommandError } from "../../infra/command-line.ts";
 import { reasonOf } from "../../infra/plain-reason.ts";
 import { type LocalFiles, localFilesIn } from "../../infra/environment-file.ts";
 
-/** Only this user may read the data: it belongs to customers, and to developers who try the service with theirs. */
+/** Only this user may read the data, since developers try the service with real data. */
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;
 /**
- * Version of what is kept in the directory: of records, objects and the engines' own files. A change that the code
- * cannot read raises it, and directories of other versions are then refused.
+ * Version of the directory's content: records, objects and the engines' own files. Raise it with a change after which the code
+ * can't read older content. Directories of other versions are refused.
  */
 const VERSION = "2";
-/** Time for another local service that is stopping, or an engine whose parent was just killed, to end. */
+/** How long to wait for another local service that is stopping, or an engine whose parent was just killed. */
 const GONE_WITHIN_MS = 3000;
 
 /** The directory that keeps all data between starts. Only one local service at a time can use it. */
@@ -25,9 +25,9 @@ export interface DataDirectory {
   readonly objects: string;
   /** Directory of the built pages. */
   readonly pages: string;
-  /** File of how far the stream of the table has been handled. */
+  /** File that says how far the table's stream has been handled. */
   readonly streamCheckpoints: string;
-  /** File of `NAME=value` lines for the command lines. */
+  /** Files of `NAME=value` lines for the commands. */
   readonly files: LocalFiles;
   /** File of everything that the functions print. */
   readonly logFile: string;
@@ -76,8 +76,8 @@ async function assertFree(file: string): Promise<void> {
 }
 
 /**
- * Makes a directory and those above it. Node's own way never ends where the file system refuses without a reason, as
- * /proc does. @throws Error of the file system
+ * Creates a directory and those above it. Node's `recursive` never returns where the file system gives no reason for refusing, such
+ * as in /proc. @throws Error of the file system
  */
 function makeDirectory(path: string): void {
   if (!existsSync(dirname(path))) makeDirectory(dirname(path));
@@ -88,7 +88,7 @@ function makeDirectory(path: string): void {
   }
 }
 
-/** Makes a file that only this user may read, or keeps one and takes it from other users. */
+/** Creates a file that only this user may read, or takes an existing one from other users. */
 function makePrivateFile(file: string): void {
   if (existsSync(file)) chmodSync(file, PRIVATE_FILE);
   else writeFileSync(file, "", { mode: PRIVATE_FILE, flag: "a" });
@@ -117,7 +117,7 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
   const [holderFile, lockFile, logFile] = [inside("holder"), inside("lock"), inside("functions.log")];
   const [versionFile, queuesFile] = [inside("version"), join(queues, "fauxqs.db")];
   try {
-    // The directory itself may be one that others use too, if it was there before.
+    // An existing directory keeps its own mode: others may use it too.
     makeDirectory(path);
     for (const each of [queues, objects]) {
       makeDirectory(each);

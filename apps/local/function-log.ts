@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 
 /** A longer log starts over. */
 export const LOG_MAX_BYTES = 64 * 1024 * 1024;
-/** The size is looked at again after so many characters. */
-const LOOK_AGAIN_AFTER = 1024 * 1024;
+/** The size is checked again after so many characters. */
+const CHECK_AGAIN_AFTER = 1024 * 1024;
 /** The most characters of an error's message in the line for the terminal. */
 const MESSAGE_MAX = 200;
 const ERROR_LINE = '"level":"ERROR"';
@@ -12,7 +12,7 @@ const ERROR_LINE = '"level":"ERROR"';
 const ROOT = new URL("../..", import.meta.url).href;
 const ROOT_PATH = fileURLToPath(ROOT);
 
-/** What the lines about errors of a request, of a message and of a whole invocation have. */
+/** A log line about an error of a request, a message or a whole invocation. */
 interface Line {
   readonly level: string;
   readonly message?: string;
@@ -24,7 +24,7 @@ interface Line {
   readonly messageId?: string;
 }
 
-/** @returns the line if it is about an error that nothing in the code expects: no 503, for example */
+/** @returns the line if it is about an unexpected error, which a 503 isn't, for example */
 function faultIn(text: string): Line | undefined {
   try {
     const line = JSON.parse(text) as Line;
@@ -34,26 +34,26 @@ function faultIn(text: string): Line | undefined {
   }
 }
 
-/** The first line of a stack in the project's own code; otherwise the first one in any source. */
-function placeIn(stack: string): string | undefined {
-  const places = [...stack.matchAll(/([^\s()]+\.(?:ts|js|mjs):\d+):\d+/g)].map(([, place = ""]) => place);
-  return places.find((place) => /^(?:functions|lib)\//.test(place)) ?? places[0];
+/** The first line of a stack that is in the project's own code; otherwise the first one in any source. */
+function sourceLineIn(stack: string): string | undefined {
+  const lines = [...stack.matchAll(/([^\s()]+\.(?:ts|js|mjs):\d+):\d+/g)].map(([, line = ""]) => line);
+  return lines.find((line) => /^(?:functions|lib)\//.test(line)) ?? lines[0];
 }
 
-/** Only what says where to look: time, function, error, source line and request. */
+/** What one needs to know where to look: time, function, error, source line and request. */
 function summaryOf({ message = "", ...line }: Line): string {
   const error: Exclude<Line["error"], string | undefined> =
     typeof line.error === "object" ? line.error : { message: line.error ?? message };
   // A control character would end the line or change the terminal.
   const shown = (error.message ?? "").replace(/\p{Cc}.*$/su, "").slice(0, MESSAGE_MAX);
-  const place = placeIn(error.stack ?? "");
+  const sourceLine = sourceLineIn(error.stack ?? "");
   const request = line.request_id ?? line.messageId;
   return [
     new Date().toTimeString().slice(0, 8),
     line.route ?? line.function ?? message,
     ...(line.status === undefined ? [] : [line.status]),
     `${error.name ?? "Error"}: ${shown}`,
-    ...(place === undefined ? [] : [`at ${place}`]),
+    ...(sourceLine === undefined ? [] : [`at ${sourceLine}`]),
     ...(request === undefined ? [] : [`(request ${request})`]),
   ].join(" ");
 }
@@ -62,21 +62,21 @@ function summaryOf({ message = "", ...line }: Line): string {
 export interface LogTargets {
   /** File descriptor of the functions' log. */
   readonly log: number;
-  /** Whether the terminal gets all of it, not just one line for each unexpected error. */
+  /** Whether the terminal gets everything, not just one line for each unexpected error. */
   readonly verbose: boolean;
 }
 
 /**
- * Makes the function that writes what functions print to their log, before it returns, as in Lambda. An unexpected error
- * is also summed up in one line.
+ * Makes the function that appends what functions print to their log before it returns, as in Lambda. An unexpected error
+ * also gets one line in the terminal.
  * @param complain writes to the terminal
  */
 export function createLogWriter({ log, verbose }: LogTargets, complain: (text: string) => void) {
-  let written = LOOK_AGAIN_AFTER;
+  let written = CHECK_AGAIN_AFTER;
   const cutIfLong = (next: string): void => {
-    if (written >= LOOK_AGAIN_AFTER) {
+    if (written >= CHECK_AGAIN_AFTER) {
       written = 0;
-      // Other processes write to it, too: all of them append.
+      // Other processes append to it too.
       if (fstatSync(log).size > LOG_MAX_BYTES) ftruncateSync(log);
     }
     written += next.length;
@@ -98,15 +98,15 @@ export function createLogWriter({ log, verbose }: LogTargets, complain: (text: s
 }
 
 /**
- * Makes everything that is printed in this process part of the functions' log, until `end` is called.
+ * Sends everything that this process prints to the functions' log, until `end` is called.
  * @returns functions that write to the terminal instead
  */
 export function printToLog(to: LogTargets) {
   const streams = [process.stdout, process.stderr] as const;
   const writes = streams.map((stream) => stream.write.bind(stream));
-  const [print, complain] = streams.map((stream, place) => {
-    const write = writes[place]!;
-    // If a reader is gone, its lines are lost and the service continues.
+  const [print, complain] = streams.map((stream, index) => {
+    const write = writes[index]!;
+    // If the reader is gone, lines are lost and the service continues.
     stream.on("error", () => {});
     return (text: string): void => void write(text);
   }) as [(text: string) => void, (text: string) => void];
@@ -120,7 +120,7 @@ export function printToLog(to: LogTargets) {
     };
   }
   const end = (): void => {
-    for (const [place, stream] of streams.entries()) stream.write = writes[place]!;
+    for (const [index, stream] of streams.entries()) stream.write = writes[index]!;
   };
   return { print, complain, end };
 }

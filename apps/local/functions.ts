@@ -17,10 +17,10 @@ const everything = Object.fromEntries(
   Object.keys(resources).map((name) => [name, { actions: [] }]),
 ) as never as Everything;
 
-/** A runtime with all clients and variables, which any function takes. */
+/** A runtime with all clients and variables, which suits every function. */
 export type LocalRuntime = Runtime<Everything>;
 
-/** Makes all clients as functions do: endpoints and credentials come from this process's environment. */
+/** Makes the clients. Endpoints and credentials come from this process's environment, as in functions. */
 export const createClients = () => ({
   dynamodb: createDynamoDbClient(),
   s3: createS3Client({ S3_FORCE_PATH_STYLE: true }),
@@ -46,10 +46,9 @@ export function importFunction(name: string) {
   return import(`../../functions/${name}.ts`) as Promise<{ readonly create: (from: LocalRuntime) => never }>;
 }
 
-/** Makes it by the file of this checkout. */
 const createHandler: CreateHandler = async (name, runtime) => (await importFunction(name)).create(runtime);
 
-/** Logs errors that nothing has caught. In Lambda, such an error ends one instance and not the service. */
+/** Logs uncaught errors. In Lambda, such an error ends one instance and not the service. */
 export function surviveUncaught(name: string, log: Logger): void {
   process.on("uncaughtException", (error) => {
     log.error("uncaught exception", { function: name, error: loggedError(error) });

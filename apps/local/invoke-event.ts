@@ -15,7 +15,7 @@ const ENDED_UPLOAD = [...SPLIT_UPLOAD, "apply-upload-chunk"] as const;
 const ITEM = ["create-work-item"] as const;
 const WEBHOOK = ["create-webhook"] as const;
 
-/** The samples in `events/` that make what others need, in order; each can be repeated. */
+/** By sample: the samples to send before it, in order. Each can be repeated. */
 const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "create-work-item.409": ITEM,
   "get-work-item": ITEM,
@@ -56,7 +56,7 @@ function sampleOf(file: string): string {
   return basename(file, ".json");
 }
 
-/** The events to send before a sample, each with the function that takes it: they make what the sample needs. */
+/** The events that create what a sample needs, in order, each with its function. */
 export function preparationsOf(file: string): readonly (readonly [functionName: string, file: string])[] {
   const samples = resolve(dirname(file)) === SAMPLES ? (PREPARATIONS[sampleOf(file)] ?? []) : [];
   return samples.map((sample) => [sample.split(".", 1)[0] ?? "", join(SAMPLES, `${sample}.json`)]);
@@ -65,7 +65,7 @@ export function preparationsOf(file: string): readonly (readonly [functionName: 
 /**
  * Reads an event from a file, as JSON text.
  * @param key replaces `${API_KEY}` in the event's strings
- * @throws CommandError if the file cannot be read or is not JSON
+ * @throws CommandError if the file can't be read or isn't JSON
  */
 export function readEvent(file: string, key = KEY_PLACEHOLDER): string {
   const replaceKey = (_: string, value: unknown): unknown =>

@@ -42,10 +42,10 @@ export interface LocalServiceOptions {
   readonly create?: CreateHandler;
 }
 
-/** Where the data are kept: the engines, with all tables, queues and the organization `demo` in them. */
+/** The engines, with all tables, buckets and queues and the organization `demo`. */
 export interface Stores {
   readonly data: DataDirectory;
-  /** Variables that name tables, bucket, queues and engines; this process has them too. */
+  /** Variables that name tables, bucket, queues and engines. They are in this process's environment too. */
   readonly variables: Variables;
   readonly runtime: LocalRuntime;
   /** API key of the organization `demo`. */
@@ -64,7 +64,7 @@ export interface LocalService {
   readonly dataDirectory: string;
   /** Resolves with the reason when an engine or the workers end unexpectedly. */
   readonly failed: Promise<CommandError>;
-  /** Writes to the terminal: all else that this process prints is in the log. */
+  /** Writes to the terminal. Everything else that this process prints goes to the log. */
   readonly terminal: ReturnType<typeof printToLog>;
   /** Finishes the requests in flight, then ends everything. */
   stop(): Promise<void>;
@@ -75,13 +75,13 @@ async function failureOf(name: string, ended: Promise<void>): Promise<CommandErr
   return new CommandError(`the ${name} stopped unexpectedly`);
 }
 
-/** Settings for AWS of the person who starts the service must reach neither its clients nor its functions. */
+/** Replaces this process's AWS settings, so that neither clients nor functions use the developer's own. */
 export function setEnvironment(variables: Variables): void {
   for (const name of Object.keys(process.env)) if (/^(AWS|POWERTOOLS)_/.test(name)) delete process.env[name];
   Object.assign(process.env, variables);
 }
 
-/** Starts the engines. @param started gets what is to be stopped */
+/** Starts the engines. @param started collects what must be stopped */
 async function startEngines(
   { dynamodbEndpoint }: Pick<LocalServiceOptions, "dynamodbEndpoint">,
   data: DataDirectory,
@@ -99,7 +99,7 @@ async function startEngines(
     return engine;
   };
   const starting = [startDynamoDb(), startFauxqs()] as const;
-  // If one fails, wait for the other, so that it is stopped too.
+  // If one fails, the other must have started before it can be stopped.
   await Promise.allSettled(starting);
   const [dynamodb, fauxqs] = await Promise.all(starting);
   const endpoints: Endpoints = { dynamodb: dynamodb.endpoint, s3: fauxqs.endpoint, sqs: fauxqs.endpoint };
@@ -111,11 +111,11 @@ async function startEngines(
 }
 
 const ORGANIZATION = "demo";
-/** Requests a second and at once: more than one machine can serve. `organizations -- set demo` sets one that can be met. */
+/** Requests a second and at once: more than this machine can serve. `organizations -- set demo` sets a lower one. */
 const LIMIT = 10_000;
 
 /**
- * Creates the organization `demo` with its limits if it does not exist. Limits that were set since are kept.
+ * Creates the organization `demo` with its limits if it doesn't exist. Limits that were set later stay.
  * @param previousKey its API key from the last start
  * @returns that key, or a new one if it is no longer live
  */
@@ -131,7 +131,7 @@ async function prepareOrganization(administration: Administration, previousKey: 
 
 /**
  * Opens the data directory and starts the engines on it.
- * @param started gets what is to be stopped
+ * @param started collects what must be stopped
  * @throws CommandError if the data directory is in use, or an engine fails
  */
 export async function openStores(
@@ -168,7 +168,7 @@ export async function openStores(
   }
   const previous = readEnvironmentFile(data.files.service);
   const apiKey = await prepareOrganization({ ...runtime, region: REGION_CODE }, previous["API_KEY"]);
-  // The next start uses it again, even if this one serves no API.
+  // Written now, since `npm run invoke` serves no API.
   if (apiKey !== previous["API_KEY"]) writeEnvironmentFile(data.files.service, { ...previous, API_KEY: apiKey });
   return { data, variables, runtime, apiKey, failed };
 }
@@ -177,7 +177,7 @@ export async function openStores(
 async function forkWorkers({ data }: Stores, verbose: boolean, started: AsyncDisposableStack) {
   const script = fileURLToPath(new URL("workers/workers-process.ts", import.meta.url));
   const given = [data.logFile, data.streamCheckpoints, ...(verbose ? ["verbose"] : [])];
-  // In its own process group, so that Ctrl-C does not end it before the requests in flight are finished.
+  // In its own process group, so that Ctrl-C doesn't end it before the requests in flight are finished.
   const child: ChildProcess = fork(script, given, { detached: true, stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const ended = new Promise<void>((resolve) => child.once("error", () => resolve()).once("exit", () => resolve()));
   started.defer(async () => {
@@ -192,17 +192,18 @@ async function forkWorkers({ data }: Stores, verbose: boolean, started: AsyncDis
 }
 
 /**
- * Runs the service on this machine: the functions of this checkout on embedded engines. The process is the service's.
+ * Runs the service on this machine: the functions of this checkout on embedded engines. Changes this process's environment and
+ * output.
  * @throws CommandError if the port or the data directory is in use, or an engine fails
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { port, allowedOrigins = [], verbose = false, create } = options;
   await using started = new AsyncDisposableStack();
-  // Beside the start of the engines; an error comes again when the functions are made.
+  // Imports functions while the engines start. An import that fails does so again when the function is loaded.
   if (create === undefined) for (const { name } of allRoutes()) void importFunction(name).catch(() => {});
   const stores = await openStores(options, started);
   const { data, variables, runtime, apiKey } = stores;
-  // Before the API: its first requests may come before the service is ready.
+  // Before the API starts, since requests may come before the service is ready.
   const terminal = printToLog({ log: data.log, verbose });
   started.defer(() => terminal.end());
   const startOwnWorkers = async (): Promise<{ readonly failed?: Promise<CommandError> }> => {

@@ -3,7 +3,7 @@ import type { Variables } from "../../infra/environment-file.ts";
 
 /** The account id that the embedded engines use. */
 export const ACCOUNT = "000000000000";
-/** The region that runs here. */
+/** The region that the local service is. */
 export const REGION_CODE = "us" satisfies RegionCode;
 export const REGION = REGIONS[REGION_CODE].awsRegion;
 

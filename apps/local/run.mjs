@@ -21,7 +21,7 @@ function packagesOf(/** @type {string} */ file) {
   }
 }
 
-/** Whether every required package is installed in the version that package-lock.json names. */
+/** Whether every required package is installed in its version of package-lock.json. */
 function isInstalled() {
   const installed = packagesOf("node_modules/.package-lock.json");
   if (installed === undefined) return false;
@@ -45,7 +45,7 @@ function install() {
   }
 }
 
-/** The Node that the packages hold, else the one that runs this. */
+/** The Node in node_modules, or else the one that runs this. */
 function projectNode() {
   const installed = `${root}/node_modules/.bin/node`;
   if (existsSync(installed)) return realpathSync(installed);
@@ -54,7 +54,7 @@ function projectNode() {
   return process.exit(1);
 }
 
-/** Ends a process after npm was killed with -9: otherwise a service would hold its port without a visible owner. */
+/** Ends a process after npm was killed with -9. Otherwise a service would keep its port without a visible owner. */
 function endWithNpm(/** @type {number} */ pid) {
   if (process.env["npm_lifecycle_event"] === undefined) return;
   const npm = process.ppid;
@@ -65,7 +65,7 @@ function endWithNpm(/** @type {number} */ pid) {
   }, PARENT_CHECK_MS).unref();
 }
 
-/** Runs a program by another Node, which npm's PATH names only once it is installed. */
+/** Runs a program with another Node. It wasn't in npm's PATH when npm started this. */
 function runBy(/** @type {string} */ node, /** @type {string[]} */ args) {
   const child = spawn(node, args, { stdio: "inherit" });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
@@ -83,7 +83,7 @@ if (file !== undefined) {
   if (node === process.execPath) {
     process.argv = [node, program, ...args];
     endWithNpm(process.pid);
-    // As if Node had been started with the program: an import would not make it import.meta.main.
+    // Runs the program as the main module; an import would leave import.meta.main false.
     runMain();
   } else runBy(node, [program, ...args]);
 }

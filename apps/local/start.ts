@@ -6,7 +6,7 @@ import { processTerminal } from "../../infra/terminal.ts";
 import { type LocalService, startLocalService } from "./local-service.ts";
 import { watchSources } from "./watch.ts";
 
-/** Ctrl-C in npm sends the signal twice: a second one within this time is not a second request to stop. */
+/** npm repeats the signal of Ctrl-C. A second signal within this time is that repetition. */
 const SAME_SIGNAL_MS = 1000;
 
 function portOf(text: string): number {
@@ -89,5 +89,5 @@ program.option("--watch", "restart whenever a source file changes").action(start
 const status = await runCommand(terminal, program, (error) =>
   error instanceof CommandError ? `Cannot start: ${error.message}` : inspect(error),
 );
-// What was started before an error doesn't keep the process.
+// What was started before an error mustn't keep the process alive.
 if (status !== 0) process.exit(status);

@@ -8,14 +8,14 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const START = fileURLToPath(new URL("start.ts", import.meta.url));
 const WATCHED = ["apps", "docs", "functions", "infra", "lib"];
-/** Other files are those of editors. */
+/** Other files belong to editors. */
 const SOURCE = /\.(ts|tsx|mjs|json|md|html|css)$/;
 /** Editors save a file in several steps. */
 const SETTLE_MS = 50;
 
 /**
- * Runs the service in a process that starts again whenever a source changes. Directories are watched, not files: `node
- * --watch` doesn't see the second change of a file that an editor replaces.
+ * Runs the service in a process that is restarted whenever a source changes. Watches directories, since `node --watch`, which
+ * watches files, misses the second change of a file that an editor replaces.
  */
 export function watchSources(): { readonly stop: () => Promise<void> } {
   let child: ChildProcess | undefined;
@@ -29,15 +29,15 @@ export function watchSources(): { readonly stop: () => Promise<void> } {
     await once(child, "exit");
   };
   const start = (): void => {
-    const isOther = new Set(["node_modules", ".cache"]);
-    const inside = WATCHED.flatMap((top) => [
+    const ignored = new Set(["node_modules", ".cache"]);
+    const directories = WATCHED.flatMap((top) => [
       top,
       ...readdirSync(join(ROOT, top), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isDirectory() && !isOther.has(entry.name))
+        .filter((entry) => entry.isDirectory() && !ignored.has(entry.name))
         .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length)),
     ]);
     for (const watcher of watchers) watcher.close();
-    watchers = inside.map((directory) =>
+    watchers = directories.map((directory) =>
       watch(join(ROOT, directory), (_, file) => {
         if (file === null || !SOURCE.test(file)) return;
         changed = join(directory, file);
@@ -46,7 +46,7 @@ export function watchSources(): { readonly stop: () => Promise<void> } {
     );
     child = spawn(process.execPath, [START], { stdio: "inherit" });
   };
-  /** Once, and again if something has changed meanwhile. */
+  /** Restarts, and again if something has changed in the meantime. */
   const restart = async (): Promise<void> => {
     while (changed !== undefined) {
       await sleep(SETTLE_MS);

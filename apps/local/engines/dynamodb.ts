@@ -32,15 +32,14 @@ const SUPERVISOR = `exec 3<&0; "$@" </dev/null 3<&- & engine=$!
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Ports that browsers never connect to (https://fetch.spec.whatwg.org/#port-blocking), of those that need no privileges. The
- * engine lets any web page read and write (`Access-Control-Allow-Origin: *`, without a setting): at these ports no page gets
- * to it.
+ * Unprivileged ports to which browsers never connect (https://fetch.spec.whatwg.org/#port-blocking). The engine always sends
+ * `Access-Control-Allow-Origin: *`. At these ports web pages can't reach it.
  */
 const PORTS_WITHOUT_BROWSERS = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
-/** @returns the port, or one that is free if it is 0; undefined if it is taken */
+/** @param port 0 selects any free port @returns undefined if the port is taken */
 async function portIfFree(host: string, port: number): Promise<number | undefined> {
   const server = createServer().listen(port, host);
   try {
@@ -55,7 +54,7 @@ async function portIfFree(host: string, port: number): Promise<number | undefine
   return listening;
 }
 
-/** Finds a port of a loopback address that is free at the moment, if possible one that browsers don't connect to. */
+/** Finds a free port of a loopback address, if possible one to which browsers don't connect. */
 async function freePort(host: string): Promise<number> {
   const start = randomInt(PORTS_WITHOUT_BROWSERS.length);
   for (const port of [...PORTS_WITHOUT_BROWSERS.slice(start), ...PORTS_WITHOUT_BROWSERS.slice(0, start), 0]) {
@@ -65,7 +64,7 @@ async function freePort(host: string): Promise<number> {
   throw new CommandError("no port is free");
 }
 
-/** One of the 16 million addresses of the loopback interface that Linux has, where all ports are free; elsewhere there is one. */
+/** A random one of Linux's 16 million loopback addresses, where all ports are free; 127.0.0.1 on other systems. */
 async function ownAddress(): Promise<string> {
   const host = `127.${[1, 2, 3].map(() => randomInt(1, 255)).join(".")}`;
   return portIfFree(host, 0).then(
@@ -83,7 +82,7 @@ function accepts(port: number, host: string): Promise<boolean> {
   return connected.finally(() => socket.destroy());
 }
 
-/** In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished. */
+/** In its own process group, so that Ctrl-C doesn't end the engine before the requests in flight are finished. */
 function launch(command: readonly string[]): ChildProcess {
   return spawn("sh", ["-c", SUPERVISOR, "dynamodb-engine", ...command], {
     stdio: ["pipe", "ignore", "pipe"],

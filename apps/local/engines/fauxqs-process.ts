@@ -9,8 +9,8 @@ import { createS3Front } from "../s3/front.ts";
 import { reasonOf } from "../../../infra/plain-reason.ts";
 
 /**
- * Makes the server of this process listen on the loopback address only, where fauxqs listens on every interface, and
- * puts something in front of what serves its requests.
+ * Makes this process's server listen on the loopback address only, since fauxqs listens on every interface. Puts a listener in
+ * front of the engine's own.
  */
 function serveLocally(inFrontOf: (engine: RequestListener) => RequestListener): void {
   const listen = Reflect.get(Server.prototype, "listen") as (
@@ -27,8 +27,8 @@ function serveLocally(inFrontOf: (engine: RequestListener) => RequestListener): 
 }
 
 /**
- * Removes incomplete files that a kill -9 left: empty metadata files, which fauxqs cannot read, and the parts of
- * multipart uploads, which it would read into memory although no client will complete them.
+ * Removes incomplete files that a kill -9 left: empty metadata files, which fauxqs can't read, and parts of multipart uploads.
+ * It would read the parts into memory, although no client will complete them.
  */
 function removeIncomplete(objects: string): void {
   rmSync(join(objects, "_multipart"), { recursive: true, force: true });
@@ -39,8 +39,8 @@ function removeIncomplete(objects: string): void {
 }
 
 /**
- * Makes the messages visible that were taken when the engine ended: their receivers have ended too. The engine also gives
- * messages to pollers that have gone, as all have while the service stops.
+ * Makes messages visible that had been received when the engine ended, since their receivers have ended too. The engine also
+ * gives messages to pollers that have gone while the service stops.
  */
 function releaseMessages(queues: string): void {
   using database = new DatabaseSync(join(queues, "fauxqs.db"));
@@ -65,7 +65,7 @@ try {
   const storage = queues !== undefined && objects !== undefined && { dataDir: queues, s3StorageDir: objects };
   const server = await startFauxqs({ port: 0, logger: false, messageSpies: { bufferSize: 1 }, ...storage });
   started = server;
-  // The filter sees each event before the request that caused it has its response: an acknowledged file has its message.
+  // The filter sees each event before the client gets its response, so an acknowledged file has its message.
   void server.spy.waitForMessage((event) => {
     if (event.service === "s3" && (event.status === "uploaded" || event.status === "copied")) {
       front.notify(event.bucket, event.key);

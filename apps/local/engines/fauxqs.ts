@@ -27,10 +27,10 @@ const STOP_WITHIN_MS = 5000;
 /**
  * Starts S3 and SQS in another process, since they hold whole bodies in memory. It ends with this one.
  * @param storage without it, everything is kept in memory
- * @throws CommandError if it does not start, for example because it cannot read its stored data
+ * @throws CommandError if it doesn't start, for example because it can't read its stored data
  */
 export async function startFauxqsEngine(storage?: FauxqsStorage): Promise<FauxqsEngine> {
-  // In its own process group, so that Ctrl-C does not end the engine before the requests in flight are finished.
+  // In its own process group, so that Ctrl-C doesn't end the engine before the requests in flight are finished.
   const child = fork(PROCESS, storage === undefined ? [] : [storage.queues, storage.objects], {
     detached: true,
     execArgv: [],

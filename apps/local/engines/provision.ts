@@ -88,7 +88,7 @@ function describe({ indexes, stream }: TableResource) {
   };
 }
 
-/** The properties of a table that cannot change while it holds data, as text. */
+/** The properties of a table that can't change while it holds data, as text. */
 function shapeOf({
   KeySchema,
   GlobalSecondaryIndexes = [],
@@ -135,7 +135,7 @@ async function provisionTable(dynamodb: EngineClients["dynamodb"], name: string,
   await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
 }
 
-/** What a FIFO queue is made with. Its limit is one for each group, as the stack has it. */
+/** Attributes of a FIFO queue. Its throughput limit is for each group, as in the stack. */
 const FIFO_QUEUE = { FifoQueue: "true", DeduplicationScope: "messageGroup", FifoThroughputLimit: "perMessageGroupId" };
 
 async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: string): Promise<void> {
@@ -162,7 +162,7 @@ async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: s
 }
 
 /**
- * Creates the tables, buckets and queues of `lib/resources.ts` in the engines, if they do not exist.
+ * Creates the tables, buckets and queues of `lib/resources.ts` in the engines, if they don't exist.
  * @param prefix of their names. @default none
  * @throws CommandError if an existing table has other keys or indexes
  */
@@ -176,7 +176,7 @@ export async function provision({ dynamodb, s3, sqs }: EngineClients, prefix = "
   ]);
 }
 
-/** Lets the bucket send events to its queue, and pages of these origins exchange files with it, as the stack does. */
+/** Lets the bucket send events to its queue, and lets pages of these origins use its files, as the stack does. */
 export async function openBuckets(variables: Variables, origins: readonly string[]): Promise<void> {
   for (const [, { variable, prefix, notifies }] of resourcesOfKind("bucket")) {
     const { suffix, queue }: BucketResource["notifies"] = notifies;

@@ -16,7 +16,7 @@ function isCoding(name: string): name is Coding {
 /**
  * Unpacks the body of a request, as the gateway does before it looks for a method.
  * @param maximum size of the unpacked body in bytes
- * @returns "unsupported" if the coding is not supported or the body is not in it, "too large" above the maximum
+ * @returns "unsupported" for an unknown coding or a body that isn't in it, "too large" above the maximum
  */
 export function unpackRequest(
   body: Buffer,
@@ -34,7 +34,7 @@ export function unpackRequest(
   }
 }
 
-/** The coding that a client prefers: that with the highest weight, and the first of those. */
+/** The coding that a client prefers: the first with the highest weight. */
 function preferredCoding(acceptEncoding: string | undefined): string | undefined {
   const offered = (acceptEncoding ?? "").split(",").map((entry) => {
     const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
@@ -45,8 +45,8 @@ function preferredCoding(acceptEncoding: string | undefined): string | undefined
 }
 
 /**
- * The coding in which the gateway sends a response. It compresses only for clients that prefer a coding which it
- * supports; `*` and a missing header name none.
+ * The coding of a response; undefined for none. The gateway compresses only if the client prefers a coding that it supports. `*`
+ * and a missing header name none.
  */
 export function responseCoding(acceptEncoding: string | undefined): Coding | undefined {
   const preferred = preferredCoding(acceptEncoding);

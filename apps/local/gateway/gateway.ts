@@ -22,12 +22,12 @@ import { createRouter, type Endpoint } from "./router.ts";
 const BODY_MAX_BYTES = 10 * 1024 * 1024;
 /** The most bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
-/** A shorter body is below that, whatever its characters are. */
+/** A body of fewer characters is below that in any encoding. */
 const BODY_MEASURED_FROM = 1_000_000;
 /** A body that is too large is read to its end, so that the client gets the response; above this size it is cut off. */
 const DRAINED_MAX_BYTES = 256 * 1024 * 1024;
 const NO_BODY = Buffer.alloc(0);
-/** Longer than clients keep idle connections, so that the gateway closes none on which a request may arrive. */
+/** Longer than clients keep idle connections, so that a connection isn't closed while a request arrives on it. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** A running gateway. */
@@ -40,7 +40,7 @@ export interface Gateway {
 /** Options of the gateway. */
 export interface GatewayOptions {
   readonly endpoints: readonly Endpoint<Invoke>[];
-  /** Serves every method and path that no endpoint has. */
+  /** Serves all other methods and paths. */
   readonly unknown: Invoke;
   /** Origins of the pages that may call the API. */
   readonly allowedOrigins: readonly string[];
@@ -64,7 +64,7 @@ async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
   return size > BODY_MAX_BYTES ? undefined : Buffer.concat(chunks);
 }
 
-/** Whether Lambda would refuse an event or a result. Only a large body is worth the look. */
+/** Whether Lambda would refuse an event or a result. Only a large body is measured, since that takes time. */
 function isTooLarge(payload: { readonly body: string | null }): boolean {
   if ((payload.body ?? "").length < BODY_MEASURED_FROM) return false;
   return Buffer.byteLength(JSON.stringify(payload)) > PAYLOAD_MAX_BYTES;
@@ -96,7 +96,7 @@ function compressed(response: HttpResponse, acceptEncoding: string | string[] | 
   };
 }
 
-/** A response with the body that every error has, to a request that is not passed on. */
+/** The response to a request that isn't passed on, with the body that every error has. */
 function refusal(status: number, error: string, requestId: string): HttpResponse {
   return {
     status,
@@ -108,13 +108,13 @@ function refusal(status: number, error: string, requestId: string): HttpResponse
   };
 }
 
-/** Why Node cannot parse a request, by the codes of its errors. */
+/** Responses by the code of Node's error. */
 const UNREADABLE: Readonly<Record<string, readonly [status: number, reason: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "Request header fields too large"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request timeout"],
 };
 
-/** Responds to a request that Node cannot parse: its headers are too large, or it is not HTTP. */
+/** Responds to a request that Node can't parse: its headers are too large, or it isn't HTTP. */
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return;
   const [status, reason] = UNREADABLE[error.code ?? ""] ?? [400, "Malformed request"];
@@ -143,7 +143,7 @@ function createRestApi({ endpoints, unknown, allowedOrigins, log }: GatewayOptio
       body: Buffer.from((templates[mediaType] ?? "").replaceAll("$context.requestId", requestId)),
     };
   };
-  /** The response to a request whose function failed, or whose response could not be sent. */
+  /** The response to a request whose function failed, or whose response is too large. */
   const failure = (message: IncomingMessage, requestId: string): HttpResponse =>
     refuseAs("DEFAULT_5XX", message, requestId);
 
@@ -157,12 +157,12 @@ function createRestApi({ endpoints, unknown, allowedOrigins, log }: GatewayOptio
     const matched = match(message.method ?? "GET", (message.url ?? "/").split("?", 1)[0] ?? "/");
     if (matched === "malformed") return refuseAs("BAD_REQUEST_PARAMETERS", message, requestId);
     if (body === undefined || body === "too large") return refuseAs("REQUEST_TOO_LARGE", message, requestId);
-    const { target = unknown, ...place } = matched;
-    const event = toProxyEvent({ message, body, requestId, ...place });
+    const { target = unknown, ...route } = matched;
+    const event = toProxyEvent({ message, body, requestId, ...route });
     if (isTooLarge(event)) return refuseAs("REQUEST_TOO_LARGE", message, requestId);
     const result = (await target(event, requestId)) as APIGatewayProxyResult;
     if (!isTooLarge(result)) return compressed(toHttpResponse(result), message.headers["accept-encoding"]);
-    log.error("response refused", { path: place.resource, request_id: requestId, error: "above 6 MB" });
+    log.error("response refused", { path: route.resource, request_id: requestId, error: "above 6 MB" });
     return failure(message, requestId);
   };
   return { respondTo, failure };
@@ -201,14 +201,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }
   };
 
-  // A request without Host is refused by the API: Node's own refusal has no body.
+  // The API refuses a request without Host itself, since Node's refusal has no body.
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false },
     (message, response) => void serve(message, response),
   );
   server.on("checkExpectation", (_message: IncomingMessage, response: ServerResponse) => {
     const requestId = randomUUID();
-    // The client still holds its body back.
+    // The connection must close, since the client hasn't sent its body.
     const headers: Header[] = [
       ["x-amzn-RequestId", requestId],
       ["Connection", "close"],

@@ -32,7 +32,7 @@ function orNull<T extends object>(value: T): T | null {
 
 function headersOf(message: IncomingMessage, sourceIp: string): Record<string, string[]> {
   const raw = message.rawHeaders;
-  const pairs = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""] as const] : []));
+  const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ""] as const] : []));
   return group([
     ...pairs,
     ["X-Forwarded-For", sourceIp],
@@ -47,7 +47,7 @@ function requestTime(at: Date): string {
   return `${day}/${month}/${year}:${time} +0000`;
 }
 
-/** Makes the event that API Gateway's REST proxy integration sends to a function, with every body in base64. */
+/** The event that API Gateway's REST proxy integration sends to a function, with every body in base64. */
 export function toProxyEvent(request: RoutedRequest): APIGatewayProxyEvent {
   const { message, body, resource, requestId } = request;
   const [path = "/", search = ""] = (message.url ?? "/").split(/\?(.*)/s, 2);
@@ -112,7 +112,7 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-/** Makes a response of a function's result, as the gateway does. */
+/** Turns a function's result into a response, as the gateway does. */
 export function toHttpResponse({ statusCode, headers, body, isBase64Encoded }: APIGatewayProxyResult): HttpResponse {
   const own = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)] as const);
   const hasType = own.some(([name]) => name.toLowerCase() === "content-type");

@@ -11,7 +11,7 @@ export interface Match<T> {
   readonly resource: string;
   /** Percent-decoded. */
   readonly pathParameters: Readonly<Record<string, string>>;
-  /** Undefined if the path, or its method, has none. */
+  /** Undefined if no endpoint has this path and method. */
   readonly target: T | undefined;
 }
 
@@ -35,7 +35,7 @@ export function createRouter<T>(endpoints: readonly Endpoint<T>[]) {
         .replace(/\{(\w+)\+\}/, "(?<$1>.+)")}$`,
     ),
   }));
-  /** @param path as it was sent, without the query @returns "malformed" if the path cannot be percent-decoded */
+  /** @param path as it was sent, without the query @returns "malformed" if the path can't be percent-decoded */
   return (method: string, path: string): Match<T> | "malformed" => {
     const asked = path.replace(/(?<=[^/])\/$/, "");
     const { resource, pattern } = patterns.find((each) => each.pattern.test(asked)) ?? {

@@ -30,8 +30,8 @@ function sized({ min, max }: SizeRange): Transform {
 
 /**
  * Receives a browser's form (`POST /<bucket>`, https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html) as
- * S3 does, but for its signature: the policy is checked before the first byte of the file is stored, and the file is
- * streamed to the engine as a multipart upload, so that it is never in memory as a whole.
+ * S3 does, but without checking its signature. Checks the policy before it stores the first byte of the file. Streams the file
+ * to the engine as a multipart upload, so that it is never in memory as a whole.
  * @param s3 client of the engine
  * @throws S3Refusal
  */
@@ -69,7 +69,7 @@ export async function receiveForm(request: IncomingMessage, bucket: string, s3: 
       }
       file = stream;
       response = store(stream);
-      // A refused file is still read to its end, so that the client gets the response.
+      // The client only reads the response after it has sent the whole file.
       response.catch(() => stream.unpipe().resume());
     });
     await pipeline(request, parser);

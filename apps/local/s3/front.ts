@@ -7,9 +7,9 @@ import { REGION } from "../platform.ts";
 import { receiveForm } from "./form.ts";
 import { type S3Response, S3Refusal, toS3Response } from "./s3-response.ts";
 
-/** What the local service sets for a bucket: by a PUT of its own, as the engine knows neither CORS nor events. */
+/** Settings of a bucket. The local service sends them by a PUT of its own, as the engine knows neither CORS nor events. */
 export interface BucketSettings {
-  /** Pages of these exchange files with it. */
+  /** Pages of these origins may use its files. */
   readonly origins: readonly string[];
   /** Name of the queue that gets the events. */
   readonly queue: string | undefined;
@@ -21,22 +21,22 @@ const METHODS = ["POST", "GET"];
 
 const NOT_ALLOWED = new S3Refusal(403, "AccessForbidden", "CORSResponse: This CORS request is not allowed.");
 
-/** What programs on this machine call it. A page whose name is made to lead here (DNS rebinding) sends its own name. */
+/** The Host that programs on this machine send. A page whose name resolves to this machine (DNS rebinding) sends its own. */
 const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/** Whether a request is addressed to this machine, as all are that programs send. */
+/** Whether a request is addressed to this machine by one of its own names. */
 function isForThisMachine({ headers }: IncomingMessage): boolean {
   return OWN_HOST.test(headers.host ?? "");
 }
 
-/** Whether a web page, or a link in one, has caused a request: only browsers send these headers. */
+/** Whether a web page, or a link in one, caused a request. Only browsers send these headers. */
 function isFromPage({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 }
 
 /**
- * Puts an engine behind a check that no request comes from a web page: the engines check no signatures, so any page that
- * finds the port could read and write everything.
+ * Refuses requests of web pages. The engines check no signatures, so any page that finds the port could read and write
+ * everything.
  */
 function withoutPages(engine: RequestListener): RequestListener {
   return (message, response) => {
@@ -77,7 +77,7 @@ function preflight(settings: BucketSettings, { headers }: IncomingMessage): S3Re
   return { status: 200, headers: { ...cors, ...(asked !== undefined && { "access-control-allow-headers": asked }) } };
 }
 
-/** Refuses a request without signature, with two, or by a link that has expired. Signatures themselves aren't checked. */
+/** Refuses a request with no signature, with two, or with an expired link. Doesn't verify signatures. */
 function assertAuthorized({ headers }: IncomingMessage, { query }: Target): void {
   const isLink = query.has("X-Amz-Signature");
   if (isLink && headers.authorization !== undefined) {
@@ -92,8 +92,8 @@ function assertAuthorized({ headers }: IncomingMessage, { query }: Target): void
   if (!(endsAt > Date.now())) throw new S3Refusal(403, "AccessDenied", "Request has expired");
 }
 
-/** Gives a successful response the headers that a signed URL asks for (`response-content-disposition` and others). */
-function giveAskedHeaders(response: ServerResponse, { query }: Target): void {
+/** Adds the headers that a signed URL asks for (`response-content-disposition` and others) to a successful response. */
+function addRequestedHeaders(response: ServerResponse, { query }: Target): void {
   const asked = [...query].filter(([name]) => name.startsWith("response-"));
   if (asked.length === 0) return;
   const own = Object.fromEntries(asked.map(([name, value]) => [name.slice("response-".length), value]));
@@ -134,11 +134,11 @@ function createdEvent(bucket: string, key: string): S3Event {
   };
 }
 
-/** What S3 does and the engine doesn't: forms of any size and their policies, CORS (other pages get nothing), links that expire, events. */
+/** What the engine lacks: forms of any size with their policies, CORS (other pages get nothing), links that expire, events. */
 export interface S3Front {
   /** Serves a request, or passes it on to the engine. */
   readonly inFrontOf: (engine: RequestListener) => RequestListener;
-  /** Sends the events of an object that was created. */
+  /** Sends the event of a created object. */
   readonly notify: (bucket: string, key: string) => void;
 }
 
@@ -148,7 +148,7 @@ export function createS3Front(send: (queue: string, body: string) => void): S3Fr
   const settingsOf = (bucket: string): BucketSettings => buckets.get(bucket) ?? NONE;
   let client: S3Client | undefined;
 
-  /** @returns undefined if the request is the engine's */
+  /** @returns undefined if the engine is to serve the request */
   const respondTo = async (message: IncomingMessage, target: Target): Promise<S3Response | undefined> => {
     const { bucket, query } = target;
     if (message.method === "OPTIONS") return preflight(settingsOf(bucket), message);
@@ -174,12 +174,12 @@ export function createS3Front(send: (queue: string, body: string) => void): S3Fr
     try {
       const target = targetOf(message);
       const cors = corsHeaders(settingsOf(target.bucket), message.headers.origin, message.method ?? "GET");
-      const isOfPage = message.headers.origin !== undefined && message.method !== "OPTIONS";
-      if ((isOfPage && cors === undefined) || !isForThisMachine(message)) throw NOT_ALLOWED;
+      const isFromOrigin = message.headers.origin !== undefined && message.method !== "OPTIONS";
+      if ((isFromOrigin && cors === undefined) || !isForThisMachine(message)) throw NOT_ALLOWED;
       for (const [name, value] of Object.entries(cors ?? {})) response.setHeader(name, value);
       const own = await respondTo(message, target);
       if (own !== undefined) return respond(own);
-      giveAskedHeaders(response, target);
+      addRequestedHeaders(response, target);
       engine();
     } catch (error) {
       if (response.headersSent) response.destroy();
@@ -188,7 +188,7 @@ export function createS3Front(send: (queue: string, body: string) => void): S3Fr
   };
   return {
     inFrontOf: (engine) => (message, response) => {
-      // Requests of SQS and about the engine itself.
+      // Requests to SQS and about the engine itself.
       if (/^\/(?:$|\?|health$|_fauxqs\/)/.test(message.url ?? "/")) withoutPages(engine)(message, response);
       else void serve(message, response, () => engine(message, response));
     },

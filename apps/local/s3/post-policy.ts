@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { S3Refusal } from "./s3-response.ts";
 
-/** Fields of a form by lower-case name, without the file. */
+/** Fields of a form, without the file, by lower-case name. */
 export type FormFields = ReadonlyMap<string, string>;
 
 /** Limits of the file's size, in bytes. */

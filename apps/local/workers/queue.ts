@@ -16,7 +16,7 @@ const RECEIVE_MAX = 10;
 const LONG_POLL_SECONDS = 20;
 const RETRY_AFTER_MS = 1000;
 
-/** An event source mapping from a queue to a function, which reports the messages of a batch that failed. */
+/** An event source mapping from a queue to a function that reports which messages of a batch failed. */
 export interface QueueSource {
   readonly queueUrl: string;
   readonly batchSize: number;
@@ -24,7 +24,7 @@ export interface QueueSource {
   readonly maximumConcurrency: number;
 }
 
-/** The record of a message in the event that Lambda makes of it. */
+/** The record of a message in Lambda's event. */
 export function toRecord(message: Message, queueUrl: string): SQSRecord {
   return {
     messageId: message.MessageId ?? "",
@@ -57,8 +57,8 @@ export interface Poller {
 }
 
 /**
- * Polls a queue and invokes a function with its messages, as Lambda's event source mapping does. Messages that succeed
- * are deleted; others become visible again after the queue's visibility timeout, until its redrive policy applies.
+ * Polls a queue and invokes a function with its messages, as Lambda's event source mapping does. Deletes messages that succeed.
+ * Others become visible again after the queue's visibility timeout, until its redrive policy applies.
  */
 export function pollQueue(source: QueueSource, invoke: Invoke, sqs: SQSClient): Poller {
   const stopping = new AbortController();
@@ -69,14 +69,14 @@ export function pollQueue(source: QueueSource, invoke: Invoke, sqs: SQSClient): 
     const { batchItemFailures } = (await invoke(event)) as SQSBatchResponse;
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const succeeded = batch.filter(({ MessageId = "" }) => !failed.has(MessageId));
-    // A name that isn't in the batch fails all of it: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
+    // An id that isn't in the batch fails all of it: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
     if (batch.length - succeeded.length < failed.size) return;
     if (succeeded.length === 0) return;
     const Entries = succeeded.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
     await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: source.queueUrl, Entries }));
   };
   const start = (batch: readonly Message[]): void => {
-    // A message that could not be handled or deleted becomes visible again after the visibility timeout.
+    // A message that couldn't be handled or deleted becomes visible again.
     const run = deliver(batch)
       .catch(() => {})
       .finally(() => running.delete(run));

@@ -50,12 +50,12 @@ export function startSchedule(everyMs: number, invoke: Invoke): Poller {
   };
 }
 
-/** What starts the workers. */
+/** Options of the workers. */
 export interface WorkersOptions extends FunctionHost {
   readonly checkpoints: Checkpoints;
 }
 
-/** Starts the pollers and schedules of all workers in the table; the clients' endpoints are those of the environment. */
+/** Starts the pollers and schedules of all workers. The clients' endpoints come from this process's environment. */
 export async function startWorkers({ checkpoints, ...host }: WorkersOptions): Promise<Poller> {
   const { environment } = host.runtime;
   const sqs = new SQSClient({});

@@ -26,11 +26,11 @@ export interface StreamSource {
   readonly batchSize: number;
   /** How long records are gathered before they are sent. */
   readonly windowMs: number;
-  /** Which records it wants. */
+  /** Which records the function gets. */
   readonly partitions: readonly StreamedPartition[];
 }
 
-/** Keeps how far each shard has been handled, as Lambda does. Streams of the same table may have the same shards. */
+/** How far each shard has been handled. Streams of the same table may have the same shards. */
 export interface Checkpoints {
   get(shard: string): string | undefined;
   set(shard: string, sequenceNumber: string): void;
@@ -43,19 +43,19 @@ function read(file: string): Record<string, string> {
   try {
     return contentSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    // Without it a stream is handled from its beginning, which is harmless.
+    // Then the stream is handled from its beginning, which is harmless.
     return {};
   }
 }
 
 /** Keeps the checkpoints of a stream's shards in a file, so that the next start continues where this one stopped. */
 export function openCheckpoints(file: string): Checkpoints {
-  const places = read(file);
+  const positions = read(file);
   return {
-    get: (shard) => places[shard],
+    get: (shard) => positions[shard],
     set: (shard, sequenceNumber) => {
-      places[shard] = sequenceNumber;
-      writeFileSync(`${file}.new`, JSON.stringify(places), { mode: PRIVATE_FILE });
+      positions[shard] = sequenceNumber;
+      writeFileSync(`${file}.new`, JSON.stringify(positions), { mode: PRIVATE_FILE });
       renameSync(`${file}.new`, file);
     },
   };
@@ -74,20 +74,20 @@ export async function shardsOf(streams: DynamoDBStreamsClient, streamArn: string
   return shards;
 }
 
-/** @param after sequence number of the last record that was handled; undefined to begin with the oldest one */
+/** @param after sequence number of the last handled record; undefined to start with the oldest one */
 export async function iteratorAfter(
   streams: DynamoDBStreamsClient,
   shard: { readonly StreamArn: string; readonly ShardId: string },
   after: string | undefined,
 ): Promise<string | undefined> {
-  const place =
+  const position =
     after === undefined
       ? ({ ShardIteratorType: "TRIM_HORIZON" } as const)
       : ({ ShardIteratorType: "AFTER_SEQUENCE_NUMBER", SequenceNumber: after } as const);
-  return (await streams.send(new GetShardIteratorCommand({ ...shard, ...place }))).ShardIterator;
+  return (await streams.send(new GetShardIteratorCommand({ ...shard, ...position }))).ShardIterator;
 }
 
-/** A page of a shard, with its records as Lambda sends them. `next` is absent if the shard is read to its end. */
+/** A page of a shard, with its records as Lambda sends them. `next` is undefined at the shard's end. */
 export async function readShard(streams: DynamoDBStreamsClient, ShardIterator: string, Limit: number) {
   const { Records = [], NextShardIterator: next } = await streams.send(new GetRecordsCommand({ ShardIterator, Limit }));
   const records = Records.map(({ dynamodb, ...record }) => ({
@@ -105,17 +105,20 @@ function numberOf({ dynamodb }: DynamoDBRecord): string {
 }
 
 /**
- * How many records of a batch, from the first on, are done with: those before the first one that failed; none if the
- * response names another (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html).
+ * How many records of a batch are handled: those before the first that failed, or none if the response names an unknown
+ * record (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html).
  */
-function doneOf(batch: readonly DynamoDBRecord[], { batchItemFailures: failures }: DynamoDBBatchResponse): number {
-  const places = failures.map(({ itemIdentifier }) => batch.findIndex((one) => numberOf(one) === itemIdentifier));
-  return places.includes(-1) ? 0 : Math.min(batch.length, ...places);
+function countHandled(
+  batch: readonly DynamoDBRecord[],
+  { batchItemFailures: failures }: DynamoDBBatchResponse,
+): number {
+  const indexes = failures.map(({ itemIdentifier }) => batch.findIndex((one) => numberOf(one) === itemIdentifier));
+  return indexes.includes(-1) ? 0 : Math.min(batch.length, ...indexes);
 }
 
 /**
  * Polls a table's stream and invokes a function with its records, as Lambda's event source mapping does: one invocation
- * at a time for each shard, a shard only after its parent, and a batch again until all of its records are done with.
+ * at a time for each shard, a shard only after its parent, and a batch again until all of its records are handled.
  */
 export function pollStream(
   { streamArn, batchSize, windowMs, partitions }: StreamSource,
@@ -127,10 +130,11 @@ export function pollStream(
   const { signal } = stopping;
   const pause = (milliseconds: number): Promise<void> => sleep(milliseconds, undefined, { signal }).catch(() => {});
 
-  const placeOf = (shardId: string): string => `${streamArn} ${shardId}`;
-  const keep = (shardId: string, sequenceNumber: string): void => checkpoints.set(placeOf(shardId), sequenceNumber);
+  const checkpointOf = (shardId: string): string => `${streamArn} ${shardId}`;
+  const save = (shardId: string, sequenceNumber: string): void =>
+    checkpoints.set(checkpointOf(shardId), sequenceNumber);
 
-  /** Invokes the function until all records are done with. */
+  /** Invokes the function until all records are handled. */
   async function deliver(shardId: string, records: readonly DynamoDBRecord[]): Promise<void> {
     const matching = records.filter(({ dynamodb }) =>
       partitions.some(
@@ -141,23 +145,23 @@ export function pollStream(
     );
     const events = matching.map((record) => ({ ...record, awsRegion: REGION, eventSourceARN: streamArn }));
     for (let left = events; left.length > 0 && !signal.aborted;) {
-      const done = await invoke({ Records: left }).then(
-        (result) => doneOf(left, result as DynamoDBBatchResponse),
+      const handled = await invoke({ Records: left }).then(
+        (result) => countHandled(left, result as DynamoDBBatchResponse),
         () => 0,
       );
-      const last = left[done - 1];
-      if (last !== undefined) keep(shardId, numberOf(last));
-      left = left.slice(done);
+      const last = left[handled - 1];
+      if (last !== undefined) save(shardId, numberOf(last));
+      left = left.slice(handled);
       if (left.length > 0) await pause(RETRY_AFTER_MS);
     }
     const last = records.at(-1);
-    if (last !== undefined && !signal.aborted) keep(shardId, numberOf(last));
+    if (last !== undefined && !signal.aborted) save(shardId, numberOf(last));
   }
 
-  /** Handles a shard to its end, which an open one has not. */
+  /** Handles a shard to its end. An open shard has none. */
   async function pollShard(shardId: string): Promise<void> {
     const shard = { StreamArn: streamArn, ShardId: shardId };
-    let iterator = await iteratorAfter(streams, shard, checkpoints.get(placeOf(shardId)));
+    let iterator = await iteratorAfter(streams, shard, checkpoints.get(checkpointOf(shardId)));
     let gathered: DynamoDBRecord[] = [];
     let sendAt = Infinity;
     while (!signal.aborted && (iterator !== undefined || gathered.length > 0)) {
@@ -177,7 +181,7 @@ export function pollStream(
     }
   }
 
-  /** The shards that are polled, by id. One that fails is read again from its checkpoint. */
+  /** The shards that are polled, by id. A shard that fails is read again from its checkpoint. */
   const polling = new Map<string, Promise<void>>();
   const ended = new Set<string>();
   async function keepPolling(id: string, parent: string | undefined, known: ReadonlySet<string>): Promise<void> {

@@ -5,7 +5,7 @@ import { printToLog } from "../function-log.ts";
 import { openCheckpoints } from "./stream.ts";
 import { startWorkers } from "./start-workers.ts";
 
-/** The process of the workers. Its environment names tables, bucket, queues and engines. */
+/** The process of the workers. Its environment variables name tables, bucket, queues and engines. */
 const [, , logFile = "", checkpoints = "", verbose] = process.argv;
 printToLog({ log: openSync(logFile, "a"), verbose: verbose !== undefined });
 const log = new Logger();
@@ -18,5 +18,5 @@ const workers = startWorkers({
 // The service has stopped or was killed.
 process.once("disconnect", () => void workers.then((poller) => poller.stop()).finally(() => process.exit()));
 await workers;
-// The service may have stopped by now: then there is no one to send it to.
+// The callback ignores an error: the service may have stopped by now.
 process.send?.("ready", undefined, undefined, () => {});
