@@ -824,6 +824,8 @@ export type WorkItemUploadMapping = ({
   others?: "custom_attributes" | "ignore" | "refuse" | undefined;
   /** Values that count as empty. */
   empty?: (string)[] | undefined;
+  /** What empty values do: `keep` leaves fields as they are, `clear` clears those that can be cleared: all but `external_id`, `type`, `status` and `custom_attributes` as a whole. */
+  blank?: "keep" | "clear" | undefined;
   /** Number of the header's row. The rows above it are skipped. */
   header_row?: number | undefined;
   /** Delimiter between the values of a row. */
@@ -869,6 +871,10 @@ export type WorkItemUploadMappingSource = {
   time_zone?: string | undefined;
   /** Put before each text that isn't empty. */
   prefix?: string | undefined;
+  /** Removes spaces around each text. */
+  trim?: boolean | undefined;
+  /** What an empty value does: `keep` leaves the field as it is, `clear` clears it. Default: as in the mapping. */
+  blank?: "keep" | "clear" | undefined;
   /** Type of a custom attribute. Default: `text`. */
   as?: "text" | "number" | "boolean" | "json" | undefined;
 };

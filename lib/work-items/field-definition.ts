@@ -63,7 +63,7 @@ function initialOf({ kind, initial = kind.initial }: Field): unknown {
   return initial;
 }
 /** Whether null clears the field. */
-function isNullable(row: Field): boolean {
+export function isNullable(row: Field): boolean {
   return initialOf(row) === null;
 }
 

@@ -112,8 +112,13 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   "lib/uploads/csv/row-reader.ts": {
     "blank cell": [
       "an empty cell clears completed_at",
-      "if (use === undefined) continue;",
-      'if (use === undefined) { if (step.target.name === "completed_at") setTarget(input, step.target, null); continue; }',
+      "if (step.clears === true) clearTarget(input, step.target);",
+      'if (step.clears === true || step.target.name === "completed_at") clearTarget(input, step.target);',
+    ],
+    "blank attribute": [
+      "an empty value sets a custom attribute to null",
+      'if (target.kind === "attribute") input.removed.push(target.name);',
+      'if (target.kind === "attribute") setTarget(input, target, null);',
     ],
     "single attribute": [
       "custom_attributes override the single ones of a row",
@@ -149,6 +154,16 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       "const filled = indexes;",
     ],
     "empty prefix": ["an empty text has a prefix", 'return text === "" ? "" : prefix + text;', "return prefix + text;"],
+    "blank source": [
+      "what a source says of empty values is overruled by its mapping",
+      "clears: clears(target, place.source.blank),",
+      "clears: clears(target),",
+    ],
+    "blank column": [
+      "empty values of columns that no source names clear nothing",
+      'clears: name !== "" && clears(target),',
+      "clears: false,",
+    ],
     "other columns": [
       "columns that no source names are left out",
       'mapping.others === "ignore" ? []',

@@ -21,6 +21,8 @@ export interface CellSource {
 export interface Step {
   readonly target: Target;
   readonly sources: readonly CellSource[];
+  /** Whether the target is cleared if all sources are empty. @default it stays as it is */
+  readonly clears?: boolean;
 }
 
 /** The text that a step makes of a row. */
@@ -100,17 +102,29 @@ function largestAttribute([first, second]: Problem["path"], uses: readonly Use[]
 
 const TOO_LARGE = errorOfRow("too_big", `the mapped row is longer than ${ROW_MAX_CHARACTERS} characters`);
 
+/** The columns of a file are the limit of what a row removes, which may be more than a request may. */
+function withRemoved(input: WorkItemInput, removed: readonly string[]): WorkItemInput {
+  return removed.length === 0 ? input : { ...input, remove_attributes: [...removed] };
+}
+
 /** The input of a row while its cells are read. */
 interface Input {
   readonly fields: Record<string, unknown>;
   readonly event: Record<string, unknown>;
   readonly attributes: [name: string, value: unknown][];
+  /** Custom attributes to remove. */
+  readonly removed: string[];
 }
 
 function setTarget({ fields, event, attributes }: Input, { kind, name }: Target, value: unknown): void {
   if (kind === "attribute") attributes.push([name, value]);
   else if (kind === "event") event[name] = value;
   else fields[name] = value;
+}
+
+function clearTarget(input: Input, target: Target): void {
+  if (target.kind === "attribute") input.removed.push(target.name);
+  else setTarget(input, target, null);
 }
 
 function problemOfUse(use: Use, error: unknown): RowProblem {
@@ -121,8 +135,8 @@ function problemOfUse(use: Use, error: unknown): RowProblem {
 }
 
 /**
- * Reads the rows of one file by the values of their cells. An empty cell is an omitted field. Single custom attributes
- * override the same names in `custom_attributes`.
+ * Reads the rows of one file by the values of their cells. An empty cell omits its field, or clears it if its step says so.
+ * Single custom attributes override the same names in `custom_attributes`.
  */
 export class RowReader {
   readonly #options: RowReaderOptions;
@@ -150,13 +164,16 @@ export class RowReader {
     const cells = new Cells(values);
     const error = this.#errorOfWidth(cells);
     if (error) return { error };
-    const input: Input = { fields: { external_id: "" }, event: { external_id: "" }, attributes: [] };
+    const input: Input = { fields: { external_id: "" }, event: { external_id: "" }, attributes: [], removed: [] };
     const problems: RowProblem[] = [];
     const uses: Use[] = [];
     for (const step of this.#options.steps) {
       const use = useOf(step, cells);
       if (!cells.takeCharacters(use?.text.length ?? 0)) return { error: TOO_LARGE };
-      if (use === undefined) continue;
+      if (use === undefined) {
+        if (step.clears === true) clearTarget(input, step.target);
+        continue;
+      }
       uses.push(use);
       try {
         setTarget(input, step.target, use.source.valueOf(use.text));
@@ -165,7 +182,7 @@ export class RowReader {
       }
     }
     const parsed = workItemInputSchema.safeParse(this.#inputOf(input));
-    if (parsed.success && problems.length === 0) return { input: parsed.data };
+    if (parsed.success && problems.length === 0) return { input: withRemoved(parsed.data, input.removed) };
     const found = parsed.success ? [] : problemsOf(parsed.error).map((problem) => ({ problem }));
     return { error: this.#errorOf([...problems, ...found], uses) };
   }

@@ -1,5 +1,5 @@
 import type { DecimalMark } from "../../cell-value.ts";
-import type { Field } from "../../work-items/field-definition.ts";
+import { type Field, isNullable } from "../../work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 
 /** Prefix of the names of single custom attributes. */
@@ -39,6 +39,12 @@ export function eventTarget(name: string): Target | undefined {
 export function fieldOf(target: Target): Field | undefined {
   if (target.kind === "attribute" || target.name === "external_id") return undefined;
   return target.kind === "event" ? EVENT_FIELDS[target.name] : WORK_ITEM_FIELDS[target.name];
+}
+
+/** Whether a target can be cleared. */
+export function isClearable(target: Target): boolean {
+  const field = fieldOf(target);
+  return field === undefined ? target.kind === "attribute" : isNullable(field);
 }
 
 /** Whether a target holds a date-time. */

@@ -5,6 +5,7 @@ import {
   EVENT_FIELD_NAMES,
   eventTarget,
   fieldOf,
+  isClearable,
   isTime,
   ITEM_FIELD_NAMES,
   itemTarget,
@@ -74,13 +75,15 @@ export function singlesOf(place: SingleSource): SingleSource[] {
 const ORIGINS: readonly (keyof Source)[] = ["column", "columns", "value", "first_of"];
 const OF_COLUMNS: readonly (keyof Source)[] = ["join", "digest"];
 /** The options of a source with a digest. */
-const BESIDE_DIGEST: readonly (keyof Source)[] = ["digest", "prefix"];
+const BESIDE_DIGEST: readonly (keyof Source)[] = ["digest", "prefix", "blank"];
+/** What a source with `first_of` says for all of them. */
+const OF_ALL: readonly (keyof Source)[] = ["blank"];
 function isOrigin(key: keyof Source): boolean {
   return ORIGINS.includes(key);
 }
 
 /** The problems of which keys a source has, its own and those of the sources in it. */
-function problemsOfKeys(place: SingleSource): Problem[] {
+function problemsOfKeys(place: SingleSource, isInner = false): Problem[] {
   const { source, path } = place;
   const given = (Object.keys(source) as (keyof Source)[]).filter((key) => source[key] !== undefined);
   const [origins, options] = [given.filter(isOrigin), given.filter((key) => !isOrigin(key))];
@@ -96,8 +99,11 @@ function problemsOfKeys(place: SingleSource): Problem[] {
     ...problemIf(origins.length !== 1, path, "invalid", `must have exactly one of ${ORIGINS.join(", ")}`),
     ...withoutColumns.map((key) => problemAt(key, "can only be used with columns")),
     ...withDigest.map((key) => problemAt(key, "can't be used with digest")),
-    ...(inner ? options : []).map((key) => problemAt(key, "must be in the sources of first_of")),
-    ...(inner ?? []).flatMap(problemsOfKeys),
+    ...options.flatMap((key) => {
+      if (inner && !OF_ALL.includes(key)) return [problemAt(key, "must be in the sources of first_of")];
+      return isInner && OF_ALL.includes(key) ? [problemAt(key, "must be beside first_of")] : [];
+    }),
+    ...(inner ?? []).flatMap((each) => problemsOfKeys(each, true)),
   ];
 }
 
@@ -134,7 +140,7 @@ const TIMES = Object.entries({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS })
 function problemsOfOptions(target: Target, { source, path }: SingleSource): Problem[] {
   const stray = (
     isFor: boolean,
-    option: "format" | "time_zone" | "as" | "prefix" | "digest",
+    option: "format" | "time_zone" | "as" | "prefix" | "digest" | "trim",
     targets: string,
   ): Problem[] =>
     problemIf(!isFor && source[option] !== undefined, [...path, option], "invalid", `is for ${targets} only`);
@@ -144,6 +150,7 @@ function problemsOfOptions(target: Target, { source, path }: SingleSource): Prob
     ...stray(target.kind === "attribute", "as", `${ATTRIBUTE_PREFIX}<name>`),
     ...stray(isText(target, source), "prefix", "texts"),
     ...stray(isText(target, source), "digest", "texts"),
+    ...stray(isText(target, source), "trim", "texts"),
   ];
 }
 
@@ -188,12 +195,14 @@ function problemsOfRepetition({ source: { columns = [], values = {} }, path }: S
 
 function problemsOfSource({ target, ...place }: TargetSource, mapping: Mapping): Problem[] {
   const keys = problemsOfKeys(place);
+  const isKept = place.source.blank === "clear" && !isClearable(target);
+  const blank = problemIf(isKept, [...place.path, "blank"], "invalid", `can't clear ${target.name}`);
   const singles = singlesOf(place).flatMap((single) => {
     const options = [...problemsOfOptions(target, single), ...(isTime(target) ? problemsOfTime(single) : [])];
     const texts = options.length === 0 ? problemsOfTexts(target, single, mapping) : [];
     return [...options, ...problemsOfRepetition(single), ...texts];
   });
-  return [...keys, ...singles];
+  return [...keys, ...blank, ...singles];
 }
 
 function problemsOfNames(

@@ -6,7 +6,7 @@ import { comparable, isReportColumn, numberedNames, shownHeader } from "../csv/h
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createComparison } from "../csv/cells.ts";
 import { type CellSource, RowReader, type Step } from "../csv/row-reader.ts";
-import type { Target } from "../csv/target.ts";
+import { isClearable, type Target } from "../csv/target.ts";
 import { CellError } from "../../cell-value.ts";
 import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
 import { type Aliases, createAliases, createConversion } from "./conversion.ts";
@@ -191,18 +191,18 @@ function digestOfColumns(
   };
 }
 
-/** The text of a source, with its prefix if it has one. */
+/** The text of a source: trimmed if it says so, with its prefix if it has one. */
 function createTextOf(
   names: readonly string[],
   source: Source,
   indexes: readonly number[],
   compare: Comparison,
 ): CellSource["textOf"] {
-  const { prefix = "", digest = false } = source;
+  const { prefix = "", digest = false, trim = false } = source;
   const textOf = digest ? digestOfColumns(names, indexes, compare) : createBareTextOf(source, indexes, compare);
-  if (prefix === "") return textOf;
+  if (prefix === "" && !trim) return textOf;
   return (row) => {
-    const text = textOf(row);
+    const text = trim ? textOf(row).trim() : textOf(row);
     return text === "" ? "" : prefix + text;
   };
 }
@@ -248,15 +248,18 @@ export function mappedReader(mapping: Mapping, header: readonly string[]): RowRe
       valueOf: createConversion(target, source, mapping),
     };
   };
+  const clears = (target: Target, blank = mapping.blank): boolean => blank === "clear" && isClearable(target);
   const steps = targetsOf(mapping).map(({ target, ...place }): Step => ({
     target,
+    clears: clears(target, place.source.blank),
     sources: singlesOf(place).map((single) => sourceOf(target, single)),
   }));
   const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): Step => {
     const name = names[index]!.trim();
     const textOf = createTextOf(names, {}, [index], compare);
     const valueOf = name === "" ? noName(index, mapping.header_row ?? 1) : (text: string) => text;
-    return { target: { kind: "attribute", name }, sources: [{ column: name, textOf, valueOf }] };
+    const target: Target = { kind: "attribute", name };
+    return { target, clears: name !== "" && clears(target), sources: [{ column: name, textOf, valueOf }] };
   });
   return new RowReader({
     width: names.length,

@@ -12,6 +12,8 @@ const SOURCES_MAX = 1000;
 export const HEADER_ROW_MAX = 100;
 /** Of a date format: far more than dates are written with. Each row's date is compared with all of it. */
 export const PATTERN_MAX_CHARACTERS = 100;
+/** What a value that is empty, or becomes empty, does to the field: it stays, or is cleared. */
+const blankSchema = z.enum(["keep", "clear"]).optional();
 const HEADER_ROW_RANGE = `must be a whole number from 1 to ${HEADER_ROW_MAX}`;
 /** Levels of arrays and objects: far more than a mapping needs, far fewer than exhaust the stack. */
 const LEVELS_MAX = 32;
@@ -50,6 +52,11 @@ const sourceSchema = z
       }),
     time_zone: z.string().optional().meta({ description: "IANA time zone for dates without an offset." }),
     prefix: z.string().optional().meta({ description: "Put before each text that isn't empty." }),
+    trim: z.boolean().optional().meta({ description: "Removes spaces around each text." }),
+    blank: blankSchema.meta({
+      description:
+        "What an empty value does: `keep` leaves the field as it is, `clear` clears it. Default: as in the mapping.",
+    }),
     as: z.enum(VALUE_KINDS).optional().meta({ description: "Type of a custom attribute. Default: `text`." }),
   })
   .meta({
@@ -82,6 +89,12 @@ const shape = z
       default: "refuse",
     }),
     empty: z.array(z.string()).optional().meta({ description: "Values that count as empty." }),
+    blank: blankSchema.meta({
+      description:
+        "What empty values do: `keep` leaves fields as they are, `clear` clears those that can be cleared: all but " +
+        "`external_id`, `type`, `status` and `custom_attributes` as a whole.",
+      default: "keep",
+    }),
     header_row: z
       .int(HEADER_ROW_RANGE)
       .min(1, HEADER_ROW_RANGE)

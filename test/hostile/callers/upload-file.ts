@@ -37,6 +37,8 @@ interface FileField {
   readonly target: string;
   readonly source?: object;
   readonly headers: readonly string[];
+  /** Whether an empty value clears it. @default it stays */
+  readonly clears?: boolean;
   /** @param name of the row's item */
   readonly ways: (name: string, number: number) => readonly Way[];
 }
@@ -52,15 +54,30 @@ const ID_SOURCES: readonly (readonly [source: object, cells: (name: string) => s
 const FIELD_SHARE = 0.8;
 const EMPTY_SHARE = 0.4;
 
-const mappedField = (target: string, source: object, ways: FileField["ways"]): FileField => {
+/** What a mapping says of empty values. */
+type Blank = "keep" | "clear" | undefined;
+/** How a file is to be read, apart from its fields. */
+interface FileOptions {
+  readonly delimiter: string;
+  readonly decimal: string;
+  readonly header_row: number;
+  readonly others?: string;
+  readonly empty?: readonly string[];
+  readonly blank?: Blank;
+}
+const NEVER_CLEARED = ["external_id", "event.external_id", "type", "status", "custom_attributes"];
+/** How often a source says it for itself. */
+const OWN_BLANK_SHARE = 0.2;
+
+const mappedField = (target: string, source: object, ways: FileField["ways"], clears = false): FileField => {
   const text = JSON.stringify(source);
   const named = (part: string): string => part.replaceAll("$", `${target} `);
   const columns = [...new Set(text.match(/\$\d/g))].toSorted();
-  return { target, source: JSON.parse(named(text)) as object, headers: columns.map(named), ways };
+  return { target, source: JSON.parse(named(text)) as object, headers: columns.map(named), ways, clears };
 };
 
 /** The fields that a file has, in the order of its columns. The last one is not the ID, which a row may lack. */
-const fieldsOf = (kind: FileKind, others: string | undefined, random: () => number): readonly FileField[] => {
+const fieldsOf = (kind: FileKind, { others, blank }: FileOptions, random: () => number): readonly FileField[] => {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const isThere = ([target]: readonly [string, unknown]): boolean => target === "external_id" || random() < FIELD_SHARE;
   const ofTable = (table: typeof MAPPED, prefix = ""): FileField[] =>
@@ -68,11 +85,15 @@ const fieldsOf = (kind: FileKind, others: string | undefined, random: () => numb
       .filter(isThere)
       .map(([target, sources]) => {
         const { source, ways } = pick(sources);
-        return mappedField(prefix + target, source, () => ways);
+        const canClear = !NEVER_CLEARED.includes(prefix + target);
+        const own: Blank = canClear && random() < OWN_BLANK_SHARE ? pick(["keep", "clear"]) : undefined;
+        const clears = canClear && (own ?? blank) === "clear";
+        return mappedField(prefix + target, { ...source, ...(own && { blank: own }) }, () => ways, clears);
       });
   const extra = (header: string, name: string, isKept: boolean): FileField => ({
     target: `custom_attributes.${name}`,
     headers: [header],
+    clears: isKept && blank === "clear",
     ways: () => [
       ["", undefined],
       ["more", isKept ? "more" : undefined],
@@ -112,8 +133,8 @@ const fieldsOf = (kind: FileKind, others: string | undefined, random: () => numb
   ];
 };
 
-/** What the cells of a row mean together. */
-const inputOf = (name: string, meanings: ReadonlyMap<string, Json>): ItemInput => {
+/** What the cells of a row mean together. @param cleared the fields whose values are empty and clear them */
+const inputOf = (name: string, meanings: ReadonlyMap<string, Json>, cleared: readonly string[]): ItemInput => {
   const part = (prefix: string): Record<string, Json> =>
     Object.fromEntries(
       [...meanings].flatMap(([target, value]) =>
@@ -121,6 +142,7 @@ const inputOf = (name: string, meanings: ReadonlyMap<string, Json>): ItemInput =
       ),
     );
   const [attributes, event] = [part("custom_attributes."), part("event.")];
+  const removed = cleared.flatMap((target) => /^custom_attributes\.(.+)$/.exec(target)?.[1] ?? []);
   const { custom_attributes: json, ...fields } = Object.fromEntries(
     [...meanings].filter(([target]) => !target.includes(".")),
   );
@@ -128,6 +150,7 @@ const inputOf = (name: string, meanings: ReadonlyMap<string, Json>): ItemInput =
     ...fields,
     external_id: name,
     custom_attributes: { ...(json as object | undefined), ...attributes },
+    ...(removed.length > 0 && { remove_attributes: removed }),
     ...("external_id" in event && { events: [event as unknown as EventInput] }),
   };
 };
@@ -164,17 +187,18 @@ export const makeUploadFile = (
   const places = placeSingles(random, count);
   const isAllNew = random() < 0.5;
   const left = [...known];
-  const options = isMapped
+  const options: FileOptions = isMapped
     ? {
         delimiter: pick([",", ";", "\t", "|"]),
         decimal: pick([".", ","]),
         header_row: pick([1, 1, 3]),
         others: pick(["refuse", "custom_attributes", "ignore"]),
         empty: EMPTY,
+        ...(random() < 0.4 && { blank: "clear" as const }),
       }
     : { delimiter: ",", decimal: ".", header_row: 1 };
   const { delimiter, decimal, header_row: headerRow } = options;
-  const fields = fieldsOf(kind, options.others, random);
+  const fields = fieldsOf(kind, options, random);
 
   /** Numbers have the file's decimal mark. */
   const cellsOf = ({ headers }: FileField, [text]: Way, number: number): string[] =>
@@ -190,6 +214,7 @@ export const makeUploadFile = (
     const canFail = all.filter(({ ways }) => ways.some(([, meaning]) => meaning === FAILS));
     const failing = isValid || isShort ? undefined : pick(canFail).field;
     const meanings = new Map<string, Json>();
+    const cleared: string[] = [];
     const cells = all.flatMap(({ field, ways }) => {
       const possible = ways.filter(([, meaning]) => (meaning === FAILS) === (field === failing));
       const { empty = [], filled = [] } = Object.groupBy(possible, ([, meaning]) =>
@@ -204,10 +229,14 @@ export const makeUploadFile = (
           meaning.replace("§", () => String(number)),
         );
       else if (meaning !== undefined && meaning !== FAILS) meanings.set(field.target, meaning);
+      else if (meaning === undefined && field.clears === true) {
+        cleared.push(field.target);
+        if (!field.target.startsWith("custom_attributes.")) meanings.set(field.target, null);
+      }
       return cellsOf(field, way, number);
     });
     const id = failing?.target === "external_id" ? "" : name;
-    return { input: inputOf(id, meanings), number, cells: isShort ? cells.slice(0, -1) : cells, isValid };
+    return { input: inputOf(id, meanings, cleared), number, cells: isShort ? cells.slice(0, -1) : cells, isValid };
   };
 
   const written = (cell: string): string =>

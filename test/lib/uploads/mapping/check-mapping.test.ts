@@ -219,3 +219,27 @@ describe("a mapping that does not fit the header", () => {
     expect(await check(mapping, `${header}\n`)).toContain("and 702 more");
   });
 });
+
+it("clears only what can be cleared, and says it once for all sources of a field", () => {
+  const id = { column: "ID" };
+  const clear = { column: "x", blank: "clear" };
+  const fields = { external_id: { ...id, blank: "clear" }, type: clear, status: clear, custom_attributes: clear };
+  expect(problems({ fields }).split("; ")).toEqual([
+    "upload.mapping.fields.external_id.blank: can't clear external_id",
+    "upload.mapping.fields.type.blank: can't clear type",
+    "upload.mapping.fields.status.blank: can't clear status",
+    "upload.mapping.fields.custom_attributes.blank: can't clear custom_attributes",
+  ]);
+  const inner = { external_id: id, agent_name: { first_of: [clear, { column: "y", trim: true }] } };
+  expect(problems({ fields: inner })).toBe(
+    "upload.mapping.fields.agent_name.first_of[0].blank: must be beside first_of",
+  );
+  const outer = { external_id: id, agent_name: { first_of: [{ column: "x" }], blank: "clear", trim: true } };
+  expect(problems({ fields: outer })).toBe("upload.mapping.fields.agent_name.trim: must be in the sources of first_of");
+  expect(problems({ fields: { external_id: id, completed_at: { column: "x", trim: true } } })).toBe(
+    "upload.mapping.fields.completed_at.trim: is for texts only",
+  );
+  expect(problems({ fields: { external_id: id }, event: { external_id: id, content: clear }, blank: "clear" })).toBe(
+    "",
+  );
+});

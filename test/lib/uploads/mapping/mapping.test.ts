@@ -308,6 +308,78 @@ describe("a mapping", () => {
   });
 });
 
+describe("an empty cell", () => {
+  const fields: Mapping["fields"] = {
+    external_id: ID,
+    type: { column: "Type" },
+    status: { column: "State", values: { New: "" } },
+    agent_email: { column: "Mail", values: { nobody: "" } },
+    completed_at: { first_of: [{ column: "Closed" }, { column: "Solved" }] },
+    "custom_attributes.team": { column: "Team" },
+  };
+  const event: Mapping["event"] = { external_id: { column: "Log" }, content: { column: "Note" } };
+  const header = "Ticket ID,Type,State,Mail,Closed,Solved,Team,Log,Note,More";
+  const blank = "1,,New,nobody,?,,,e1,,";
+
+  it("leaves its field out by default", () => {
+    const mapping: Mapping = { fields: fields!, event, empty: ["?"], others: "custom_attributes" };
+    expect(read(mapping, header, blank)).toEqual([{ external_id: "1", events: [{ external_id: "e1" }] }]);
+  });
+
+  it("clears every field that can be cleared, and removes attributes, if the mapping says so", () => {
+    const mapping: Mapping = { fields: fields!, event, empty: ["?"], others: "custom_attributes", blank: "clear" };
+    expect(read(mapping, header, blank, "2,a,pending,b@c.de,2026-01-01T00:00:00Z,,red,e2,x,y", ",,,,,,,,,")).toEqual([
+      {
+        external_id: "1",
+        agent_email: null,
+        completed_at: null,
+        remove_attributes: ["team", "More"],
+        events: [{ external_id: "e1", content: null }],
+      },
+      {
+        external_id: "2",
+        type: "a",
+        status: "pending",
+        agent_email: "b@c.de",
+        completed_at: "2026-01-01T00:00:00.000Z",
+        custom_attributes: { team: "red", More: "y" },
+        events: [{ external_id: "e2", content: "x" }],
+      },
+      expect.objectContaining({ message: expect.stringContaining("external_id") }),
+    ]);
+  });
+
+  it("does what its own source says rather than the mapping", () => {
+    const own: Mapping = {
+      fields: { ...fields!, agent_email: { column: "Mail", blank: "clear" }, type: { value: "call" } },
+      others: "ignore",
+    };
+    expect(read(own, header, "1,,,,,,,,,")).toEqual([{ external_id: "1", type: "call", agent_email: null }]);
+    const others: Mapping = {
+      fields: { ...fields!, agent_email: { column: "Mail", blank: "keep" } },
+      others: "ignore",
+      blank: "clear",
+    };
+    expect(read(others, header, "1,,,,,,,,,")).toEqual([
+      { external_id: "1", completed_at: null, remove_attributes: ["team"] },
+    ]);
+  });
+
+  it("removes as many attributes as the file has columns", () => {
+    const names = Array.from({ length: 1500 }, (_, index) => `c${index}`);
+    const mapping: Mapping = { fields: { external_id: ID }, others: "custom_attributes", blank: "clear" };
+    const [input] = read(mapping, ["Ticket ID", ...names].join(","), `1${",".repeat(1500)}`);
+    expect(input).toEqual({ external_id: "1", remove_attributes: names });
+  });
+});
+
+it("removes outer spaces only where a source trims them", () => {
+  const mapping: Mapping = {
+    fields: { external_id: { column: "Ticket ID", trim: true, prefix: "t-" }, type: { column: "Type" } },
+  };
+  expect(read(mapping, "Ticket ID,Type", "\u00a0 7 , call ")).toEqual([{ external_id: "t-7", type: " call " }]);
+});
+
 it("reads rows that are longer than the header if the rest is empty", () => {
   const mapping: Mapping = { fields: { external_id: ID }, empty: ["NULL"] };
   const [first, second, third] = read(mapping, "Ticket ID", "1,, ", "2,null", "3,x");
