@@ -4,7 +4,7 @@ const FIRST_FRAME = "\n    at ";
 
 /**
  * The name of an error and where it was thrown, for the log. Messages are left out, because JavaScript's may quote what was
- * parsed. Only that of a damaged record is logged: it names the key and attributes.
+ * parsed. Only a damaged record's message is logged: it names the key and attributes.
  */
 export function traceOf(cause: unknown): {
   readonly reason: string;

@@ -35,7 +35,7 @@ export function problemIf(isWrong: boolean, path: Problem["path"], code: Problem
   return isWrong ? [{ path, code, message }] : [];
 }
 
-/** The problem of a value, seen from the object that has the value under a key. */
+/** A problem of a value, as a problem of the object that has the value under a key. */
 export function under(key: PropertyKey, problem: Problem): Problem {
   return { ...problem, path: [key, ...problem.path] };
 }

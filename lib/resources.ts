@@ -88,7 +88,7 @@ export const resources = {
       due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
     },
   },
-  /** What operators did, and what was erased. No function may use it (`sweep-changes` knows its name). No restore replaces it. */
+  /** What operators did, and what was erased. Functions can't use it, but `sweep-changes` knows its name. Never restored. */
   audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {} },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
@@ -106,7 +106,7 @@ export const resources = {
   chunksQueue: { kind: "queue", id: "ChunksQueue", variable: "CHUNKS_QUEUE_URL" },
   /** Changes on their way from the stream to the change logs; each organization is a group. */
   changesQueue: { kind: "queue", id: "ChangesQueue", variable: "CHANGES_QUEUE_URL", isFifo: true, keepsAll: true },
-  /** News for webhooks, and calls of their endpoints. */
+  /** Notices for webhooks, and calls of their endpoints. */
   webhooksQueue: { kind: "queue", id: "WebhooksQueue", variable: "WEBHOOKS_QUEUE_URL", keepsAll: true },
 } as const satisfies Record<string, Resource>;
 

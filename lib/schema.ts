@@ -29,7 +29,7 @@ function tooLong(max: number) {
 const LONE_SURROGATES = rule("not_unicode", "must not contain lone surrogates");
 const NUL = rule("invalid_value", "must not contain the NUL character (U+0000)");
 
-/** The problem of a caller's text with NUL. A file that contains NUL isn't accepted as text, so exports couldn't be imported. */
+/** The problem of a caller's text with NUL. Files with NUL aren't accepted as text, so exports couldn't be imported. */
 export function problemOfText(value: string): typeof NUL | undefined {
   return value.includes("\0") ? NUL : undefined;
 }

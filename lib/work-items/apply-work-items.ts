@@ -57,8 +57,8 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     const withEvents = new Set<number>();
     const hasEvents = pending.some(({ input }) => (input.events?.length ?? 0) > 0);
     /**
-     * Reads items and the events of their inputs. Rows' items are read before the events: a row that didn't change its item
-     * is remembered only by its events, so a later read of the item could show changes of others without them.
+     * Reads items and the events of their inputs. Rows' items are read before the events, since only the events remember a
+     * row that didn't change its item. If the item changes in between, its conditional write fails and both are read again.
      */
     const readGroups = async (groups: readonly ItemGroup[]): Promise<ReadonlyMap<string, StoredRecord>> => {
       const itemKeys = groups.map(({ key }) => key);

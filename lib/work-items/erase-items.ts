@@ -141,7 +141,7 @@ export function createEraseItems(
     const others = records.filter((record) => record !== item && record !== tombstone);
     const toDelete = tombstone === undefined || hasMore ? others : [...others, tombstone];
     if (item === undefined) {
-      // If a step was tried, its response was lost, but it was carried out: it is counted now.
+      // A step that was tried was carried out, although its response was lost. It is counted now.
       const erasedBefore = tried?.erased ?? NONE;
       if (records.length === 0) {
         return tried && { pk, deletions: [], erased: erasedBefore, bytes, hasMore: false };

@@ -19,7 +19,7 @@ export interface Field {
   readonly note?: string;
   /** Value in a new record. @default the kind's: null, which also clears the field, for all kinds but attributes */
   readonly initial?: unknown;
-  /** The person in responses that has the field: `agent_email` is the `email` of the `agent`. @default it is a field itself */
+  /** The person that has the field in responses: `agent_email` is the `email` of `agent`. @default none: it is shown itself */
   readonly person?: string;
   /** What the document says about the list's query parameter for the field. @default the list has no such filter */
   readonly filter?: string;

@@ -8,7 +8,7 @@ function filter<Q extends z.ZodType>(row: Filter<WorkItem, Q>) {
   return row;
 }
 
-/** Filters of the list by query parameter. Items must match all that are given. Times are ISO 8601 in UTC with milliseconds. */
+/** Filters of the list by query parameter. Items must match all given ones. Times are ISO 8601 in UTC with milliseconds. */
 const WORK_ITEM_FILTERS = {
   external_id: filter({
     parameter: () => externalId.describe("Only the result with this `external_id`."),

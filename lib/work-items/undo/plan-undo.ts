@@ -28,8 +28,7 @@ export type KeptReason = "changed" | "in_use" | "in_use_by_event" | "forgotten" 
 
 /**
  * What an undo does to a record. `deleted`: the import created it. `undone`: everything that the import changed is as it was.
- * `partly`, `kept`: some or all of it stays. `dropped`: what it changed, if anything, is no longer known. `unchanged`: nothing
- * differs.
+ * `partly`, `kept`: some or all of it stays. `dropped`: what it changed, if anything, is no longer known.
  */
 export type UndoOutcome = "deleted" | "undone" | "partly" | "kept" | "dropped" | "unchanged";
 

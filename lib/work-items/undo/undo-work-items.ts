@@ -69,7 +69,7 @@ export interface UndoResult {
   readonly kept: readonly KeptField[];
   /** Whether the records remember that the job has undone the whole row before. */
   readonly recognized: boolean;
-  /** Whether an error may be followed by success later. */
+  /** Whether the row may succeed later. Only set for errors. */
   readonly isTemporary: boolean;
 }
 
