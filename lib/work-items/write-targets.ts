@@ -156,6 +156,7 @@ export function targetOfEvent(
       const effects: EventEffect[] = [];
       const owner = owners.get(group.key.pk);
       const isDeleted = typeof owner?.["deleted_at"] === "string";
+      const appliedToOwner = isDeleted && known ? new AppliedRows(owner, known) : undefined;
       let current = before;
       for (const [pending, inputs] of group.inputs) {
         const recognized = applied?.outcomeOf(pending.row);
@@ -163,7 +164,7 @@ export function targetOfEvent(
           effects.push({ pending, outcome: recognized, recognized: true });
           continue;
         }
-        if (isDeleted && (known && new AppliedRows(owner, known).outcomeOf(pending.row)) === undefined) {
+        if (isDeleted && appliedToOwner?.outcomeOf(pending.row) === undefined) {
           effects.push({ pending, outcome: "orphaned", recognized: false });
           continue;
         }
