@@ -6,7 +6,7 @@ import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createApplyChunk } from "../lib/uploads/chain/apply-chunk.ts";
-import { createFinishUpload, createSettleBucket } from "../lib/uploads/chain/finish.ts";
+import { createFinishUpload, createSettleShard } from "../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender } from "../lib/uploads/chain/messages.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { runningSeconds } from "../lib/uploads/job/upload-record.ts";
@@ -28,7 +28,7 @@ export const { create, handler } = lambda(
         ...uploads,
         writeList: createWriteList(runtime, uploads.objects),
         ofRows: {
-          settle: createSettleBucket(uploads),
+          settle: createSettleShard(uploads),
           sendSplit: createJobSender(sqs, environment.SPLIT_QUEUE_URL),
         },
       }),

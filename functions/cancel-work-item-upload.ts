@@ -44,8 +44,8 @@ export const { create, handler } = endpoint(uploadRoutes.cancelWorkItemUpload, {
     const { job } = snapshot;
     if (job.chunks === undefined) await endWithoutRows(job);
     else if (!isEnded(job)) {
-      await Promise.all(snapshot.buckets.map((bucket) => store.buckets.stop(job, bucket)));
-      await sendChunks(job, [{ bucket: 0, chunk: snapshot.buckets[0]?.next ?? 0 }]);
+      await Promise.all(snapshot.shards.map((shard) => store.shards.stop(job, shard)));
+      await sendChunks(job, [{ shard: 0, chunk: snapshot.shards[0]?.next ?? 0 }]);
     }
     const waitUntil = clock() + WAIT_MS;
     for (snapshot = await find(job); !isEnded(snapshot.job) && clock() < waitUntil; snapshot = await find(job)) {

@@ -48,7 +48,7 @@ export const { create, handler } = endpoint(
 
       const form = file ? null : await uploadForm(job);
       const snapshot = created ? undefined : await store.read(job);
-      const data = toSingleUploadJobResponse(snapshot ?? { job, buckets: [] });
+      const data = toSingleUploadJobResponse(snapshot ?? { job, shards: [] });
       return {
         body: { data, ...(form && { meta: { upload: form } }) },
         headers: openJobHeaders(data, clock()),

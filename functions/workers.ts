@@ -89,7 +89,7 @@ const rows = {
     trigger: {
       kind: "stream",
       table: "workItems",
-      // Of uploads only the jobs, not their buckets, which change all the time.
+      // Of uploads only the jobs, not their shards, which change all the time.
       partitions: [{ kind: "ITEM" }, { kind: "HEARTBEAT" }, { kind: "UPLOAD", sortKey: "#JOB" }],
       batchSize: 1000,
     },

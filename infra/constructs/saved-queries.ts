@@ -1,7 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { sumOf, toRowCounters } from "../../lib/uploads/job/bucket-record.ts";
+import { sumOf, toRowCounters } from "../../lib/uploads/job/shard-record.ts";
 
 /** Names of a job's counters in its line `upload ended`. */
 const ROW_COUNTERS = Object.keys(toRowCounters(sumOf([])));
@@ -34,7 +34,7 @@ export const SAVED_QUERIES = {
   "one upload": [
     'filter job = "<ID of the job>" or request_id = "<ID of the request>"',
     "sort @timestamp",
-    `display @timestamp, message, organization, status, bucket, rows, ${ROW_COUNTERS.join(", ")}, job, request_id`,
+    `display @timestamp, message, organization, status, shard, rows, ${ROW_COUNTERS.join(", ")}, job, request_id`,
   ],
   "jobs under way": [
     "filter ispresent(job)",

@@ -136,7 +136,7 @@ describe("events/", () => {
     const key = `uploads/demo/${job}/source.csv`;
     expect(messagesOf("split-upload.s3")).toMatchObject([{ Records: [{ s3: { object: { key } } }] }]);
     expect(messagesOf("split-upload")).toEqual([{ organization: "demo", id: job }]);
-    expect(messagesOf("apply-upload-chunk")).toEqual([{ organization: "demo", id: job, bucket: 0, chunk: 0 }]);
+    expect(messagesOf("apply-upload-chunk")).toEqual([{ organization: "demo", id: job, shard: 0, chunk: 0 }]);
   });
 });
 

@@ -84,7 +84,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "undo job": {
     defect: "the undo after a cancelled one counts again what that has done",
-    file: "lib/uploads/chain/chunk-turn.ts",
+    file: "lib/uploads/chain/claimed-shard.ts",
     text: "        job,\n        createdAt",
     instead: "        job: undone?.id ?? job,\n        createdAt",
     foundBy: [],
@@ -167,14 +167,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "undo cas": {
     defect: "a window is counted although the claim is another worker's by now",
-    file: "lib/uploads/job/bucket-store.ts",
+    file: "lib/uploads/job/shard-store.ts",
     text: 'const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";',
     instead: 'const IS_OWN = "(#claim >= :claim OR #claimed_by = :claimed_by)";',
     foundBy: "test/scenarios/upload-terms.test.ts",
   },
   "undo close": {
     defect: "a cancelled undo doesn't count what a dead worker has undone",
-    file: "lib/uploads/chain/chunk-turn.ts",
+    file: "lib/uploads/chain/claimed-shard.ts",
     text: "await this.#applyRows(rows, true), false);",
     instead: "rows.map(() => undefined), false);",
     foundBy: "test/scenarios/undo-workers.test.ts",
@@ -232,13 +232,13 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   cut: {
     defect: "two workers cut the same file into different chunks",
     file: "lib/uploads/chain/chunk-writer.ts",
-    text: "bucket.rows >= this.#limits.rows ||",
-    instead: "bucket.rows >= this.#limits.rows * Math.random() ||",
+    text: "shard.rows >= this.#limits.rows ||",
+    instead: "shard.rows >= this.#limits.rows * Math.random() ||",
     foundBy: "test/lib/uploads/chain/split.test.ts",
   },
   "next chunk": {
-    defect: "a worker that read the bucket before the chunk was counted claims it for that chunk again",
-    file: "lib/uploads/job/bucket-store.ts",
+    defect: "a worker that read the shard before the chunk was counted claims it for that chunk again",
+    file: "lib/uploads/job/shard-store.ts",
     text: '"(attribute_not_exists(#next) OR #next = :next)"',
     instead: '"(attribute_not_exists(#next) OR #next >= :next)"',
     foundBy: "test/scenarios/upload-terms.test.ts",
@@ -246,8 +246,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   lines: {
     defect: "the lines of rows are not named by the claim that counts them",
     file: "lib/uploads/files/upload-objects.ts",
-    text: "/${list}/${bucket}-${claim}`",
-    instead: "/${list}/${bucket}-${claim > 0 ? 1 : 0}`",
+    text: "/${list}/${shard}-${claim}`",
+    instead: "/${list}/${shard}-${claim > 0 ? 1 : 0}`",
     foundBy: "test/scenarios/cancelled-uploads.test.ts",
   },
   "refused for good": {
@@ -259,9 +259,9 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   alive: {
     defect: "a worker that the store refuses counts as dead",
-    file: "lib/uploads/job/bucket-store.ts",
-    text: "const attempts = Math.max(0, bucket.attempts - 1);",
-    instead: "const attempts = bucket.attempts;",
+    file: "lib/uploads/job/shard-store.ts",
+    text: "const attempts = Math.max(0, shard.attempts - 1);",
+    instead: "const attempts = shard.attempts;",
     foundBy: "test/scenarios/upload-waits.test.ts",
   },
   "last pass": {
@@ -273,8 +273,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   late: {
     defect: "a worker whose claim is over still writes",
-    file: "lib/uploads/chain/chunk-turn.ts",
-    text: "if (isRetry || clock() >= this.#bucket.busy_until - CLAIM_MARGIN_MS) await this.#renew();",
+    file: "lib/uploads/chain/claimed-shard.ts",
+    text: "if (isRetry || clock() >= this.#shard.busy_until - CLAIM_MARGIN_MS) await this.#renew();",
     instead: "",
     foundBy: "test/scenarios/cancelled-uploads.test.ts",
   },

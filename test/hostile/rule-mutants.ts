@@ -156,7 +156,7 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     "empty prefix": ["an empty text has a prefix", 'return text === "" ? "" : prefix + text;', "return prefix + text;"],
     "blank source": [
       "what a source says of empty values is overruled by its mapping",
-      "clears: clears(target, place.source.blank),",
+      "clears: clears(target, given.source.blank),",
       "clears: clears(target),",
     ],
     "blank column": [

@@ -343,7 +343,7 @@ test("jobs whose rows wait for another worker can be cancelled or swept with no 
   await take(chunks);
   const store = new UploadStore(runtime);
   const snapshot = (await store.read(job(held)))!;
-  await store.buckets.claim(snapshot.job, snapshot.buckets[0]!);
+  await store.shards.claim(snapshot.job, snapshot.shards[0]!);
   // The function waits for the worker to stop.
   await whileSlow("Query", () => request(routes.cancelWorkItemUpload, { params: { id: held } }));
   clock.advance(HOUR_MS);
@@ -374,12 +374,12 @@ test("long lists are merged with no more than each function's policy", async () 
     await take(chunks);
     const store = new UploadStore(runtime);
     const snapshot = (await store.read(job(stopped)))!;
-    await store.buckets.claim(snapshot.job, snapshot.buckets[0]!);
+    await store.shards.claim(snapshot.job, snapshot.shards[0]!);
     await store.requestStop(snapshot.job, "cancelled");
     clock.advance(HOUR_MS);
     await split(stopped);
     expect(await statusOf(stopped)).toBe("processing");
-    await invoke("apply-upload-chunk", sqsEvent({ ...job(stopped), bucket: 0, chunk: 0 }));
+    await invoke("apply-upload-chunk", sqsEvent({ ...job(stopped), shard: 0, chunk: 0 }));
     expect(await statusOf(stopped)).toBe("cancelled");
   }
   expect(deployed.refused).toEqual([]);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
@@ -16,7 +16,7 @@ interface Update {
 }
 
 /**
- * Lets one bucket count its rows, and the others only once the job's buckets are told to stop: however fast they are,
+ * Lets one shard count its rows, and the others only once the job's shards are told to stop: however fast they are,
  * they cannot end before.
  * @returns resolves when the first rows are counted
  */
@@ -61,7 +61,7 @@ describe("cancelling", () => {
     expect(await uploads.get(id)).toMatchObject({ status: "cancelled", total_rows: 0, succeeded_rows: 0 });
   });
 
-  it("stops each bucket when it counts next, counts what was applied, and goes no further", async () => {
+  it("stops each shard when it counts next, counts what was applied, and goes no further", async () => {
     const id = await uploads.begin(manyRows(12_000));
     const firstCount = holdCounts();
     const delivering = uploads.harness.deliver("chunks");
@@ -80,7 +80,7 @@ describe("cancelling", () => {
     expect(await uploads.resultLines(id)).toHaveLength(job["succeeded_rows"]);
   });
 
-  /** A job of 12,000 rows, of which one bucket is applied; the messages of the others are lost. */
+  /** A job of 12,000 rows, of which one shard is applied; the messages of the others are lost. */
   const halfDone = async () => {
     const id = await uploads.begin(manyRows(12_000));
     const [message] = await uploads.harness.take("chunks");

@@ -5,7 +5,7 @@ import { create as createRecordConversationUpload } from "../../functions/record
 import { conversationUploadKey } from "../../lib/conversation-uploads/conversation-upload-store.ts";
 import { eraseItem } from "../../apps/operator/data/erase-item.ts";
 import { rateLimitKey } from "../../lib/organizations/limit-record.ts";
-import { bucketKey } from "../../lib/uploads/job/bucket-store.ts";
+import { shardKey } from "../../lib/uploads/job/shard-store.ts";
 import { jobKey } from "../../lib/uploads/job/upload-store.ts";
 import type { RecordKey } from "../../lib/store/versioned-record.ts";
 import { eventKeyOf, itemKey } from "../../lib/work-items/work-item-record.ts";
@@ -143,17 +143,17 @@ it("a damaged job doesn't stop later imports of the items that it has written", 
   expect(logged).toEqual([expect.stringContaining(first.id)]);
 });
 
-it("a damaged job or bucket is left out of the list of jobs, and the sweep continues with the others", async () => {
+it("a damaged job or shard is left out of the list of jobs, and the sweep continues with the others", async () => {
   const jobs: string[] = [];
   for (const file of ["external_id\nA\n", "external_id\nB\n", "external_id\nC\n"]) {
     jobs.push(dataOf(await uploads.post(file)).id);
   }
   const [a = "", b = "", c = ""] = jobs;
   await uploads.split(c);
-  const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(c)))!;
-  await uploads.harness.store.buckets.claim(job, buckets[0]!);
+  const { job, shards } = (await uploads.harness.store.read(uploads.jobKey(c)))!;
+  await uploads.harness.store.shards.claim(job, shards[0]!);
   await damage(jobKey(uploads.jobKey(b)));
-  await damage(bucketKey(uploads.jobKey(c), 0), "claimed_by");
+  await damage(shardKey(uploads.jobKey(c), 0), "claimed_by");
   expect((await uploads.list()).data.map(({ id }) => id)).toEqual([a]);
   expect((await send("getWorkItemUpload", { params: { id: b } })).status).toBe(500);
   await uploads.later(2 * MINUTE_MS);

@@ -11,7 +11,7 @@ import { importOrganization } from "../../apps/operator/data/import-organization
 import { listAllKeys } from "../../apps/operator/data/key-management.ts";
 import { partitionKeyOf } from "../../lib/resources.ts";
 import type { MalformedRecordError } from "../../lib/store/decode-record.ts";
-import { uploadBucketRecordSchema } from "../../lib/uploads/job/bucket-record.ts";
+import { uploadShardRecordSchema } from "../../lib/uploads/job/shard-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { createCaller } from "../support/service.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   "ORGANIZATION KEY": ["keys", "erase"],
   "KEY #KEY": [],
   // Traversals read only the keys of these, or nothing.
-  "UPLOAD BUCKET": [],
+  "UPLOAD SHARD": [],
   WEBHOOK: [],
   "WEBHOOK_LIMIT #CREATED": [],
   WEBHOOK_SECRET: [],
@@ -53,7 +53,7 @@ const TOGETHER = Object.keys(KINDS).slice(8);
 
 function kindOf({ pk, sk }: StoredRecord): string {
   const [partition] = String(pk).split("#");
-  const [, sort] = /^(#[A-Z]+|EVENT|BUCKET|KEY(?=#))/.exec(String(sk)) ?? [];
+  const [, sort] = /^(#[A-Z]+|EVENT|SHARD|KEY(?=#))/.exec(String(sk)) ?? [];
   return sort === undefined ? String(partition) : `${partition} ${sort}`;
 }
 
@@ -72,7 +72,7 @@ const createFilled = async (id: string): Promise<Customer> => {
   const { data } = (await customer.send("uploadWorkItems", form)).body;
   const store = new UploadStore(runtime);
   const job = (await store.readJob({ organization: id, id: data.id }))!;
-  await store.buckets.claim(job, uploadBucketRecordSchema.parse({ number: 0 }));
+  await store.shards.claim(job, uploadShardRecordSchema.parse({ number: 0 }));
   await createAppend(runtime)(id, [workItemId(id, "kept"), workItemId(id, "of another")], Infinity);
   const plan = { pk: partitionKeyOf("DRY_RUN", id, "job", workItemId(id, "kept")), sk: "#PLAN", plan: "{}" };
   await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item: plan }));

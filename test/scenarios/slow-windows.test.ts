@@ -25,9 +25,9 @@ const applySlowly = async (costOf: (keys: number) => number) => {
   const job = await workers.upload(organization, { text: `external_id\n${ids}` });
   await workers.handle(JSON.stringify(job), clock() + RUN_MS);
   for (let run = 0; run < RUNS_MAX; run++) {
-    const [bucket] = (await workers.store.read(job))!.buckets;
-    await workers.handle(JSON.stringify({ ...job, bucket: 0, chunk: bucket?.next ?? 0 }), clock() + RUN_MS);
-    // A bucket that waits for the store is busy for as long as its message is delayed.
+    const [shard] = (await workers.store.read(job))!.shards;
+    await workers.handle(JSON.stringify({ ...job, shard: 0, chunk: shard?.next ?? 0 }), clock() + RUN_MS);
+    // A shard that waits for the store is busy for as long as its message is delayed.
     clock.advance(RUN_MS);
     const now = (await workers.store.readJob(job))!;
     if (now.status !== "processing") return now;

@@ -3,8 +3,8 @@ import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } 
 import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import type { UploadBucket } from "../../lib/uploads/job/bucket-record.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
+import type { UploadShard } from "../../lib/uploads/job/shard-record.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
 import { aroundRequests, failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createDyingUploads } from "../support/uploads/dying-workers.ts";
@@ -19,19 +19,17 @@ beforeEach(async () => {
   uploads = await createUploadService();
 });
 
-/** Takes the messages of chunks. @returns the numbers of their buckets */
-const takeBuckets = async (): Promise<number[]> =>
-  (await uploads.harness.take("chunks")).map(({ bucket }) => Number(bucket)).toSorted((a, b) => a - b);
+/** Takes the messages of chunks. @returns the numbers of their shards */
+const takeShards = async (): Promise<number[]> =>
+  (await uploads.harness.take("chunks")).map(({ shard }) => Number(shard)).toSorted((a, b) => a - b);
 
-/** Claims buckets as workers do that die afterwards. */
-const claim = async (id: string, ...numbers: readonly number[]): Promise<UploadBucket[]> => {
-  const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
-  const claimed = await Promise.all(
-    numbers.map((number) => uploads.harness.store.buckets.claim(job, buckets[number]!)),
-  );
-  return claimed.map((bucket) => {
-    if (bucket === undefined) throw new Error("the bucket cannot be claimed");
-    return bucket;
+/** Claims shards as workers do that die afterwards. */
+const claim = async (id: string, ...numbers: readonly number[]): Promise<UploadShard[]> => {
+  const { job, shards } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+  const claimed = await Promise.all(numbers.map((number) => uploads.harness.store.shards.claim(job, shards[number]!)));
+  return claimed.map((shard) => {
+    if (shard === undefined) throw new Error("the shard cannot be claimed");
+    return shard;
   });
 };
 
@@ -50,31 +48,31 @@ describe("the sweep", () => {
     });
   });
 
-  it("sends messages for the at most eight buckets whose message was lost, but not for busy ones", async () => {
+  it("sends messages for the at most eight shards whose message was lost, but not for busy ones", async () => {
     const id = await uploads.begin(manyRows(20_000));
-    expect(await takeBuckets()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(await takeShards()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     await claim(id, 2);
 
     uploads.clock.advance(2 * MINUTE_MS + 1);
     await claim(id, 1);
     await uploads.sweep();
-    expect(await takeBuckets()).toEqual([0, 2, 3, 4, 5, 6, 7]);
+    expect(await takeShards()).toEqual([0, 2, 3, 4, 5, 6, 7]);
     await uploads.sweep();
-    expect(await takeBuckets()).toEqual([]);
+    expect(await takeShards()).toEqual([]);
   });
 
-  it("sends a message for a bucket as soon as the claim of its dead worker has run out", async () => {
+  it("sends a message for a shard as soon as the claim of its dead worker has run out", async () => {
     const id = await uploads.begin(manyRows(15_000));
     await uploads.harness.take("chunks");
     uploads.clock.advance(MINUTE_MS - CLAIM_MS);
     await claim(id, 0);
-    // The sweep looks at the job because other buckets' messages are lost too.
+    // The sweep looks at the job because other shards' messages are lost too.
     uploads.clock.advance(CLAIM_MS);
     await uploads.sweep();
-    expect(await takeBuckets()).toEqual([]);
+    expect(await takeShards()).toEqual([]);
     uploads.clock.advance(1);
     await uploads.sweep();
-    expect(await takeBuckets()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(await takeShards()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
   it("keeps no ended job among the open ones", async () => {
@@ -112,7 +110,7 @@ describe("a job ends", () => {
     await uploads.harness.apply(sqsEvent(first), lambdaContext(120_000));
     const { succeeded_rows } = await uploads.get(id);
     expect(succeeded_rows).toBeGreaterThan(0);
-    await uploads.harness.remove(objectKeys.chunk(job, Number(others[0]?.["bucket"]), 0));
+    await uploads.harness.remove(objectKeys.chunk(job, Number(others[0]?.["shard"]), 0));
     for (const message of others) await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
     expect(await uploads.get(id)).toMatchObject({
       status: "failed",
@@ -209,7 +207,7 @@ describe("a job ends", () => {
 
 describe("a worker close to its time limit", () => {
   it("leaves the rest of the rows to another, which continues after the last counted row", async () => {
-    // Short rows: the file has one bucket.
+    // Short rows: the file has one shard.
     const rows = Array.from({ length: 2500 }, (_, row) => `S-${row}\n`).join("");
     const id = await uploads.begin(`external_id\n${rows}`);
     let deliveries = 0;
@@ -341,7 +339,7 @@ describe("a worker that dies", () => {
 describe("lists", () => {
   /** A job whose rows are counted and whose lists aren't merged. @returns its id and a message about it for each queue */
   const counted = async (rows: number) => {
-    // Short rows: the file has one bucket.
+    // Short rows: the file has one shard.
     const id = await uploads.begin(`external_id\n${Array.from({ length: rows }, (_, row) => `${row}\n`).join("")}`);
     const [message = {}] = await uploads.harness.take("chunks");
     const stop = failRequests(uploads.runtime.dynamodb, (command, { Key }) =>
@@ -414,7 +412,7 @@ describe("lists", () => {
   });
 });
 
-describe("a duplicate of a message whose bucket is busy", () => {
+describe("a duplicate of a message whose shard is busy", () => {
   it("is done with, and writes and sends nothing", async () => {
     const id = await uploads.begin("external_id\nH-1\n");
     await claim(id, 0);

@@ -102,13 +102,13 @@ describe("an upload", () => {
     expect(await getItem("F-3")).toMatchObject({ status: "completed" });
   });
 
-  it("puts the rows of a larger file into eight buckets", async () => {
+  it("puts the rows of a larger file into eight shards", async () => {
     const rows = Array.from({ length: 12_000 }, (_, index) => `P-${index},${"x".repeat(90)}`);
     const job = await run(`external_id,custom_attributes.text\n${rows.join("\n")}`);
     expect(job).toMatchObject({ status: "completed", total_rows: 12_000, succeeded_rows: 12_000, failed_rows: 0 });
-    const { buckets } = (await harness.store.read({ organization: organization.id, id: job["id"] }))!;
-    expect(buckets).toHaveLength(8);
-    expect(Math.min(...buckets.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
+    const { shards } = (await harness.store.read({ organization: organization.id, id: job["id"] }))!;
+    expect(shards).toHaveLength(8);
+    expect(Math.min(...shards.map(({ succeeded }) => succeeded))).toBeGreaterThan(1300);
   });
 
   it("waits behind no more than eight chunks of another organization's, however large that is", async () => {
@@ -118,7 +118,7 @@ describe("an upload", () => {
     const small = await harness.upload(other, "external_id\nsmall\n");
     for (const job of [large, small]) await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     const { chunks = [], total_rows: total } = (await harness.store.readJob(large))!;
-    expect({ buckets: chunks.length, total }).toEqual({ buckets: 8, total: 55_000 });
+    expect({ shards: chunks.length, total }).toEqual({ shards: 8, total: 55_000 });
     const waiting = (await harness.take("chunks")).map(({ id }) => id);
     expect(waiting.filter((id) => id === large.id)).toHaveLength(8);
     expect(waiting).toContain(small.id);

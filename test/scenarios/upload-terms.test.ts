@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
 import { failRequests, refuseMessages } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";
@@ -193,21 +193,21 @@ describe("an organization", () => {
 });
 
 describe("a worker that sleeps longer than its claim", () => {
-  it("claims no chunk that was counted after it had read the bucket", async () => {
+  it("claims no chunk that was counted after it had read the shard", async () => {
     const { store } = uploads.harness;
     const id = await uploads.begin("external_id\nA\nB\n");
-    const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
-    const seen = (await store.buckets.claim(job, buckets[0]!))!;
+    const { job, shards } = (await store.read(uploads.jobKey(id)))!;
+    const seen = (await store.shards.claim(job, shards[0]!))!;
     const counted = { ...seen, next: 1, after: 3, counted: "1", succeeded: 2, created: 2 };
-    expect(await store.buckets.save(job, seen, counted)).toMatchObject({ next: 1, claim: seen.claim });
-    expect(await store.buckets.claim(job, seen)).toBeUndefined();
+    expect(await store.shards.save(job, seen, counted)).toMatchObject({ next: 1, claim: seen.claim });
+    expect(await store.shards.claim(job, seen)).toBeUndefined();
   });
 
   it("saves nothing after a cancel has frozen the counters", async () => {
     const { store } = uploads.harness;
     const id = await uploads.begin("external_id\nA\nB\n");
-    const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
-    const claimed = (await store.buckets.claim(job, buckets[0]!))!;
+    const { job, shards } = (await store.read(uploads.jobKey(id)))!;
+    const claimed = (await store.shards.claim(job, shards[0]!))!;
     await uploads.harness.take("chunks");
     uploads.clock.advance(CLAIM_MS + 1);
     const cancelling = uploads.cancel(id);
@@ -216,10 +216,10 @@ describe("a worker that sleeps longer than its claim", () => {
     await cancelling;
     expect(await uploads.get(id)).toMatchObject({ status: "cancelled", succeeded_rows: 0 });
     const progress = { ...claimed, next: 1, after: 0, counted: "1", succeeded: 2, created: 2 };
-    expect(await store.buckets.save(job, claimed, progress)).toBeUndefined();
-    expect(await store.buckets.saveAndGoOn(job, claimed, progress)).toBeUndefined();
-    expect(await store.buckets.renew(job, claimed)).toBeUndefined();
-    expect((await store.read(job))?.buckets.map(({ succeeded }) => succeeded)).toEqual([0]);
+    expect(await store.shards.save(job, claimed, progress)).toBeUndefined();
+    expect(await store.shards.saveAndGoOn(job, claimed, progress)).toBeUndefined();
+    expect(await store.shards.renew(job, claimed)).toBeUndefined();
+    expect((await store.read(job))?.shards.map(({ succeeded }) => succeeded)).toEqual([0]);
   });
 });
 

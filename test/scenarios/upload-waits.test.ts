@@ -1,6 +1,6 @@
 import type { SendMessageBatchCommandInput, SendMessageCommandInput, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CLAIM_MS } from "../../lib/uploads/job/bucket-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
 import { aroundRequests, failRequests, type Fault, injectFaults } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";
@@ -155,7 +155,7 @@ describe("a worker that is rejected", () => {
   });
 
   it("begins with two seconds again when it has applied rows in between", async () => {
-    // One bucket, of two windows.
+    // One shard, of two windows.
     const rows = Array.from({ length: 1500 }, (_, row) => `${row}\n`);
     await uploads.begin(`external_id\n${rows.join("")}`);
     const waits = await waitsOf("apply", WRITES);

@@ -21,18 +21,18 @@ export function rowsPending(): StoreBusyError {
 /** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
 export const ITEMS_AT_ONCE = 100;
 
-/** Cuts rows into groups, each with all rows of its items in file order. @returns the places of the rows */
+/** Cuts rows into groups, each with all rows of its items in file order. @returns the indexes of the rows */
 export function groupsOf(externalIds: readonly string[], items: number): number[][] {
   const groups: number[][] = [];
   const groupOfItem = new Map<string, number[]>();
-  for (const [place, externalId] of externalIds.entries()) {
+  for (const [index, externalId] of externalIds.entries()) {
     let group = groupOfItem.get(externalId);
     if (group === undefined) {
       if (groupOfItem.size % items === 0) groups.push([]);
       group = groups.at(-1)!;
       groupOfItem.set(externalId, group);
     }
-    group.push(place);
+    group.push(index);
   }
   return groups;
 }
@@ -79,7 +79,7 @@ export function readSafely(row: Row, { reader, onDefect }: Pick<ApplyRowsOptions
 /** A row with a valid work item input. */
 interface ValidRow {
   /** Where the row is in its window. */
-  readonly place: number;
+  readonly index: number;
   readonly row: number;
   readonly input: WorkItemInput;
 }
@@ -101,19 +101,19 @@ export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce
     const results: (RowResult | undefined)[] = [];
     for (const group of groupsOf(externalIds, itemsAtOnce)) {
       const valid: ValidRow[] = [];
-      for (const place of group) {
+      for (const index of group) {
         if (clock() > options.deadline) throw rowsPending();
-        const row = rows[place]!;
+        const row = rows[index]!;
         const reading = readSafely(row, options);
-        if (!("error" in reading)) valid.push({ place, row: row.row, input: reading.input });
-        else if (!recognizesOnly) results[place] = failedRow(externalIds[place]!, reading.error);
+        if (!("error" in reading)) valid.push({ index, row: row.row, input: reading.input });
+        else if (!recognizesOnly) results[index] = failedRow(externalIds[index]!, reading.error);
       }
       if (valid.length === 0) continue;
       const applied = await apply(organization, valid, { ...options, dryRun: recognizesOnly });
       if (applied.some(({ error }) => error?.permanent === false)) throw rowsPending();
-      for (const [index, { place }] of valid.entries()) {
-        const result = applied[index]!;
-        if (result.recognized || !recognizesOnly) results[place] = resultOf(externalIds[place]!, result);
+      for (const [at, { index }] of valid.entries()) {
+        const result = applied[at]!;
+        if (result.recognized || !recognizesOnly) results[index] = resultOf(externalIds[index]!, result);
       }
     }
     return results;

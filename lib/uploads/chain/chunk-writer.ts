@@ -10,8 +10,8 @@ export const CHUNK_LIMITS = {
   /** Size of a chunk: seconds of work. */
   rows: 10_000,
   bytes: 4 * 1024 * 1024,
-  /** Bytes of a small file for each bucket: enough to be worth the overhead of one. */
-  bucketBytes: 64 * 1024,
+  /** Bytes of a small file for each shard: enough to be worth the overhead of one. */
+  shardBytes: 64 * 1024,
 };
 
 /** What writing chunks requires. */
@@ -24,7 +24,7 @@ export interface ChunkWriterDependencies extends Pick<RuntimeWith<never>, "clock
   readonly limits?: typeof CHUNK_LIMITS;
 }
 
-/** The rows of a bucket that are not in a chunk yet. */
+/** The rows of a shard that are not in a chunk yet. */
 interface OpenChunk {
   readonly frames: FrameWriter;
   rows: number;
@@ -32,46 +32,46 @@ interface OpenChunk {
   number: number;
 }
 
-/** Writes the chunks of a job's buckets. */
+/** Writes the chunks of a job's shards. */
 export class ChunkWriter {
   readonly #with: ChunkWriterDependencies;
   readonly #job: UploadJob;
   readonly #limits: typeof CHUNK_LIMITS;
-  readonly #buckets: readonly OpenChunk[];
+  readonly #shards: readonly OpenChunk[];
   /** Keeps the claim on the job. @throws StoppedError */
   readonly note: () => Promise<void>;
   #rows = 0;
 
-  constructor(dependencies: ChunkWriterDependencies, job: UploadJob, buckets: number) {
+  constructor(dependencies: ChunkWriterDependencies, job: UploadJob, shards: number) {
     this.#with = dependencies;
     this.#job = job;
     this.#limits = dependencies.limits ?? CHUNK_LIMITS;
-    this.#buckets = Array.from({ length: buckets }, () => ({ frames: new FrameWriter(), rows: 0, number: 0 }));
+    this.#shards = Array.from({ length: shards }, () => ({ frames: new FrameWriter(), rows: 0, number: 0 }));
     this.note = createKeepClaim(dependencies, job);
   }
 
-  /** Adds a row to a bucket. Returns a promise if its chunk is full, to be awaited before the next call. @throws StoppedError */
+  /** Adds a row to a shard. Returns a promise if its chunk is full, to be awaited before the next call. @throws StoppedError */
   add(number: number, row: Frame): Promise<void> | undefined {
-    const bucket = this.#buckets[number]!;
-    bucket.frames.add(row);
-    bucket.rows++;
+    const shard = this.#shards[number]!;
+    shard.frames.add(row);
+    shard.rows++;
     this.#rows++;
-    const isFull = bucket.rows >= this.#limits.rows || bucket.frames.length >= this.#limits.bytes;
+    const isFull = shard.rows >= this.#limits.rows || shard.frames.length >= this.#limits.bytes;
     return isFull ? this.#writeChunk(number) : undefined;
   }
 
-  /** Writes the last chunks. @returns how many each bucket has, and how many rows; no buckets if there is no row */
+  /** Writes the last chunks. @returns how many each shard has, and how many rows; no shards if there is no row */
   async end(): Promise<{ readonly chunks: readonly number[]; readonly rows: number }> {
-    for (const [number, { rows }] of this.#buckets.entries()) if (rows > 0) await this.#writeChunk(number);
-    return { chunks: this.#rows === 0 ? [] : this.#buckets.map(({ number }) => number), rows: this.#rows };
+    for (const [number, { rows }] of this.#shards.entries()) if (rows > 0) await this.#writeChunk(number);
+    return { chunks: this.#rows === 0 ? [] : this.#shards.map(({ number }) => number), rows: this.#rows };
   }
 
-  async #writeChunk(bucket: number): Promise<void> {
+  async #writeChunk(shard: number): Promise<void> {
     const { objects, findOrganization } = this.#with;
-    const open = this.#buckets[bucket]!;
+    const open = this.#shards[shard]!;
     if ((await findOrganization(this.#job.organization)) === undefined) throw new StoppedError();
     await objects.write(
-      objectKeys.chunk({ ...this.#job, layout: CHUNK_LAYOUT }, bucket, open.number),
+      objectKeys.chunk({ ...this.#job, layout: CHUNK_LAYOUT }, shard, open.number),
       open.frames.bytes(),
     );
     open.frames.clear();

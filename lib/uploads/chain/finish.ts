@@ -3,7 +3,7 @@ import { isUnavailable } from "../../aws/error-codes.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { ObjectGoneError } from "../files/upload-objects.ts";
 import type { ListTime, WriteList } from "../files/write-list.ts";
-import { CHUNK_ATTEMPTS_MAX, sumOf, toRowCounters, type UploadBucket } from "../job/bucket-record.ts";
+import { CHUNK_ATTEMPTS_MAX, sumOf, toRowCounters, type UploadShard } from "../job/shard-record.ts";
 import { hasWaitedEnough, isBusy, isRefusedForGood } from "../job/claim.ts";
 import {
   isComplete,
@@ -13,13 +13,13 @@ import {
   type UploadJob,
   type UploadSnapshot,
 } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/bucket-store.ts";
+import { CLAIM_MS } from "../job/shard-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
-import { type ChunkDependencies, ChunkTurn } from "./chunk-turn.ts";
+import { type ChunkDependencies, ClaimedShard } from "./claimed-shard.ts";
 import { createKeepClaim, StoppedError } from "./keep-claim.ts";
 import type { SendJob } from "./messages.ts";
 
-/** Claims without progress after which a stopped bucket is closed as it is. */
+/** Claims without progress after which a stopped shard is closed as it is. */
 const CLOSING_ATTEMPTS_MAX = CHUNK_ATTEMPTS_MAX + 2;
 const UNCOUNTED = "some of the last rows may be applied and not counted";
 const UNLISTED = "failed_rows and results could not be written for a day";
@@ -66,32 +66,32 @@ export function createEndWithoutRows(dependencies: EndDependencies) {
 /** Ends a job of which no row is applied. */
 export type EndWithoutRows = ReturnType<typeof createEndWithoutRows>;
 
-/** Makes the function that counts what workers of a stopped bucket have applied. @returns a function that takes the time after which no request is tried again */
-export function createSettleBucket(dependencies: ChunkDependencies) {
+/** Makes the function that counts what workers of a stopped shard have applied. @returns a function that takes the time after which no request is tried again */
+export function createSettleShard(dependencies: ChunkDependencies) {
   const { clock, store, findOrganization } = dependencies;
-  return async (job: UploadJob, bucket: UploadBucket, deadline: number): Promise<void> => {
+  return async (job: UploadJob, shard: UploadShard, deadline: number): Promise<void> => {
     const organization = await findOrganization(job.organization);
-    const claimed = organization && (await store.buckets.claim(job, bucket, { closes: true }));
+    const claimed = organization && (await store.shards.claim(job, shard, { closes: true }));
     if (!claimed) return;
     // Every job ends: also one whose last rows can't be read any more, or at which workers die.
-    if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.buckets.close(job, claimed, true);
-    const turn = new ChunkTurn(dependencies, job, organization, claimed, deadline);
+    if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.shards.close(job, claimed, true);
+    const claimedShard = new ClaimedShard(dependencies, job, organization, claimed, deadline);
     try {
-      await turn.close();
+      await claimedShard.close();
     } catch (error) {
       const isHopeless = error instanceof ObjectGoneError || isRefusedForGood(claimed, clock());
-      if (isHopeless) return store.buckets.close(job, turn.bucket, true);
-      await store.buckets.release(job, turn.bucket, isUnavailable(error) ? clock() + CLAIM_MS : 0);
+      if (isHopeless) return store.shards.close(job, claimedShard.record, true);
+      await store.shards.release(job, claimedShard.record, isUnavailable(error) ? clock() + CLAIM_MS : 0);
       throw error;
     }
   };
 }
-/** Counts what workers of a stopped bucket have applied. */
-type SettleBucket = ReturnType<typeof createSettleBucket>;
+/** Counts what workers of a stopped shard have applied. */
+type SettleShard = ReturnType<typeof createSettleShard>;
 
 /** When rows were counted last, in milliseconds since the epoch. */
-function lastChangeOf({ buckets }: UploadSnapshot): number {
-  return Math.max(...buckets.map((bucket) => bucket.changed_at));
+function lastChangeOf({ shards }: UploadSnapshot): number {
+  return Math.max(...shards.map((shard) => shard.changed_at));
 }
 
 /** What ending jobs whose rows are applied requires. */
@@ -99,14 +99,14 @@ export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<ne
   readonly writeList: WriteList;
   /** What a worker of rows does itself, and leaves to others. @default this worker merges long lists */
   readonly ofRows?: {
-    readonly settle: SettleBucket;
+    readonly settle: SettleShard;
     /** Sends a job whose lists take long to workers that have the time. */
     readonly sendSplit: SendJob;
   };
 }
 
 /**
- * Makes the function that ends a job if all its rows are counted, or if it is to stop and no worker has any of its buckets.
+ * Makes the function that ends a job if all its rows are counted, or if it is to stop and no worker has any of its shards.
  * It may be called repeatedly and by several workers at the same time.
  * @returns a function that ends the job's lists of rows at a time, in milliseconds since the epoch; the job's error then says
  * what they lack
@@ -114,17 +114,17 @@ export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<ne
 export function createFinishUpload(dependencies: FinishDependencies) {
   const { clock, log, store, writeList, ofRows } = dependencies;
 
-  /** Stops all buckets. @returns the job once all of them are settled; undefined as long as a worker has one */
-  const stopAll = async ({ job, buckets }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
-    const open = buckets.filter((bucket) => !isSettled(job, bucket));
-    await Promise.all(open.map((bucket) => store.buckets.stop(job, bucket)));
+  /** Stops all shards. @returns the job once all of them are settled; undefined as long as a worker has one */
+  const stopAll = async ({ job, shards }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
+    const open = shards.filter((shard) => !isSettled(job, shard));
+    await Promise.all(open.map((shard) => store.shards.stop(job, shard)));
     let snapshot = await store.read(job);
-    const left = snapshot?.buckets.filter((bucket) => !isSettled(job, bucket) && !isBusy(bucket, clock())) ?? [];
+    const left = snapshot?.shards.filter((shard) => !isSettled(job, shard) && !isBusy(shard, clock())) ?? [];
     if (ofRows && left.length > 0) {
-      await Promise.all(left.map((bucket) => ofRows.settle(job, bucket, until)));
+      await Promise.all(left.map((shard) => ofRows.settle(job, shard, until)));
       snapshot = await store.read(job);
     }
-    return snapshot?.buckets.every((bucket) => isSettled(job, bucket)) ? snapshot : undefined;
+    return snapshot?.shards.every((shard) => isSettled(job, shard)) ? snapshot : undefined;
   };
 
   /** Merges the lists of rows. @returns what they lack; undefined if they take longer and other workers have more time */
@@ -133,13 +133,13 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     merged: string,
     time: ListTime,
   ): Promise<string[] | undefined> => {
-    const { buckets } = snapshot;
-    const { failed, succeeded } = sumOf(buckets);
+    const { shards } = snapshot;
+    const { failed, succeeded } = sumOf(shards);
     const lists = [
       ["failed_rows", failed],
       ["results", succeeded + failed],
     ] as const;
-    const shortfalls = buckets.some(({ uncounted }) => uncounted) ? [UNCOUNTED] : [];
+    const shortfalls = shards.some(({ uncounted }) => uncounted) ? [UNCOUNTED] : [];
     for (const [name, all] of lists) {
       if (all === 0) continue;
       const { rows, isWhole } = await writeList(name, snapshot, merged, time, !ofRows);
@@ -182,12 +182,12 @@ export function createFinishUpload(dependencies: FinishDependencies) {
   return async (given: UploadSnapshot, until: number): Promise<void> => {
     const snapshot = given.job.stopping ? await stopAll(given, until) : given;
     if (snapshot === undefined || (!snapshot.job.stopping && !isComplete(snapshot))) return;
-    const { job, buckets } = snapshot;
+    const { job, shards } = snapshot;
     const claimed = await store.claim(job);
     if (claimed === undefined) return;
     try {
       const lists = await mergeLists(snapshot, claimed, until);
-      if (lists) return await end(dependencies, job, sumOf(buckets), lists);
+      if (lists) return await end(dependencies, job, sumOf(shards), lists);
       await store.release(claimed);
       await ofRows?.sendSplit({ organization: job.organization, id: job.id });
     } catch (error) {

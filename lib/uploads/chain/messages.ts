@@ -15,7 +15,7 @@ const refusedSinceSchema = z.number().optional();
 const jobMessageSchema = z.object({ ...jobShape, refused_since: refusedSinceSchema });
 const chunkMessageSchema = z.object({
   ...jobShape,
-  bucket: z.int(),
+  shard: z.int(),
   chunk: z.int(),
   refused_since: refusedSinceSchema,
 });
@@ -84,7 +84,7 @@ export function createJobSender(sqs: SQSClient, queueUrl: string) {
   };
 }
 
-/** Makes the function that sends a message for each chunk, at most one of each bucket. */
+/** Makes the function that sends a message for each chunk, at most one of each shard. */
 export function createChunkSender({ sqs, environment }: RuntimeWith<"chunksQueue">) {
   return async (
     { organization, id }: JobKey,
@@ -92,7 +92,7 @@ export function createChunkSender({ sqs, environment }: RuntimeWith<"chunksQueue
     delaySeconds = 0,
   ): Promise<void> => {
     const entries = chunks.map((chunk) => ({
-      Id: String(chunk.bucket),
+      Id: String(chunk.shard),
       MessageBody: JSON.stringify({ organization, id, ...chunk } satisfies ChunkMessage),
       MessageGroupId: organization,
       DelaySeconds: delaySeconds,

@@ -49,8 +49,8 @@ export function countRows(
   };
   const failures = new FrameWriter();
   const results = new FrameWriter();
-  for (const [place, row] of rows.entries()) {
-    const result = ofRows[place];
+  for (const [index, row] of rows.entries()) {
+    const result = ofRows[index];
     if (result === undefined) continue;
     counters[result.outcome] += 1;
     if (result.error) failures.addText(row.row, toLine(row, result.error));

@@ -4,10 +4,10 @@ import { readCsv } from "../csv/csv-reader.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { type CsvFormat, delimiterOf, isHeader, readHeader, withoutHeader } from "../mapping/file-format.ts";
 import { CHUNK_LAYOUT, ObjectGoneError, objectKeys, ObjectReplacedError } from "../files/upload-objects.ts";
-import { bucketCount, bucketOf } from "../job/bucket-record.ts";
+import { shardCount, shardOf } from "../job/shard-record.ts";
 import { isRefusedForGood } from "../job/claim.ts";
 import { isEnded, logFieldsOf, mappingOf, type UploadJob } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/bucket-store.ts";
+import { CLAIM_MS } from "../job/shard-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
 import type { EndWithoutRows, FinishUpload } from "./finish.ts";
@@ -45,8 +45,8 @@ type PublishedFile = Parameters<UploadStore["publish"]>[1];
 async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promise<PublishedFile> {
   const { objects, limits = CHUNK_LIMITS } = dependencies;
   const { source_etag: etag = "", source_size: size = 0 } = job;
-  const buckets = bucketCount(size, limits.bucketBytes);
-  const writer = new ChunkWriter(dependencies, job, buckets);
+  const shards = shardCount(size, limits.shardBytes);
+  const writer = new ChunkWriter(dependencies, job, shards);
   const mapping = mappingOf(job);
   const source = objects.read(objectKeys.source(job), { to: size, etag });
   let format: CsvFormat | undefined;
@@ -59,7 +59,7 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
       }
       const cells = record.cells();
       if (format.reader.isEmpty(cells)) continue;
-      const writing = writer.add(bucketOf(format.reader.externalIdOf(cells), buckets), record);
+      const writing = writer.add(shardOf(format.reader.externalIdOf(cells), shards), record);
       if (writing) await writing;
     }
     lastRow = batch.row;
@@ -71,7 +71,7 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
 
 /**
  * Makes the function that puts the rows of a job's file into chunks, then publishes the job in one write and sends the message of
- * each bucket's first chunk. No row is applied before that. The same file gives the same chunks, so that a run that is repeated
+ * each shard's first chunk. No row is applied before that. The same file gives the same chunks, so that a run that is repeated
  * does no harm. A job that is in chunks already is ended if all its rows are counted: its lists take longer than a worker of rows
  * has.
  * @returns a function that ends the lists at a time, in milliseconds since the epoch
@@ -131,9 +131,9 @@ export function createSplitUpload(dependencies: SplitDependencies) {
       const published = await store.publish(claimed, file);
       if (published === undefined) return;
       log.info("file read", { ...logFieldsOf(published), rows: file.rows, chunks: file.chunks });
-      const buckets = file.chunks.flatMap((chunks, bucket) => (chunks > 0 ? [{ bucket, chunk: 0 }] : []));
-      if (buckets.length === 0) await endWithoutRows(published);
-      else await sendChunks(published, buckets);
+      const shards = file.chunks.flatMap((chunks, shard) => (chunks > 0 ? [{ shard, chunk: 0 }] : []));
+      if (shards.length === 0) await endWithoutRows(published);
+      else await sendChunks(published, shards);
     } catch (error) {
       if (error instanceof StoppedError) return;
       const failure = permanentFailure(error);

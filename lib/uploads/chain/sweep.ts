@@ -2,7 +2,7 @@ import type { RuntimeWith } from "../../aws/runtime.ts";
 import { mapConcurrently } from "../../retry.ts";
 import { fileDue } from "../files/upload-form.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
-import type { UploadBucket } from "../job/bucket-record.ts";
+import type { UploadShard } from "../job/shard-record.ts";
 import { isBusy } from "../job/claim.ts";
 import {
   isComplete,
@@ -42,7 +42,7 @@ function waitAfter(resent: number): number {
 
 /** Whether a message or worker was lost. @param since milliseconds since the epoch of what happened before the record's own changes */
 export function isLost(
-  record: Pick<UploadBucket, "busy_until" | "changed_at" | "refused_since" | "resent" | "resent_at">,
+  record: Pick<UploadShard, "busy_until" | "changed_at" | "refused_since" | "resent" | "resent_at">,
   since: number,
   now: number,
 ): boolean {
@@ -137,20 +137,20 @@ export function createSweep({ clock, log, store, objects, sendSplit, sendChunks,
 
   /** Checks a job whose rows are in chunks. */
   const checkChunks = async (snapshot: UploadSnapshot, now: number): Promise<void> => {
-    const { job, buckets } = snapshot;
+    const { job, shards } = snapshot;
     if (job.stopping || isComplete(snapshot)) {
       // A worker ends it.
-      const [{ next: chunk } = { next: 0 }] = buckets;
-      if (!isBusy(job, now)) await sendAgain(job, () => sendChunks(job, [{ bucket: 0, chunk }]));
+      const [{ next: chunk } = { next: 0 }] = shards;
+      if (!isBusy(job, now)) await sendAgain(job, () => sendChunks(job, [{ shard: 0, chunk }]));
       return;
     }
-    const lost = buckets.filter((bucket) => !isDone(job, bucket) && isLost(bucket, job.changed_at, now));
+    const lost = shards.filter((shard) => !isDone(job, shard) && isLost(shard, job.changed_at, now));
     if (lost.length === 0) return;
     await sendChunks(
       job,
-      lost.map(({ number, next }) => ({ bucket: number, chunk: next })),
+      lost.map(({ number, next }) => ({ shard: number, chunk: next })),
     );
-    await Promise.all(lost.map((bucket) => store.buckets.countResent(job, bucket)));
+    await Promise.all(lost.map((shard) => store.shards.countResent(job, shard)));
   };
 
   const check = async (key: JobKey): Promise<Ages> => {

@@ -1,7 +1,7 @@
 import { delimiterOf } from "../mapping/file-format.ts";
 import { readRows } from "../files/frames.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
-import { CLAIM_MS } from "../job/bucket-store.ts";
+import { CLAIM_MS } from "../job/shard-store.ts";
 import { chunkSource, mappingOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
 
 /** When no worker of an ended import can write any more, in milliseconds since the epoch: each stops when its claim ends. */
@@ -19,11 +19,11 @@ export function sourceOfUndo({ job }: UploadSnapshot) {
  * workers may have applied in part.
  * @throws ObjectGoneError if they were deleted
  */
-export async function chunksOfUndo(objects: UploadObjects, { job, buckets }: UploadSnapshot) {
+export async function chunksOfUndo(objects: UploadObjects, { job, shards }: UploadSnapshot) {
   const { chunks: all = [], header, layout } = job;
   const chunks: number[] = [];
   let rows = 0;
-  for (const { number, next, rows_before: before } of buckets) {
+  for (const { number, next, rows_before: before } of shards) {
     const has = all[number] ?? 0;
     chunks.push(Math.min(has, next + 1));
     rows += before;

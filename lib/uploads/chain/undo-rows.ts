@@ -68,21 +68,21 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
     const { reader, source, undone, recognizesOnly = false } = options;
     const results: (RowResult | undefined)[] = [];
     const ids = rows.map((row) => reader.externalIdOf(valuesOf(row)));
-    for (const [place, externalId] of ids.entries()) {
-      if (externalId === "" && !recognizesOnly) results[place] = { externalId, id: "", outcome: "unchanged", kept: "" };
+    for (const [index, externalId] of ids.entries()) {
+      if (externalId === "" && !recognizesOnly) results[index] = { externalId, id: "", outcome: "unchanged", kept: "" };
     }
-    const named = [...rows.keys()].filter((place) => ids[place] !== "");
+    const named = [...rows.keys()].filter((index) => ids[index] !== "");
     const dryRun = source.dryRun === true || recognizesOnly;
     const groups = groupsOf(
-      named.map((place) => ids[place]!),
+      named.map((index) => ids[index]!),
       ITEMS_AT_ONCE,
     );
     for (const group of groups) {
       if (clock() > options.deadline) throw rowsPending();
-      const read = group.map((index) => {
-        const place = named[index]!;
-        const reading = readSafely(rows[place]!, options);
-        return { place, externalId: ids[place]!, input: "input" in reading ? reading.input : undefined };
+      const read = group.map((number) => {
+        const index = named[number]!;
+        const reading = readSafely(rows[index]!, options);
+        return { index, externalId: ids[index]!, input: "input" in reading ? reading.input : undefined };
       });
       const inputs = read.map(({ externalId, input }) => ({
         externalId,
@@ -90,11 +90,11 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
       }));
       const of = await undo(organization, inputs, { ...options, dryRun, hasEvents: undone.hasEvents });
       if (of.some(({ isTemporary }) => isTemporary)) throw rowsPending();
-      for (const [index, { place, externalId, input }] of read.entries()) {
-        const each = of[index]!;
+      for (const [number, { index, externalId, input }] of read.entries()) {
+        const each = of[number]!;
         if (recognizesOnly && !each.recognized) continue;
         const { id, outcome } = each;
-        results[place] =
+        results[index] =
           outcome === "error" ? failedRow(externalId) : { externalId, id, outcome, kept: keptJson(each, input) };
       }
     }

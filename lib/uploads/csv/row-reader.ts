@@ -210,15 +210,15 @@ export class RowReader {
   #errorOf(found: readonly RowProblem[], uses: readonly Use[]): RowError {
     const shown = found.slice(0, PROBLEMS_MAX).map(({ problem, use }) => {
       const path = pathOf(problem.path);
-      const place = use ? { column: use.source.column, value: use.text } : this.#placeOf(path, uses);
-      const column = this.#options.isMapped && place.column !== "" ? ` (column ${place.column})` : "";
-      return { problem: { ...problem, path, message: `${problem.message}${column}` }, place };
+      const location = use ? { column: use.source.column, value: use.text } : this.#locationOf(path, uses);
+      const column = this.#options.isMapped && location.column !== "" ? ` (column ${location.column})` : "";
+      return { problem: { ...problem, path, message: `${problem.message}${column}` }, location };
     });
     const problems = [...shown, ...found.slice(PROBLEMS_MAX)].map(({ problem }) => problem);
-    return { message: describeProblems(problems, "row"), ...shown[0]!.place, code: problems[0]!.code };
+    return { message: describeProblems(problems, "row"), ...shown[0]!.location, code: problems[0]!.code };
   }
 
-  #placeOf(path: Problem["path"], uses: readonly Use[]): Pick<RowError, "column" | "value"> {
+  #locationOf(path: Problem["path"], uses: readonly Use[]): Pick<RowError, "column" | "value"> {
     const step = this.#options.steps.find(({ target }) => isAt(target, path));
     const use = step === undefined ? largestAttribute(path, uses) : uses.find((each) => each.step === step);
     return { column: (use?.source ?? step?.sources[0])?.column ?? "", value: use?.text ?? "" };

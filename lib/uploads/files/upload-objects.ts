@@ -54,11 +54,11 @@ export function prefixesOf(organization: string): string[] {
 /** Keys of the objects of one job. */
 export const objectKeys = {
   source: (job: JobKey): string => `${prefixOf(job)}/source.csv`,
-  chunk: (job: JobKey & { readonly layout: number }, bucket: number, number: number): string =>
-    `${prefixOf(job)}/chunks/${job.layout}/${bucket}-${number}`,
-  /** Lines that a claim of a bucket adds to one of the job's lists. */
-  lines: (job: ListedJob, list: "failed_rows" | "results", bucket: number, claim: number): string =>
-    `${listPrefixOf(job)}/${list}/${bucket}-${claim}`,
+  chunk: (job: JobKey & { readonly layout: number }, shard: number, number: number): string =>
+    `${prefixOf(job)}/chunks/${job.layout}/${shard}-${number}`,
+  /** Lines that a claim of a shard adds to one of the job's lists. */
+  lines: (job: ListedJob, list: "failed_rows" | "results", shard: number, claim: number): string =>
+    `${listPrefixOf(job)}/${list}/${shard}-${claim}`,
   /** A list of the job's rows. @param merged random id of the run that merged it */
   list: (job: ListedJob, list: "failed_rows" | "results", merged: string): string =>
     `${listPrefixOf(job)}/${list}/${merged}.csv`,

@@ -1,5 +1,5 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { claimsIn, type UploadBucket } from "../job/bucket-record.ts";
+import { claimsIn, type UploadShard } from "../job/shard-record.ts";
 import type { UploadJob, UploadSnapshot } from "../job/upload-record.ts";
 import { beginPiecewiseObject, type PiecewiseObject } from "./piecewise-object.ts";
 import { ROW_LISTS, type RowListName } from "./row-list.ts";
@@ -27,7 +27,7 @@ export interface ListContent {
   readonly isWhole: boolean;
 }
 
-/** The lines of one bucket, in file order. */
+/** The lines of one shard, in file order. */
 interface LineReader {
   /** The first line that was not taken; undefined after the last. */
   readonly head: () => Frame | undefined;
@@ -54,12 +54,12 @@ function createLoader(objects: UploadObjects) {
   };
 }
 
-/** Reads the lines of one bucket. The next object is loaded while the lines of one are read. */
+/** Reads the lines of one shard. The next object is loaded while the lines of one are read. */
 async function createReader(
   objects: UploadObjects,
   name: RowListName,
   job: UploadJob,
-  { number, counted }: UploadBucket,
+  { number, counted }: UploadShard,
 ): Promise<LineReader> {
   const claims = claimsIn(counted);
   const loaders = [createLoader(objects), createLoader(objects)] as const;
@@ -81,7 +81,7 @@ async function createReader(
   };
   let index = 0;
   let loading = begin(0);
-  // Frames are made one by one: those of all buckets together would take many times the memory of their bytes.
+  // Frames are made one by one: those of all shards together would take many times the memory of their bytes.
   let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
   let head: Frame | undefined;
@@ -132,19 +132,19 @@ async function merge(readers: readonly LineReader[], merged: PiecewiseObject, ti
 }
 
 /**
- * Merges the lines of all buckets into one of the job's lists, unless the time is over before its end.
+ * Merges the lines of all shards into one of the job's lists, unless the time is over before its end.
  * @param merged random id of this run: a worker that was frozen must not replace the list of another
  * @param mayEndEarly whether the list may hold the first lines only
  */
 export function createWriteList(runtime: RuntimeWith<"uploads">, objects: UploadObjects) {
   return async (
     name: RowListName,
-    { job, buckets }: UploadSnapshot,
+    { job, shards }: UploadSnapshot,
     merged: string,
     time: ListTime,
     mayEndEarly: boolean,
   ): Promise<ListContent> => {
-    const readers = await Promise.all(buckets.map((bucket) => createReader(objects, name, job, bucket)));
+    const readers = await Promise.all(shards.map((shard) => createReader(objects, name, job, shard)));
     const list = beginPiecewiseObject(runtime, objectKeys.list(job, name, merged), "text/csv; charset=utf-8");
     await list.append(Buffer.from(ROW_LISTS[name](job)));
     const content = await merge(readers, list, time);

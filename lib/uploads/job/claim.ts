@@ -3,7 +3,7 @@ import * as z from "zod";
 /** What a store refuses is no failure of a worker, but a job doesn't wait for it forever. */
 const WAITS_MAX_MS = 24 * 60 * 60 * 1000;
 
-/** A worker's claim on a job, to read its file or to merge its lists, or on a bucket. */
+/** A worker's claim on a job, to read its file or to merge its lists, or on a shard. */
 export const claimShape = {
   /**
    * Until when its worker may work or, after the store refused it, until when the next one waits, in milliseconds since the

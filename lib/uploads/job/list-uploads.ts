@@ -8,13 +8,13 @@ import { createFindUndoneBy } from "./undos.ts";
 import { jobFrom, jobKey, type UploadStore } from "./upload-store.ts";
 
 /**
- * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their buckets, as for a single
+ * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their shards, as for a single
  * job.
  * @throws InvalidInputError for a cursor of another list
  */
 export function createListUploads(runtime: RuntimeWith<"workItems">, store: UploadStore) {
   const currentJob = async (job: UploadJob): Promise<UploadJobResponse | undefined> => {
-    const snapshot = job.chunks && !isEnded(job) ? await store.read(job) : { job, buckets: [] };
+    const snapshot = job.chunks && !isEnded(job) ? await store.read(job) : { job, shards: [] };
     return snapshot && toUploadJobResponse(snapshot);
   };
 

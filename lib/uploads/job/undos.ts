@@ -107,7 +107,7 @@ export function createRequestUndo(runtime: RuntimeWith<"workItems">, store: Uplo
     assertUndoable(undone);
     const last = dryRun ? await lastTrial(organization.id, id) : (await lastUndos(organization.id, [id])).get(id);
     if (last && !(dryRun ? isEnded(last.job) : isUnfinished(last.job))) {
-      return (await store.read(last.job)) ?? { job: last.job, buckets: [] };
+      return (await store.read(last.job)) ?? { job: last.job, shards: [] };
     }
     const number = (last?.number ?? 0) + 1;
     if (!dryRun && number > ATTEMPTS_MAX) {
@@ -130,6 +130,6 @@ export function createRequestUndo(runtime: RuntimeWith<"workItems">, store: Uplo
       ...(dryRun && { dry_run: true }),
     };
     const { job } = await store.create(organization, upload, runtime.clock() + CHECK_WITHIN_MS);
-    return { job, buckets: [] };
+    return { job, shards: [] };
   };
 }

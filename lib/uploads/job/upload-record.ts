@@ -4,7 +4,7 @@ import { storedTimestamp } from "../../schema.ts";
 import type { Import } from "../../work-items/undo/layers.ts";
 import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import { claimShape } from "./claim.ts";
-import { sumOf, toRowCounters, type UploadBucket, uploadBucketRecordSchema } from "./bucket-record.ts";
+import { sumOf, toRowCounters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
 /** Identifies an upload job. */
@@ -13,7 +13,7 @@ export interface JobKey {
   readonly id: string;
 }
 
-/** Counters of an ended job; those of an open job are in its buckets. */
+/** Counters of an ended job; those of an open job are in its shards. */
 const rowCountersSchema = z.object({
   succeeded_rows: z.int(),
   failed_rows: z.int(),
@@ -61,7 +61,7 @@ export const uploadJobRecordSchema = z.object({
   source_written_at: storedTimestamp.optional(),
   /** Claims of the file whose workers died. */
   split_attempts: z.int().default(0),
-  /** How many chunks each bucket has. Absent until the whole file is in chunks: before that, no row is applied. */
+  /** How many chunks each shard has. Absent until the whole file is in chunks: before that, no row is applied. */
   chunks: z.array(z.int()).optional(),
   /** Layout of the chunks (`CHUNK_LAYOUT`). */
   layout: z.int().default(1),
@@ -134,32 +134,32 @@ export function logFieldsOf({ id, organization, request_id: requestId }: UploadJ
   return { job: id, organization, request_id: requestId };
 }
 
-/** A job and its buckets, read together. */
+/** A job and its shards, read together. */
 export interface UploadSnapshot {
   readonly job: UploadJob;
   /** In order of their numbers; none before the file is in chunks. */
-  readonly buckets: readonly UploadBucket[];
+  readonly shards: readonly UploadShard[];
 }
 
-/** The buckets of a job. @param stored those that have a record */
-export function bucketsOf({ chunks = [] }: UploadJob, stored: readonly UploadBucket[]): UploadBucket[] {
-  const byNumber = new Map(stored.map((bucket) => [bucket.number, bucket]));
-  return chunks.map((_, number) => byNumber.get(number) ?? uploadBucketRecordSchema.parse({ number }));
+/** The shards of a job. @param stored those that have a record */
+export function shardsOf({ chunks = [] }: UploadJob, stored: readonly UploadShard[]): UploadShard[] {
+  const byNumber = new Map(stored.map((shard) => [shard.number, shard]));
+  return chunks.map((_, number) => byNumber.get(number) ?? uploadShardRecordSchema.parse({ number }));
 }
 
-/** Whether all rows of a bucket are counted. */
-export function isDone({ chunks = [] }: UploadJob, { number, next }: UploadBucket): boolean {
+/** Whether all rows of a shard are counted. */
+export function isDone({ chunks = [] }: UploadJob, { number, next }: UploadShard): boolean {
   return next >= (chunks[number] ?? 0);
 }
 
-/** Whether a bucket is done, or stopped with all rows counted that were applied. */
-export function isSettled(job: UploadJob, bucket: UploadBucket): boolean {
-  return bucket.closed === true || isDone(job, bucket);
+/** Whether a shard is done, or stopped with all rows counted that were applied. */
+export function isSettled(job: UploadJob, shard: UploadShard): boolean {
+  return shard.closed === true || isDone(job, shard);
 }
 
 /** Whether all rows of a job are counted. */
-export function isComplete({ job, buckets }: UploadSnapshot): boolean {
-  return job.chunks !== undefined && buckets.every((bucket) => isDone(job, bucket));
+export function isComplete({ job, shards }: UploadSnapshot): boolean {
+  return job.chunks !== undefined && shards.every((shard) => isDone(job, shard));
 }
 
 /** Whether a job has ended: it does not change any more. */
@@ -168,8 +168,8 @@ export function isEnded({ status }: Pick<UploadJob, "status">): boolean {
 }
 
 /** A job in lists. */
-export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJobResponse {
-  const changed = isEnded(job) ? [] : [job.changed_at, ...buckets.map((bucket) => bucket.changed_at)];
+export function toUploadJobResponse({ job, shards }: UploadSnapshot): UploadJobResponse {
+  const changed = isEnded(job) ? [] : [job.changed_at, ...shards.map((shard) => shard.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
   // Of an undo, the record has the size of the undone job's file.
   const size = job.undo_of === undefined ? (job.expected_size ?? job.source_size) : undefined;
@@ -182,7 +182,7 @@ export function toUploadJobResponse({ job, buckets }: UploadSnapshot): UploadJob
     dry_run: job.dry_run ?? false,
     ...(job.undo_of !== undefined && { undo_of: job.undo_of }),
     total_rows: job.total_rows,
-    ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(buckets))),
+    ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(shards))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),
     created_at: job.created_at,
     updated_at: updated,

@@ -13,10 +13,10 @@ import { writeConditionally } from "../../store/conditional-write.ts";
 import { decoderOf } from "../../store/decode-record.ts";
 import { listingEntry } from "../../store/lists/partition.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
-import { bucketFrom, BucketStore, CLAIM_MS, uploadPartition } from "./bucket-store.ts";
-import { type Counters, toRowCounters } from "./bucket-record.ts";
+import { shardFrom, ShardStore, CLAIM_MS, uploadPartition } from "./shard-store.ts";
+import { type Counters, toRowCounters } from "./shard-record.ts";
 import {
-  bucketsOf,
+  shardsOf,
   type JobKey,
   type NewUpload,
   type UploadJob,
@@ -68,18 +68,18 @@ interface SourceFile {
 }
 
 /**
- * The records of upload jobs in the WorkItems table, with those of their buckets. Every change is one conditional write with absolute
+ * The records of upload jobs in the WorkItems table, with those of their shards. Every change is one conditional write with absolute
  * values, so that a write that is repeated because its response was lost does no harm.
  */
 export class UploadStore {
-  readonly buckets: BucketStore;
+  readonly shards: ShardStore;
   readonly #table: string;
   readonly #dynamodb: RuntimeWith<"workItems">["dynamodb"];
   readonly #clock: Clock;
 
   constructor(runtime: RuntimeWith<"workItems">) {
     const { dynamodb, environment, clock } = runtime;
-    this.buckets = new BucketStore(runtime);
+    this.shards = new ShardStore(runtime);
     this.#table = environment.WORK_ITEMS_TABLE;
     this.#dynamodb = dynamodb;
     this.#clock = clock;
@@ -90,12 +90,12 @@ export class UploadStore {
     return item && jobFrom(item);
   }
 
-  /** Reads a job and its buckets, strongly consistent. */
+  /** Reads a job and its shards, strongly consistent. */
   async read(job: JobKey): Promise<UploadSnapshot | undefined> {
     const [first, ...stored] = await readPartition(this.#dynamodb, this.#table, uploadPartition(job));
     if (first?.[SORT_KEY] !== JOB_SORT_KEY) return undefined;
     const found = jobFrom(first);
-    return { job: found, buckets: bucketsOf(found, stored.map(bucketFrom)) };
+    return { job: found, shards: shardsOf(found, stored.map(shardFrom)) };
   }
 
   /**
@@ -166,7 +166,7 @@ export class UploadStore {
 
   /**
    * Claims a job that no worker has: to read its file, or to merge its lists.
-   * @param reading the file that is read; `refusedSince` as in `BucketStore.claim` @default merges the lists
+   * @param reading the file that is read; `refusedSince` as in `ShardStore.claim` @default merges the lists
    * @returns undefined if another worker has the job, or that must not be done
    */
   async claim(

@@ -68,8 +68,8 @@ function innerOf({ source, path }: SingleSource): SingleSource[] | undefined {
 }
 
 /** The sources of a target in their order: those in `first_of`, or the source itself. */
-export function singlesOf(place: SingleSource): SingleSource[] {
-  return innerOf(place)?.flatMap(singlesOf) ?? [place];
+export function singlesOf(single: SingleSource): SingleSource[] {
+  return innerOf(single)?.flatMap(singlesOf) ?? [single];
 }
 
 const ORIGINS: readonly (keyof Source)[] = ["column", "columns", "value", "first_of"];
@@ -83,11 +83,11 @@ function isOrigin(key: keyof Source): boolean {
 }
 
 /** The problems of which keys a source has, its own and those of the sources in it. */
-function problemsOfKeys(place: SingleSource, isInner = false): Problem[] {
-  const { source, path } = place;
+function problemsOfKeys(single: SingleSource, isInner = false): Problem[] {
+  const { source, path } = single;
   const given = (Object.keys(source) as (keyof Source)[]).filter((key) => source[key] !== undefined);
   const [origins, options] = [given.filter(isOrigin), given.filter((key) => !isOrigin(key))];
-  const inner = innerOf(place);
+  const inner = innerOf(single);
   const problemAt = (key: keyof Source, message: string): Problem => ({
     path: [...path, key],
     code: "invalid",
@@ -193,11 +193,11 @@ function problemsOfRepetition({ source: { columns = [], values = {} }, path }: S
   ];
 }
 
-function problemsOfSource({ target, ...place }: TargetSource, mapping: Mapping): Problem[] {
-  const keys = problemsOfKeys(place);
-  const isKept = place.source.blank === "clear" && !isClearable(target);
-  const blank = problemIf(isKept, [...place.path, "blank"], "invalid", `can't clear ${target.name}`);
-  const singles = singlesOf(place).flatMap((single) => {
+function problemsOfSource({ target, ...given }: TargetSource, mapping: Mapping): Problem[] {
+  const keys = problemsOfKeys(given);
+  const isKept = given.source.blank === "clear" && !isClearable(target);
+  const blank = problemIf(isKept, [...given.path, "blank"], "invalid", `can't clear ${target.name}`);
+  const singles = singlesOf(given).flatMap((single) => {
     const options = [...problemsOfOptions(target, single), ...(isTime(target) ? problemsOfTime(single) : [])];
     const texts = options.length === 0 ? problemsOfTexts(target, single, mapping) : [];
     return [...options, ...problemsOfRepetition(single), ...texts];

@@ -121,11 +121,11 @@ function signsIn(text: string): number[] {
  */
 function createOffsetCheck(pattern: string): (text: string) => boolean {
   const tokens = tokensOf(pattern);
-  const place = tokens.findIndex((token) => fieldOf(token) === "offset");
+  const index = tokens.findIndex((token) => fieldOf(token) === "offset");
   const countBetween = (some: readonly string[]): number =>
     some.reduce((sum, token) => sum + (isField(token) ? 0 : signsIn(unquoted(token)).length), 0);
-  const [before, others] = [countBetween(tokens.slice(0, place)), countBetween(tokens)];
-  const { length } = tokens[place] ?? "";
+  const [before, others] = [countBetween(tokens.slice(0, index)), countBetween(tokens)];
+  const { length } = tokens[index] ?? "";
   const colon = length === 3 || length > 4 ? ":" : "";
   const offset = new RegExp(String.raw`([+-])(\d\d)(?:${colon}(\d\d))?`, "y");
   return (text) => {

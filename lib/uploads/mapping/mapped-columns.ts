@@ -47,8 +47,8 @@ function problemsOfSources(mapping: Mapping, names: readonly string[]): Problem[
     const found = indexes.get(comparable(column)) ?? [];
     if (found.length === 1) return undefined;
     if (found.length > 1) {
-      const places = listed(found.map((index) => String(index + 1)));
-      return { code: "repeated", message: `the column ${shownHeader(column)} occurs more than once: ${places}` };
+      const numbers = listed(found.map((index) => String(index + 1)));
+      return { code: "repeated", message: `the column ${shownHeader(column)} occurs more than once: ${numbers}` };
     }
     const nearest = ++missing <= nearestMax ? nearestTo(column, names) : undefined;
     const hint = nearest === undefined ? "" : `; the nearest is ${shownHeader(nearest.trim())}`;
@@ -118,8 +118,8 @@ function problemsOfColumns(mapping: Mapping, names: readonly string[]): Problem[
 export function assertColumns(mapping: Mapping, names: readonly string[]): void {
   const problems = problemsOfColumns(mapping, numberedNames(names));
   if (problems.length === 0) return;
-  const placed = problems.map(mappingPath);
-  throw new InvalidFileError(describeProblems(placed), placed);
+  const located = problems.map(mappingPath);
+  throw new InvalidFileError(describeProblems(located), located);
 }
 
 /** Compares the cells of a file with the words of its mapping. */
@@ -249,10 +249,10 @@ export function mappedReader(mapping: Mapping, header: readonly string[]): RowRe
     };
   };
   const clears = (target: Target, blank = mapping.blank): boolean => blank === "clear" && isClearable(target);
-  const steps = targetsOf(mapping).map(({ target, ...place }): Step => ({
+  const steps = targetsOf(mapping).map(({ target, ...given }): Step => ({
     target,
-    clears: clears(target, place.source.blank),
-    sources: singlesOf(place).map((single) => sourceOf(target, single)),
+    clears: clears(target, given.source.blank),
+    sources: singlesOf(given).map((single) => sourceOf(target, single)),
   }));
   const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): Step => {
     const name = names[index]!.trim();

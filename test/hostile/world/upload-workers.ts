@@ -131,13 +131,13 @@ export class UploadWorkers implements Uploads {
     this.#queues.put(this.#world.base.environment.SPLIT_QUEUE_URL, JSON.stringify(s3Event(job)));
   }
 
-  /** How often a job's file, or one of its buckets, was claimed in a row without progress, or its messages lost, at most. */
+  /** How often a job's file, or one of its shards, was claimed in a row without progress, or its messages lost, at most. */
   async lossesOf(job: JobKey): Promise<number> {
     const snapshot = await this.#plain.store.read(job);
     if (snapshot === undefined) return 0;
-    const { job: found, buckets } = snapshot;
+    const { job: found, shards } = snapshot;
     const ofFile = found.chunks === undefined ? [found.split_attempts, found.resent] : [];
-    return Math.max(0, ...ofFile, ...buckets.flatMap(({ attempts, resent }) => [attempts, resent]));
+    return Math.max(0, ...ofFile, ...shards.flatMap(({ attempts, resent }) => [attempts, resent]));
   }
   /** A list of an ended job. */
   async listOf(job: JobKey, name: RowListName): Promise<string> {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { sumOf } from "../../../lib/uploads/job/bucket-record.ts";
-import { CLAIM_MS } from "../../../lib/uploads/job/bucket-store.ts";
+import { sumOf } from "../../../lib/uploads/job/shard-record.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/shard-store.ts";
 import { createUploadService, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -9,15 +9,15 @@ it("a worker an hour ahead takes a live claim, and the first worker can count no
   const uploads = await createUploadService();
   const { store } = uploads.harness;
   const id = await uploads.begin("external_id\nA\nB\n");
-  const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
-  const first = (await store.buckets.claim(job, buckets[0]!))!;
+  const { job, shards } = (await store.read(uploads.jobKey(id)))!;
+  const first = (await store.shards.claim(job, shards[0]!))!;
   uploads.clock.advance(HOUR_MS);
   await uploads.harness.drain();
   uploads.clock.advance(-HOUR_MS);
   const progress = { ...sumOf([first]), succeeded: 9, next: 1, after: 0, rows_before: 9, counted: "1" };
-  expect(await store.buckets.save(job, first, progress)).toBeUndefined();
-  expect(await store.buckets.saveAndGoOn(job, first, progress)).toBeUndefined();
-  expect(await store.buckets.renew(job, first)).toBeUndefined();
+  expect(await store.shards.save(job, first, progress)).toBeUndefined();
+  expect(await store.shards.saveAndGoOn(job, first, progress)).toBeUndefined();
+  expect(await store.shards.renew(job, first)).toBeUndefined();
   expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 2, created_rows: 2 });
 });
 

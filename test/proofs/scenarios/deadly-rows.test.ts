@@ -48,7 +48,7 @@ const run = async (id: string, work: ReturnType<typeof killAt>) => {
   throw new Error("the job has not ended");
 };
 
-/** IDs that are short: the largest file has one bucket, of two chunks. */
+/** IDs that are short: the largest file has one shard, of two chunks. */
 const externalIdOf = (row: number): string => `x${row.toString(36)}`;
 
 /** @returns the IDs of those of the first items that exist */

@@ -48,12 +48,12 @@ const publish = async (uploads: UploadService, id: string) => {
   await uploads.split(id);
   return uploads.harness.take("chunks");
 };
-const claimBucket = async (uploads: UploadService, id: string) => {
+const claimShard = async (uploads: UploadService, id: string) => {
   await publish(uploads, id);
   const { store } = uploads.harness;
-  const { job, buckets } = (await store.read(uploads.jobKey(id)))!;
-  const claimed = await store.buckets.claim(job, buckets[0]!);
-  if (claimed === undefined) throw new Error("the bucket cannot be claimed");
+  const { job, shards } = (await store.read(uploads.jobKey(id)))!;
+  const claimed = await store.shards.claim(job, shards[0]!);
+  if (claimed === undefined) throw new Error("the shard cannot be claimed");
   return claimed;
 };
 
@@ -66,8 +66,8 @@ const countAll = async (uploads: UploadService, id: string) => {
   );
   await uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
   stop();
-  const { job, buckets } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
-  expect([job.status, ...buckets.map((bucket) => isDone(job, bucket))]).toEqual(["processing", true]);
+  const { job, shards } = (await uploads.harness.store.read(uploads.jobKey(id)))!;
+  expect([job.status, ...shards.map((shard) => isDone(job, shard))]).toEqual(["processing", true]);
   return job;
 };
 
@@ -80,13 +80,13 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
   "the splitter dies": claimSplit,
   "the splitter waits for the store and its message is lost": async (uploads, id) =>
     uploads.harness.store.release(await claimSplit(uploads, id), uploads.clock() + 1000),
-  "no bucket is claimed": publish,
-  "the worker of a bucket dies": claimBucket,
-  "a bucket waits for the store and its message is lost": async (uploads, id) => {
-    const claimed = await claimBucket(uploads, id);
-    await uploads.harness.store.buckets.release(uploads.jobKey(id), claimed, uploads.clock() + 1000);
+  "no shard is claimed": publish,
+  "the worker of a shard dies": claimShard,
+  "a shard waits for the store and its message is lost": async (uploads, id) => {
+    const claimed = await claimShard(uploads, id);
+    await uploads.harness.store.shards.release(uploads.jobKey(id), claimed, uploads.clock() + 1000);
   },
-  "all buckets are done and nothing ends the job": countAll,
+  "all shards are done and nothing ends the job": countAll,
   "the worker that merges its lists dies": async (uploads, id) => {
     const job = await countAll(uploads, id);
     expect(await uploads.harness.store.claim(job)).toBeDefined();
@@ -98,13 +98,13 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
     await uploads.harness.store.requestStop(uploads.jobKey(id), "cancelled");
   },
   "it is cancelled while a chunk is applied": async (uploads, id) => {
-    await claimBucket(uploads, id);
+    await claimShard(uploads, id);
     await uploads.harness.store.requestStop(uploads.jobKey(id), "cancelled");
   },
   "it fails before it is split": (uploads, id) =>
     uploads.harness.store.requestStop(uploads.jobKey(id), "failed", { unlessPublished: true }),
   "it fails while a chunk is applied": async (uploads, id) => {
-    await claimBucket(uploads, id);
+    await claimShard(uploads, id);
     await uploads.harness.store.requestStop(uploads.jobKey(id), "failed", { error: "broken" });
   },
 };

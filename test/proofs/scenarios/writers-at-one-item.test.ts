@@ -117,7 +117,7 @@ describe("forty writers at one item", () => {
         const job = await workers.upload(caller.organization, { text });
         const handOverAt = Date.now() + 60_000;
         await workers.handle(JSON.stringify(job), handOverAt);
-        await workers.handle(JSON.stringify({ ...job, bucket: 0, chunk: 0 }), handOverAt);
+        await workers.handle(JSON.stringify({ ...job, shard: 0, chunk: 0 }), handOverAt);
         return workers.store.readJob(job);
       }),
     );

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { createApplyChunk } from "../../../lib/uploads/chain/apply-chunk.ts";
 import { createApplyRows } from "../../../lib/uploads/chain/apply-rows.ts";
-import { createFinishUpload, createSettleBucket } from "../../../lib/uploads/chain/finish.ts";
+import { createFinishUpload, createSettleShard } from "../../../lib/uploads/chain/finish.ts";
 import { createChunkSender, createJobSender, parseJobMessage } from "../../../lib/uploads/chain/messages.ts";
 import { createSplitUpload } from "../../../lib/uploads/chain/split.ts";
 import { createSweep } from "../../../lib/uploads/chain/sweep.ts";
@@ -14,8 +14,8 @@ import { createRowUploads, createUploads } from "../../../lib/uploads/chain/work
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import type { TestRuntime } from "../runtime.ts";
 
-/** Small limits, so that a file of a few hundred rows has several buckets and chunks. */
-const SMALL_CHUNKS = { rows: 70, bytes: 6000, bucketBytes: 8000 };
+/** Small limits, so that a file of a few hundred rows has several shards and chunks. */
+const SMALL_CHUNKS = { rows: 70, bytes: 6000, shardBytes: 8000 };
 /** Where a chunk is cut into windows, and a window into groups of items that are written together. */
 export interface WindowSizes {
   readonly window: { readonly rows: number; readonly bytes: number };
@@ -47,7 +47,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
   const { store, objects } = uploads;
   const split = createSplitUpload({ ...uploads, limits: SMALL_CHUNKS, finish: createFinishUpload(uploads) });
   const withWindows = { ...uploads, limits: sizes.window };
-  const settle = createSettleBucket(withWindows);
+  const settle = createSettleShard(withWindows);
   const finish = createFinishUpload({ ...uploads, ofRows: { settle, sendSplit: uploads.sendSplit } });
   const apply = createApplyChunk({ ...withWindows, finish });
   return {
@@ -63,7 +63,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
     },
     /** Handles a message of any of the queues. */
     handle: async (body: string, handOverAt: number): Promise<void> => {
-      if ("bucket" in (JSON.parse(body) as object)) return apply(body, handOverAt);
+      if ("shard" in (JSON.parse(body) as object)) return apply(body, handOverAt);
       const { jobs, isFromS3 } = parseJobMessage(body);
       for (const job of jobs) {
         if (isFromS3) {

@@ -177,7 +177,7 @@ describe("erasing an organization", () => {
     const [message] = await harness.take("chunks");
     // Its time suffices for one window.
     await harness.apply(sqsEvent(message), lambdaContext(30_000, clock));
-    expect((await harness.store.read(begun))?.buckets).toMatchObject([{ succeeded: 1000 }]);
+    expect((await harness.store.read(begun))?.shards).toMatchObject([{ succeeded: 1000 }]);
 
     // Both jobs are still there.
     await startErasing(operatorOf(runtime), await getOrganization(runtime, "acme"), isoTime(clock()));
@@ -197,7 +197,7 @@ describe("erasing an organization", () => {
     expect(commands).not.toContain("PutObjectCommand");
     for (const stop of stops) stop();
     expect(await harness.take("chunks")).toEqual([]);
-    expect((await harness.store.read(begun))?.buckets).toMatchObject([{ claim: 1, succeeded: 1000 }]);
+    expect((await harness.store.read(begun))?.shards).toMatchObject([{ claim: 1, succeeded: 1000 }]);
 
     await eraseOrganization(operatorOf(runtime), "acme", { sleep });
     expect(await tracesOf(runtime, "acme")).toEqual([]);

@@ -61,7 +61,7 @@ describe("rows that are applied again", () => {
     const organization = organizationWith({ id: randomUUID() });
     const apply = async (rows: readonly Row[]) => {
       const results = await applyRows(organization, rows, optionsOf("job", rows[0]!.row));
-      return Object.fromEntries(rows.map(({ row }, place) => [row, results[place]?.outcome]));
+      return Object.fromEntries(rows.map(({ row }, index) => [row, results[index]?.outcome]));
     };
     await apply([largeRow(2, "A", "first")]);
     const others = ["B", "C", "D", "E"].map((externalId, index) => jsonRow(4 + index, { external_id: externalId }));
@@ -100,11 +100,11 @@ describe("rows that are applied again", () => {
             if (change === "patch") await update(organization, result.id, { type: "patched" }, soon());
             else await remove(organization, result.id, soon());
             // A later row of the item that was not applied yet may still change it.
-            const isDone = rows.every((each, place) => externalIdOf(each) !== externalIdOf(row) || place < done.length);
+            const isDone = rows.every((each, index) => externalIdOf(each) !== externalIdOf(row) || index < done.length);
             if (isDone) expected.set(result.id, change);
           }
           const again = await applyRows(organization, rows, optionsOf("job", 2));
-          for (const [place, result] of done.entries()) expect(again[place]?.outcome).toBe(result?.outcome);
+          for (const [index, result] of done.entries()) expect(again[index]?.outcome).toBe(result?.outcome);
           for (const [id, change] of expected) {
             const type = await get(organization.id, id).then(
               ({ item }) => item.type,
@@ -173,7 +173,7 @@ describe("rows that are looked for", () => {
           });
           const found = await applyRows(organization, rows, { ...options, recognizesOnly: true });
           stop();
-          expect(rows.map((_, place) => found[place])).toEqual(rows.map((_, place) => done[place]));
+          expect(rows.map((_, index) => found[index])).toEqual(rows.map((_, index) => done[index]));
           expect(commands.filter((command) => !/^(Get|BatchGet|Query)/.test(command))).toEqual([]);
         },
       ),

@@ -7,14 +7,14 @@ import { createSplitUpload } from "../../../../lib/uploads/chain/split.ts";
 import { readRows } from "../../../../lib/uploads/files/frames.ts";
 import { CHUNK_LAYOUT, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList } from "../../../../lib/uploads/files/write-list.ts";
-import { bucketOf } from "../../../../lib/uploads/job/bucket-record.ts";
+import { shardOf } from "../../../../lib/uploads/job/shard-record.ts";
 import type { JobKey } from "../../../../lib/uploads/job/upload-record.ts";
 import { createUploads } from "../../../../lib/uploads/chain/worker-dependencies.ts";
 import { createTestOrganization } from "../../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 import { createUploadHarness } from "../../../support/uploads/upload-harness.ts";
 
-const LIMITS = { rows: 9, bytes: 300, bucketBytes: 200, passBytes: 600 };
+const LIMITS = { rows: 9, bytes: 300, shardBytes: 200, passBytes: 600 };
 
 let runtime: TestRuntime;
 let organization: Organization;
@@ -57,10 +57,10 @@ const chunksOf = async (job: JobKey) => {
   const { chunks = [] } = (await harness.store.readJob(job))!;
   const { objects } = createUploads(runtime);
   return Promise.all(
-    chunks.map((count, bucket) =>
+    chunks.map((count, shard) =>
       Promise.all(
         Array.from({ length: count }, async (_, number) =>
-          (await objects.readWhole(objectKeys.chunk({ ...job, layout: CHUNK_LAYOUT }, bucket, number))).toString(
+          (await objects.readWhole(objectKeys.chunk({ ...job, layout: CHUNK_LAYOUT }, shard, number))).toString(
             "base64",
           ),
         ),
@@ -89,14 +89,14 @@ describe("a file", () => {
         const { job, chunks } = await split(file, some);
         expect((await split(file, others)).chunks).toEqual(chunks);
 
-        const read = await Promise.all(chunks.map((bucket) => Promise.all(bucket.map(rowsIn))));
+        const read = await Promise.all(chunks.map((shard) => Promise.all(shard.map(rowsIn))));
         const all = read.flat(2).toSorted((a, b) => a.row - b.row);
         expect(all.map((row) => row.text)).toEqual(lines);
-        for (const [number, bucket] of read.entries()) {
-          const numbers = bucket.flat().map(({ row }) => row);
+        for (const [number, shard] of read.entries()) {
+          const numbers = shard.flat().map(({ row }) => row);
           expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-          for (const { cells } of bucket.flat()) expect(bucketOf(cells[0]!, read.length)).toBe(number);
-          for (const chunk of bucket) {
+          for (const { cells } of shard.flat()) expect(shardOf(cells[0]!, read.length)).toBe(number);
+          for (const chunk of shard) {
             expect(chunk.length).toBeLessThanOrEqual(LIMITS.rows);
             // Only its last row may lie beyond the limit.
             expect(chunk.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(LIMITS.bytes);
@@ -112,19 +112,19 @@ describe("a file", () => {
     );
   });
 
-  it("is published once although two workers read it, and a bucket without a row gets no message", async () => {
+  it("is published once although two workers read it, and a shard without a row gets no message", async () => {
     await harness.take("chunks");
     const file = `external_id,type\n${"A,x\n".repeat(300)}`;
     const { job, chunks } = await split(file, [100]);
-    const full = chunks.filter((bucket) => bucket.length > 0);
+    const full = chunks.filter((shard) => shard.length > 0);
     expect([chunks.length, full.length]).toEqual([7, 1]);
     const before = await harness.store.readJob(job);
     expect(
       await harness.store.publish(job, { chunks: [1], header: "", layout: CHUNK_LAYOUT, rows: 1 }),
     ).toBeUndefined();
     expect(await harness.store.readJob(job)).toEqual(before);
-    const bucket = chunks.findIndex((each) => each.length > 0);
-    expect(await harness.take("chunks")).toEqual([{ organization: job.organization, id: job.id, bucket, chunk: 0 }]);
+    const shard = chunks.findIndex((each) => each.length > 0);
+    expect(await harness.take("chunks")).toEqual([{ organization: job.organization, id: job.id, shard, chunk: 0 }]);
   });
 
   it("of an organization that is erased meanwhile is read no further, and published never", async () => {

@@ -5,11 +5,11 @@ import { RESULTS_HEADER } from "../../../../lib/uploads/files/row-list.ts";
 import { type Frame, FrameWriter } from "../../../../lib/uploads/files/frames.ts";
 import { createUploadObjects, ObjectGoneError, objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import { createWriteList, type ListTime } from "../../../../lib/uploads/files/write-list.ts";
-import { claimsIn, uploadBucketRecordSchema, withClaim } from "../../../../lib/uploads/job/bucket-record.ts";
+import { claimsIn, uploadShardRecordSchema, withClaim } from "../../../../lib/uploads/job/shard-record.ts";
 import type { UploadJob } from "../../../../lib/uploads/job/upload-record.ts";
 import { createTestRuntime } from "../../../support/runtime.ts";
 
-const BUCKETS = 3;
+const SHARDS = 3;
 const WINDOW_ROWS = 50;
 /** Size of the pieces in which an object is written. */
 const PIECE_BYTES = 5 * 1024 * 1024;
@@ -21,16 +21,16 @@ describe("the list of a job's rows", () => {
     runtime = await createTestRuntime();
   });
 
-  /** Writes the lines of so many rows as workers do: each bucket's in windows. Every third claim counts nothing. */
+  /** Writes the lines of so many rows as workers do: each shard's in windows. Every third claim counts nothing. */
   const writeWindows = async (rows: number, lineOf: (row: number) => string) => {
     const objects = createUploadObjects(runtime);
     const job = { organization: "acme", id: randomUUID() } as UploadJob;
-    const buckets = await Promise.all(
-      Array.from({ length: BUCKETS }, async (_, number) => {
+    const shards = await Promise.all(
+      Array.from({ length: SHARDS }, async (_, number) => {
         let counted = "";
         let claim = 0;
         const frames: Frame[] = Array.from({ length: rows }, (_row, row) => row)
-          .filter((row) => row % BUCKETS === number)
+          .filter((row) => row % SHARDS === number)
           .map((row) => ({ row, raw: Buffer.from(lineOf(row)) }));
         for (let window = 0; window * WINDOW_ROWS < frames.length; window++) {
           const writer = new FrameWriter();
@@ -41,15 +41,15 @@ describe("the list of a job's rows", () => {
           await write();
           counted = withClaim(counted, claim);
         }
-        return uploadBucketRecordSchema.parse({ number, counted });
+        return uploadShardRecordSchema.parse({ number, counted });
       }),
     );
     const writeList = createWriteList(runtime, objects);
     return {
       job,
-      buckets,
+      shards,
       read: async () => (await objects.readWhole(objectKeys.list(job, "results", "first"))).toString(),
-      write: (time: ListTime, mayEndEarly = true) => writeList("results", { job, buckets }, "first", time, mayEndEarly),
+      write: (time: ListTime, mayEndEarly = true) => writeList("results", { job, shards }, "first", time, mayEndEarly),
     };
   };
 
@@ -85,13 +85,13 @@ describe("the list of a job's rows", () => {
   });
 
   it("lacks the lines of an object that was deleted", async () => {
-    const { job, buckets, read, write } = await writeWindows(500, (row) => `${row}\n`);
-    const [claim = 0] = claimsIn(buckets[1]!.counted);
+    const { job, shards, read, write } = await writeWindows(500, (row) => `${row}\n`);
+    const [claim = 0] = claimsIn(shards[1]!.counted);
     const key = objectKeys.lines(job, "results", 1, claim);
     await runtime.s3.send(new DeleteObjectCommand({ Bucket: runtime.environment.UPLOADS_BUCKET, Key: key }));
     expect(await write(IN_TIME)).toEqual({ rows: 500 - WINDOW_ROWS, isWhole: true });
     const lines = (await read()).trimEnd().split("\n").slice(1);
-    const gone = (row: number) => row % BUCKETS === 1 && row < BUCKETS * WINDOW_ROWS;
+    const gone = (row: number) => row % SHARDS === 1 && row < SHARDS * WINDOW_ROWS;
     expect(lines.map(Number)).toEqual(Array.from({ length: 500 }, (_, row) => row).filter((row) => !gone(row)));
   });
 

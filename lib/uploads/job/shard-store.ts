@@ -8,11 +8,11 @@ import { changeRecord, type ConditionalUpdate } from "../../store/conditional-up
 import { decoderOf } from "../../store/decode-record.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
 import { UPLOADS_KEPT_DAYS } from "./kept-until.ts";
-import { type Counters, type UploadBucket, uploadBucketRecordSchema } from "./bucket-record.ts";
+import { type Counters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import type { JobKey, UploadJob } from "./upload-record.ts";
 
-/** Lifetime of a bucket's record: as long as that of chunks and reports. An undo begins at most 28 days after the job has ended. */
-const BUCKET_KEPT_SECONDS = UPLOADS_KEPT_DAYS * 86_400;
+/** Lifetime of a shard's record: as long as that of chunks and reports. An undo begins at most 28 days after the job has ended. */
+const SHARD_KEPT_SECONDS = UPLOADS_KEPT_DAYS * 86_400;
 /** A worker that has noted nothing for this long has lost its claim. */
 export const CLAIM_MS = 40_000;
 /**
@@ -21,32 +21,32 @@ export const CLAIM_MS = 40_000;
  */
 export const CLAIM_MARGIN_MS = 20_000;
 
-/** Partition of the records of a job and its buckets. */
+/** Partition of the records of a job and its shards. */
 export function uploadPartition({ organization, id }: JobKey): string {
   return partitionKeyOf("UPLOAD", organization, id);
 }
-/** Primary key of the record of a bucket. */
-export function bucketKey(job: JobKey, number: number): RecordKey {
-  return { pk: uploadPartition(job), sk: `BUCKET#${number}` };
+/** Primary key of the record of a shard. */
+export function shardKey(job: JobKey, number: number): RecordKey {
+  return { pk: uploadPartition(job), sk: `SHARD#${number}` };
 }
 
-/** Decodes the record of a bucket. @throws MalformedRecordError */
-export const bucketFrom = decoderOf("bucket of an upload job", uploadBucketRecordSchema);
+/** Decodes the record of a shard. @throws MalformedRecordError */
+export const shardFrom = decoderOf("shard of an upload job", uploadShardRecordSchema);
 
 /** What a worker's claim counted. */
-export type BucketProgress = Pick<UploadBucket, "next" | "after" | "rows_before" | "counted"> & Counters;
+export type ShardProgress = Pick<UploadShard, "next" | "after" | "rows_before" | "counted"> & Counters;
 
 const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";
 
-/** The condition that a bucket has not been claimed since it was read. */
+/** The condition that a shard has not been claimed since it was read. */
 function ifClaim(claim: number) {
   return claim === 0
     ? { condition: "attribute_not_exists(#claim)" }
     : { condition: "#claim = :claim", given: { claim } };
 }
 
-/** Changes the records of buckets. Every change is one conditional write with absolute values, as those of jobs are. */
-export class BucketStore {
+/** Changes the records of shards. Every change is one conditional write with absolute values, as those of jobs are. */
+export class ShardStore {
   readonly #table: string;
   readonly #dynamodb: RuntimeWith<"workItems">["dynamodb"];
   readonly #clock: Clock;
@@ -58,32 +58,32 @@ export class BucketStore {
   }
 
   /**
-   * Claims a bucket that no worker has.
+   * Claims a shard that no worker has.
    * @param options `closes`: to count what was applied before a stop, otherwise to apply its next chunk. `refusedSince`: the
    * claim before could not be given back because the store has refused since then, and its worker hasn't died
-   * @returns undefined if the bucket has changed since it was read, or must not be claimed
+   * @returns undefined if the shard has changed since it was read, or must not be claimed
    */
   async claim(
     job: UploadJob,
-    bucket: UploadBucket,
+    shard: UploadShard,
     { closes = false, refusedSince = 0 }: { readonly closes?: boolean; readonly refusedSince?: number } = {},
-  ): Promise<UploadBucket | undefined> {
+  ): Promise<UploadShard | undefined> {
     const now = this.#clock();
     const claimedBy = randomUUID();
-    const key = bucketKey(job, bucket.number);
-    const isUnchanged = ifClaim(bucket.claim);
+    const key = shardKey(job, shard.number);
+    const isUnchanged = ifClaim(shard.claim);
     const claimed = await this.#change({
       key,
       set: {
-        number: bucket.number,
-        claim: bucket.claim + 1,
+        number: shard.number,
+        claim: shard.claim + 1,
         claimed_by: claimedBy,
-        attempts: bucket.attempts + (refusedSince > 0 ? 0 : 1),
-        refused_since: bucket.refused_since || refusedSince,
+        attempts: shard.attempts + (refusedSince > 0 ? 0 : 1),
+        refused_since: shard.refused_since || refusedSince,
         busy_until: now + CLAIM_MS,
         changed_at: now,
         resent: 0,
-        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + BUCKET_KEPT_SECONDS,
+        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + SHARD_KEPT_SECONDS,
       },
       condition: [
         isUnchanged.condition,
@@ -92,52 +92,50 @@ export class BucketStore {
         "(attribute_not_exists(#busy_until) OR #busy_until < :now)",
         `attribute_not_exists(${closes ? "#closed" : "#stop"})`,
       ].join(" AND "),
-      given: { ...isUnchanged.given, now, next: bucket.next },
+      given: { ...isUnchanged.given, now, next: shard.next },
     });
-    return claimed
-      ? bucketFrom(claimed)
-      : this.#find(job, { ...bucket, claim: bucket.claim + 1, claimed_by: claimedBy });
+    return claimed ? shardFrom(claimed) : this.#find(job, { ...shard, claim: shard.claim + 1, claimed_by: claimedBy });
   }
 
   /** Finds a claim whose write failed: if its response was lost, it was repeated, and failed because of the first. */
-  async #find(job: JobKey, { number, claim, claimed_by: claimedBy }: UploadBucket): Promise<UploadBucket | undefined> {
-    const item = await getItem(this.#dynamodb, this.#table, bucketKey(job, number));
-    const found = item && bucketFrom(item);
+  async #find(job: JobKey, { number, claim, claimed_by: claimedBy }: UploadShard): Promise<UploadShard | undefined> {
+    const item = await getItem(this.#dynamodb, this.#table, shardKey(job, number));
+    const found = item && shardFrom(item);
     return found?.claim === claim && found.claimed_by === claimedBy ? found : undefined;
   }
 
-  /** Renews a claim. @returns undefined if the claim is lost, or the bucket is to stop */
-  renew(job: JobKey, bucket: UploadBucket): Promise<UploadBucket | undefined> {
+  /** Renews a claim. @returns undefined if the claim is lost, or the shard is to stop */
+  renew(job: JobKey, shard: UploadShard): Promise<UploadShard | undefined> {
     const now = this.#clock();
     const set = { busy_until: now + CLAIM_MS, changed_at: now };
-    // A worker that closes a stopped bucket continues.
-    const condition = bucket.stop ? IS_OWN : `${IS_OWN} AND attribute_not_exists(#stop)`;
-    return this.#changeOwn(job, bucket, { set }, condition);
+    // A worker that closes a stopped shard continues.
+    const condition = shard.stop ? IS_OWN : `${IS_OWN} AND attribute_not_exists(#stop)`;
+    return this.#changeOwn(job, shard, { set }, condition);
   }
 
   /**
    * Counts rows in one write, and goes on with a new claim of the same worker.
    * @returns undefined if the claim is lost: then nothing is counted
    */
-  async saveAndGoOn(job: JobKey, bucket: UploadBucket, progress: BucketProgress): Promise<UploadBucket | undefined> {
-    const claim = bucket.claim + 1;
+  async saveAndGoOn(job: JobKey, shard: UploadShard, progress: ShardProgress): Promise<UploadShard | undefined> {
+    const claim = shard.claim + 1;
     const set = { ...progress, claim, attempts: 1, busy_until: this.#clock() + CLAIM_MS };
-    return (await this.#save(job, bucket, set)) ?? this.#find(job, { ...bucket, claim });
+    return (await this.#save(job, shard, set)) ?? this.#find(job, { ...shard, claim });
   }
 
   /** Counts rows in one write, and gives the claim back. @returns undefined if the claim is lost: then nothing is counted */
-  save(job: JobKey, bucket: UploadBucket, progress: BucketProgress): Promise<UploadBucket | undefined> {
-    return this.#save(job, bucket, { ...progress, attempts: 0, busy_until: 0 });
+  save(job: JobKey, shard: UploadShard, progress: ShardProgress): Promise<UploadShard | undefined> {
+    return this.#save(job, shard, { ...progress, attempts: 0, busy_until: 0 });
   }
 
-  /** Gives the claim of a stopped bucket back for good: all rows that were applied are counted, or can't be. */
-  async close(job: JobKey, bucket: UploadBucket, uncounted?: true): Promise<void> {
+  /** Gives the claim of a stopped shard back for good: all rows that were applied are counted, or can't be. */
+  async close(job: JobKey, shard: UploadShard, uncounted?: true): Promise<void> {
     const set = { closed: true, uncounted, attempts: 0, refused_since: 0, busy_until: 0, changed_at: this.#clock() };
-    await this.#changeOwn(job, bucket, { set });
+    await this.#changeOwn(job, shard, { set });
   }
 
-  #save(job: JobKey, bucket: UploadBucket, set: BucketProgress & Attributes): Promise<UploadBucket | undefined> {
-    return this.#changeOwn(job, bucket, { set: { ...set, refused_since: 0, changed_at: this.#clock() } });
+  #save(job: JobKey, shard: UploadShard, set: ShardProgress & Attributes): Promise<UploadShard | undefined> {
+    return this.#changeOwn(job, shard, { set: { ...set, refused_since: 0, changed_at: this.#clock() } });
   }
 
   /**
@@ -145,21 +143,21 @@ export class BucketStore {
    * @param refusedUntil until when the next worker is to wait for the store; 0 if it was not the store
    * @returns false if it is another claim's by now, which may be the caller's own: a write whose response was lost
    */
-  async release(job: JobKey, bucket: UploadBucket, refusedUntil = 0): Promise<boolean> {
+  async release(job: JobKey, shard: UploadShard, refusedUntil = 0): Promise<boolean> {
     const now = this.#clock();
-    const attempts = Math.max(0, bucket.attempts - 1);
-    const refused = { attempts, refused_since: bucket.refused_since || now };
+    const attempts = Math.max(0, shard.attempts - 1);
+    const refused = { attempts, refused_since: shard.refused_since || now };
     const set = { busy_until: refusedUntil, changed_at: now, ...(refusedUntil > 0 && refused) };
-    return (await this.#changeOwn(job, bucket, { set })) !== undefined;
+    return (await this.#changeOwn(job, shard, { set })) !== undefined;
   }
 
   /**
-   * Keeps workers from claiming a bucket, and makes the one that has it stop. If no worker has
+   * Keeps workers from claiming a shard, and makes the one that has it stop. If no worker has
    * claimed it since rows were counted, it is closed at once.
    */
-  async stop(job: JobKey, bucket: UploadBucket): Promise<void> {
-    const { number, claim, attempts, refused_since: refusedSince, stop } = bucket;
-    const key = bucketKey(job, number);
+  async stop(job: JobKey, shard: UploadShard): Promise<void> {
+    const { number, claim, attempts, refused_since: refusedSince, stop } = shard;
+    const key = shardKey(job, number);
     // A claim that counted nothing may have applied rows.
     if (attempts === 0 && refusedSince === 0) {
       if (await this.#change({ key, set: { number, stop: true, closed: true }, ...ifClaim(claim) })) return;
@@ -167,10 +165,10 @@ export class BucketStore {
     if (!stop) await this.#change({ key, set: { number, stop: true }, condition: "attribute_not_exists(#stop)" });
   }
 
-  /** Counts that the sweep has sent a message for a bucket. */
-  async countResent(job: JobKey, { number, claim, resent }: UploadBucket): Promise<void> {
+  /** Counts that the sweep has sent a message for a shard. */
+  async countResent(job: JobKey, { number, claim, resent }: UploadShard): Promise<void> {
     await this.#change({
-      key: bucketKey(job, number),
+      key: shardKey(job, number),
       set: { number, resent: resent + 1, resent_at: this.#clock() },
       ...ifClaim(claim),
     });
@@ -180,15 +178,15 @@ export class BucketStore {
     return changeRecord(this.#dynamodb, this.#table, change);
   }
 
-  /** Changes a bucket that the worker has claimed. */
+  /** Changes a shard that the worker has claimed. */
   async #changeOwn(
     job: JobKey,
-    { number, claim, claimed_by: claimedBy }: UploadBucket,
+    { number, claim, claimed_by: claimedBy }: UploadShard,
     change: Pick<ConditionalUpdate, "set">,
     condition = IS_OWN,
-  ): Promise<UploadBucket | undefined> {
+  ): Promise<UploadShard | undefined> {
     const given = { claim, claimed_by: claimedBy };
-    const changed = await this.#change({ ...change, key: bucketKey(job, number), condition, given });
-    return changed && bucketFrom(changed);
+    const changed = await this.#change({ ...change, key: shardKey(job, number), condition, given });
+    return changed && shardFrom(changed);
   }
 }

@@ -2,22 +2,22 @@ import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { claimShape } from "./claim.ts";
 
-/** The most buckets of a job: chunks of so many are applied at the same time. */
-const BUCKETS_MAX = 8;
-/** Claims of a bucket without progress after which its job fails. */
+/** The most shards of a job: chunks of so many are applied at the same time. */
+const SHARDS_MAX = 8;
+/** Claims of a shard without progress after which its job fails. */
 export const CHUNK_ATTEMPTS_MAX = 6;
 
-/** Number of buckets of a file. @param bytes its size @param bucketBytes bytes of the file for each bucket of a small file */
-export function bucketCount(bytes: number, bucketBytes: number): number {
-  return Math.min(BUCKETS_MAX, Math.ceil(bytes / bucketBytes));
+/** Number of shards of a file. @param bytes its size @param shardBytes bytes of the file for each shard of a small file */
+export function shardCount(bytes: number, shardBytes: number): number {
+  return Math.min(SHARDS_MAX, Math.ceil(bytes / shardBytes));
 }
 
-/** Bucket of an external_id. Rows with the same external_id are in the same bucket, so that they stay in order. */
-export function bucketOf(externalId: string, buckets: number): number {
-  return crc32(externalId) % buckets;
+/** Shard of an external_id. Rows with the same external_id are in the same shard, so that they stay in order. */
+export function shardOf(externalId: string, shards: number): number {
+  return crc32(externalId) % shards;
 }
 
-/** How many rows a bucket has counted, by outcome. The succeeded are the sum of all that are not failed. */
+/** How many rows a shard has counted, by outcome. The succeeded are the sum of all that are not failed. */
 const countersShape = {
   succeeded: z.int().default(0),
   failed: z.int().default(0),
@@ -32,10 +32,10 @@ const countersShape = {
 };
 
 /**
- * The record of a bucket: which rows come next, and the counters so far. It does not exist before the first claim or stop.
+ * The record of a shard: which rows come next, and the counters so far. It does not exist before the first claim or stop.
  * Every change compares `claim`, so that a worker that has lost its claim changes nothing.
  */
-export const uploadBucketRecordSchema = z.object({
+export const uploadShardRecordSchema = z.object({
   number: z.int(),
   /** Number of the next chunk to apply. */
   next: z.int().default(0),
@@ -49,9 +49,9 @@ export const uploadBucketRecordSchema = z.object({
   claimed_by: z.string().optional(),
   /** Claims since the last progress, this one included; those that the store refused don't count. */
   attempts: z.int().default(0),
-  /** Whether the job is to stop: no one may claim the bucket but to close it. */
+  /** Whether the job is to stop: no one may claim the shard but to close it. */
   stop: z.boolean().optional(),
-  /** Whether the bucket is stopped, and all rows that its workers applied are counted. */
+  /** Whether the shard is stopped, and all rows that its workers applied are counted. */
   closed: z.boolean().optional(),
   /** Whether it was closed although rows may have been applied that aren't counted: they could not be read. */
   uncounted: z.boolean().optional(),
@@ -60,10 +60,10 @@ export const uploadBucketRecordSchema = z.object({
   ...countersShape,
   ...claimShape,
 });
-/** A decoded record of a bucket. */
-export type UploadBucket = Readonly<z.output<typeof uploadBucketRecordSchema>>;
+/** A decoded record of a shard. */
+export type UploadShard = Readonly<z.output<typeof uploadShardRecordSchema>>;
 /** Numbers of rows by outcome. */
-export type Counters = Pick<UploadBucket, keyof typeof countersShape>;
+export type Counters = Pick<UploadShard, keyof typeof countersShape>;
 const counterNames = Object.keys(countersShape) as (keyof Counters)[];
 
 /** The claims in ranges such as `1-3 5`, in order. */

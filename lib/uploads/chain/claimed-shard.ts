@@ -6,9 +6,9 @@ import { readRows, type Row } from "../files/frames.ts";
 import { createReportWriter } from "../files/row-list.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
-import { sumOf, type UploadBucket, withClaim } from "../job/bucket-record.ts";
+import { sumOf, type UploadShard, withClaim } from "../job/shard-record.ts";
 import { chunkSource, mappingOf, type Undone, undoneBy, type UploadJob } from "../job/upload-record.ts";
-import { CLAIM_MARGIN_MS } from "../job/bucket-store.ts";
+import { CLAIM_MARGIN_MS } from "../job/shard-store.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import type { ApplyRows, ApplyRowsOptions } from "./apply-rows.ts";
 import type { UndoRows } from "./undo-rows.ts";
@@ -19,7 +19,7 @@ const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
 /** Share of a window's rows that one has once the store has refused, or a worker has died: a hundred rows. */
 const SMALL_SHARE = 0.1;
 
-/** Another worker has the bucket now, or it must stop. */
+/** Another worker has the shard now, or it must stop. */
 export class ClaimLostError extends Error {
   override readonly name: string = "ClaimLostError";
 }
@@ -44,8 +44,8 @@ interface Window {
   readonly isLast: boolean;
 }
 
-/** One worker's work on a bucket that it has claimed. */
-export class ChunkTurn {
+/** One worker's work on a shard that it has claimed. */
+export class ClaimedShard {
   readonly #with: ChunkDependencies;
   readonly #job: UploadJob;
   readonly #organization: Organization;
@@ -54,14 +54,14 @@ export class ChunkTurn {
   readonly #toLine: ReturnType<typeof createReportWriter>["line"];
   /** No request is tried again after this time, in milliseconds since the epoch. */
   readonly #deadline: number;
-  #bucket: UploadBucket;
+  #shard: UploadShard;
   #rowsCounted = 0;
 
   constructor(
     dependencies: ChunkDependencies,
     job: UploadJob,
     organization: Organization,
-    claimed: UploadBucket,
+    claimed: UploadShard,
     deadline: number,
   ) {
     this.#with = dependencies;
@@ -71,13 +71,13 @@ export class ChunkTurn {
     this.#format = formatOf(job.header, mapping);
     this.#undone = undoneBy(job, mapping);
     this.#toLine = createReportWriter(this.#format).line;
-    this.#bucket = claimed;
+    this.#shard = claimed;
     this.#deadline = deadline;
   }
 
-  /** The bucket as this worker saved it last. */
-  get bucket(): UploadBucket {
-    return this.#bucket;
+  /** The shard's record as this worker saved it last. */
+  get record(): UploadShard {
+    return this.#shard;
   }
 
   /** Number of rows that were counted. */
@@ -86,7 +86,7 @@ export class ChunkTurn {
   }
 
   /**
-   * Applies windows of the bucket's chunk, and counts each in one write, until the chunk ends or the time is over.
+   * Applies windows of the shard's chunk, and counts each in one write, until the chunk ends or the time is over.
    * @param until milliseconds since the epoch
    * @throws ClaimLostError, StoreBusyError, ObjectGoneError, and errors of requests
    */
@@ -96,31 +96,31 @@ export class ChunkTurn {
       const progress = await this.#write(rows, await this.#applyRows(rows, false), isLast);
       const goesOn = !isLast && clock() < until;
       const saved = goesOn
-        ? await store.buckets.saveAndGoOn(this.#job, this.#bucket, progress)
-        : await store.buckets.save(this.#job, this.#bucket, progress);
+        ? await store.shards.saveAndGoOn(this.#job, this.#shard, progress)
+        : await store.shards.save(this.#job, this.#shard, progress);
       if (saved === undefined) throw new ClaimLostError();
-      this.#bucket = saved;
+      this.#shard = saved;
       this.#rowsCounted += rows.length;
       if (!goesOn) return;
-      if (saved.stop) return store.buckets.close(this.#job, saved);
+      if (saved.stop) return store.shards.close(this.#job, saved);
     }
   }
 
-  /** Counts the rows of the bucket's chunk that workers applied before they died, without writing any, and closes the bucket. */
+  /** Counts the rows of the shard's chunk that workers applied before they died, without writing any, and closes the shard. */
   async close(): Promise<void> {
     for await (const { rows } of this.#windows()) {
       const progress = await this.#write(rows, await this.#applyRows(rows, true), false);
-      const saved = await this.#with.store.buckets.saveAndGoOn(this.#job, this.#bucket, progress);
+      const saved = await this.#with.store.shards.saveAndGoOn(this.#job, this.#shard, progress);
       if (saved === undefined) return;
-      this.#bucket = saved;
+      this.#shard = saved;
     }
-    await this.#with.store.buckets.close(this.#job, this.#bucket);
+    await this.#with.store.shards.close(this.#job, this.#shard);
   }
 
-  /** The rows of the bucket's chunk that are not counted yet. */
+  /** The rows of the shard's chunk that are not counted yet. */
   async *#windows(): AsyncGenerator<Window> {
     const { objects, limits = WINDOW_LIMITS } = this.#with;
-    const { number, next, after, attempts, refused_since: refusedSince } = this.#bucket;
+    const { number, next, after, attempts, refused_since: refusedSince } = this.#shard;
     const most = attempts > 1 || refusedSince > 0 ? Math.ceil(limits.rows * SMALL_SHARE) : limits.rows;
     const chunk = objects.read(objectKeys.chunk(chunkSource(this.#job), number, next));
     let rows: Row[] = [];
@@ -156,8 +156,8 @@ export class ChunkTurn {
       deadline: this.#deadline,
       recognizesOnly,
       guard: async (isRetry) => {
-        // Others write to the same items: one of them may have this worker's bucket.
-        if (isRetry || clock() >= this.#bucket.busy_until - CLAIM_MARGIN_MS) await this.#renew();
+        // Others write to the same items: one of them may have this worker's shard.
+        if (isRetry || clock() >= this.#shard.busy_until - CLAIM_MARGIN_MS) await this.#renew();
       },
       onDefect: (row, cause) => log.error("a row cannot be read", { job, row, ...traceOf(cause) }),
     } satisfies ApplyRowsOptions;
@@ -167,21 +167,21 @@ export class ChunkTurn {
   }
 
   async #renew(): Promise<void> {
-    const renewed = await this.#with.store.buckets.renew(this.#job, this.#bucket);
+    const renewed = await this.#with.store.shards.renew(this.#job, this.#shard);
     if (renewed === undefined) throw new ClaimLostError();
-    this.#bucket = renewed;
+    this.#shard = renewed;
   }
 
-  /** Writes the lines of rows. @returns what the bucket says once they are counted */
+  /** Writes the lines of rows. @returns what the shard says once they are counted */
   async #write(rows: readonly Row[], ofRows: readonly (RowResult | undefined)[], isLast: boolean) {
     const { objects } = this.#with;
-    const { number, claim, next, after, counted, rows_before: rowsBefore } = this.#bucket;
+    const { number, claim, next, after, counted, rows_before: rowsBefore } = this.#shard;
     const { counters, failures, results } = countRows(rows, ofRows, this.#toLine, this.#undone !== undefined);
     await Promise.all([
       results.length > 0 && objects.write(objectKeys.lines(this.#job, "results", number, claim), results),
       failures.length > 0 && objects.write(objectKeys.lines(this.#job, "failed_rows", number, claim), failures),
     ]);
-    const sum = sumOf([this.#bucket, counters]);
+    const sum = sumOf([this.#shard, counters]);
     return {
       ...sum,
       rows_before: isLast ? sum.succeeded + sum.failed : rowsBefore,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { claimsIn, withClaim } from "../../../../lib/uploads/job/bucket-record.ts";
+import { claimsIn, withClaim } from "../../../../lib/uploads/job/shard-record.ts";
 
 /** Claims in order, many of which follow each other. */
 const claims = fc
