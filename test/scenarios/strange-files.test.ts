@@ -25,7 +25,7 @@ const SEMICOLONS = "columns must be separated by commas, not semicolons";
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 const OF_2 = { plain: UNKNOWN, imported: "2 of 2" };
 const UTF_16_OF_2 = { plain: UTF_16, imported: "2 of 2" };
-const UTF_16_UNMARKED = { plain: UTF_16, imported: "looks like UTF-16, but doesn't begin with its mark" };
+const UTF_16_UNMARKED = { plain: UTF_16, imported: "looks like UTF-16, but has no byte order mark" };
 const refused = (message: string): Expected => ({ plain: message, imported: message });
 
 const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {

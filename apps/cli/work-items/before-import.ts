@@ -33,7 +33,7 @@ export function readIds(terminal: Terminal, blob: Blob, mapping: CheckedMapping)
 export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, odd, isComplete }: IdFindings): void {
   if (oddRows > 0) {
     terminal.note(
-      `${oddRows === 1 ? "1 row has an ID that differs" : `${oddRows} rows have IDs that differ`} from what is seen${odd.length < oddRows ? "; the first" : ""}:`,
+      `${oddRows === 1 ? "1 row has an ID that differs" : `${oddRows} rows have IDs that differ`} from what you see${odd.length < oddRows ? "; the first" : ""}:`,
     );
     for (const { row, externalId, oddity } of odd) terminal.note(`row ${row}: "${externalId}" has ${oddity}`);
   }

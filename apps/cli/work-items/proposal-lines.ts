@@ -38,7 +38,7 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
     );
   const quotedWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(", ");
   const { empty = [], fields = {} } = mapping;
-  const marks = Object.values(fields)
+  const emptyWords = Object.values(fields)
     .flatMap((source) => source.first_of ?? [source])
     .flatMap(({ column, values = {} }) => {
       const words = Object.keys(values).filter((word) => values[word] === "");
@@ -48,7 +48,7 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
     });
   return [
     ...zones,
-    ...marks,
+    ...emptyWords,
     ...(empty.length === 0
       ? []
       : [`assumed, please check: in every column these values are empty: ${quotedWords(empty)}`]),
@@ -65,10 +65,10 @@ export function totalsLines(totals: Proposal["totals"] = []): string[] {
 }
 
 /** Rows that are no items, and words that may be no values: a person decides. */
-function choices({ totals = [], keptMarks = [] }: Proposal): string[] {
+function choices({ totals = [], keptEmptyWords = [] }: Proposal): string[] {
   return [
     ...totalsLines(totals),
-    ...keptMarks.map(
+    ...keptEmptyWords.map(
       ({ word, columns }) =>
         `kept as it is: "${word}" in ${columns.map((column) => `"${column}"`).join(", ")}; if it means nothing, add it to "empty"`,
     ),

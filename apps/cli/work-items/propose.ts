@@ -76,12 +76,12 @@ export async function writeProposal(terminal: Terminal, file: CsvFile, path: str
   await writeFile(path, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
 }
 
-/** The place of the first column that makes the IDs of items; undefined if none does. */
+/** The index of the first column that makes the IDs of items; undefined if none does. */
 function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | undefined {
   const source = fields["external_id"] ?? {};
   const used = singlesOf({ source, path: [] }).flatMap((single) => columnsOf(single.source).map(comparable));
-  const place = numberedNames(names).findIndex((name) => used.includes(comparable(name)));
-  return place === -1 ? undefined : place;
+  const index = numberedNames(names).findIndex((name) => used.includes(comparable(name)));
+  return index === -1 ? undefined : index;
 }
 
 /** The rows of a file that look like no items by its mapping. */

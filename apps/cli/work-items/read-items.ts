@@ -25,7 +25,7 @@ function merged(first: WorkItemInput, second: WorkItemInput): WorkItemInput {
  */
 export async function readItems(source: AsyncIterable<Uint8Array>, mapping: Mapping): Promise<WorkItemInput[]> {
   const items: WorkItemInput[] = [];
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   let reader: RowReader | undefined;
   for await (const { records } of readCsv(source, { delimiter: mapping.delimiter ?? "," })) {
     for (const record of records) {
@@ -38,12 +38,12 @@ export async function readItems(source: AsyncIterable<Uint8Array>, mapping: Mapp
       const reading = reader.read(cells);
       if ("error" in reading) throw new CommandError(`row ${record.row}: ${reading.error.message}`);
       const { input } = reading;
-      const place = places.get(input.external_id);
-      const before = place === undefined ? undefined : items[place];
-      if (before !== undefined && place !== undefined && (before.events?.length ?? 0) < EVENTS_MAX) {
-        items[place] = merged(before, input);
+      const index = indexes.get(input.external_id);
+      const before = index === undefined ? undefined : items[index];
+      if (before !== undefined && index !== undefined && (before.events?.length ?? 0) < EVENTS_MAX) {
+        items[index] = merged(before, input);
       } else {
-        places.set(input.external_id, items.push(input) - 1);
+        indexes.set(input.external_id, items.push(input) - 1);
       }
     }
   }

@@ -4,43 +4,44 @@ import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { cellsInFile } from "../files/repairs.ts";
 import { observeRows } from "../files/whole-file.ts";
 
-/** So much of a report is read: some 100,000 rows. */
+/** Limit of what is read of a report: about 100,000 rows. */
 const REPORT_MAX_BYTES = 24 * 1024 * 1024;
-/** More different values are counted, but not named. */
+/** Limit of the values that are named. Rows with others are only counted. */
 const NAMED_VALUES = 1000;
-/** So many rows are kept of those whose problem is no value. */
+/** Limit of the rows that are kept one by one. */
 const KEPT_ROWS = 100;
 
 /** A row that failed. */
 export interface FailedRow {
   readonly row: number;
-  /** As they stand in the file. */
+  /** As in the file. */
   readonly cells: readonly string[];
 }
 
-/** A value that fails all rows in which it stands. */
+/** A value that fails every row that has it. */
 export interface FailedValue {
   readonly column: string;
   readonly value: string;
-  /** What the service says of it. */
+  /** The service's error for it. */
   readonly message: string;
   /** Number of its rows, and the first of them. */
   readonly rows: number;
   readonly first: FailedRow;
 }
 
-/** The failed rows of a job, by what is wrong. */
+/** The failed rows of a job, grouped by value. */
 export interface FailedValues {
-  /** Those that fail the most rows first. */
+  /** Sorted by number of rows, most first. */
   readonly values: readonly FailedValue[];
-  /** The first rows, with what is wrong with each. */
+  /** The first rows, each with its problem. */
   readonly rows: readonly (FailedRow & Pick<FailedValue, "column" | "value" | "message">)[];
-  /** Number of rows that were read, of which those with too many different values aren't in a group. */
+  /** Number of rows that were read. `values` has only the first thousand values, so its sum can be smaller. */
   readonly count: number;
+  /** Whether the report was read to its end. */
   readonly isWhole: boolean;
 }
 
-/** Reads the report of a job's failed rows. @param names the header of its file, where that is known */
+/** Reads the report of a job's failed rows. @param names the header of the file, if known */
 export async function readFailedValues(
   report: ReadableStream<Uint8Array>,
   { delimiter = COMMA, header_row: headerRow = 1 }: Pick<Mapping, "delimiter" | "header_row">,
@@ -51,14 +52,17 @@ export async function readFailedValues(
   let count = 0;
   const isWhole = await observeRows(report, { delimiter, headerRow, bytesMax: REPORT_MAX_BYTES }, (header) => {
     // The file may have columns of an earlier report, which come first.
-    const place = (name: string): number => header.lastIndexOf(name);
-    const [rowAt, errorAt] = [place("_row"), place("_error")];
-    const [columnAt, valueAt] = [place("_error_column"), place("_error_value")];
+    const rowIndex = header.lastIndexOf("_row");
+    const errorIndex = header.lastIndexOf("_error");
+    const columnIndex = header.lastIndexOf("_error_column");
+    const valueIndex = header.lastIndexOf("_error_value");
     const observe = ({ cells }: { readonly cells: readonly string[] }): void => {
       count += 1;
-      const [message = "", column = "", value = ""] = [cells[errorAt], cells[columnAt], cells[valueAt]];
-      const row = Number(cells[rowAt]);
-      const own = (): FailedRow => ({ row, cells: cellsInFile(names ?? header.slice(0, rowAt), cells) });
+      const message = cells[errorIndex] ?? "";
+      const column = cells[columnIndex] ?? "";
+      const value = cells[valueIndex] ?? "";
+      const row = Number(cells[rowIndex]);
+      const own = (): FailedRow => ({ row, cells: cellsInFile(names ?? header.slice(0, rowIndex), cells) });
       if (rows.length < KEPT_ROWS) rows.push({ ...own(), column, value, message });
       if (value === "" || column === "") return;
       const key = `${column}\n${comparable(value)}`;
@@ -71,7 +75,7 @@ export async function readFailedValues(
   return { values: [...values.values()].toSorted((a, b) => b.rows - a.rows), rows, count, isWhole };
 }
 
-/** The mapping in which a text of a column becomes another one; undefined if no source is made of that column alone. */
+/** The mapping with another value for a text of a column; undefined if no source uses that column alone. */
 export function withValue(mapping: Mapping, column: string, text: string, instead: string): Mapping | undefined {
   let isFound = false;
   const changed = (source: NonNullable<Mapping["fields"]>[string]): typeof source => {
@@ -83,6 +87,7 @@ export function withValue(mapping: Mapping, column: string, text: string, instea
   };
   const changedIn = (sources: Mapping["fields"]) =>
     sources && Object.fromEntries(Object.entries(sources).map(([target, source]) => [target, changed(source)]));
-  const [fields, event] = [changedIn(mapping.fields), changedIn(mapping.event)];
+  const fields = changedIn(mapping.fields);
+  const event = changedIn(mapping.event);
   return isFound ? { ...mapping, ...(fields && { fields }), ...(event && { event }) } : undefined;
 }

@@ -1,8 +1,8 @@
-/** So many different IDs are remembered: some 190 MB. */
+/** Limit of the different IDs that are remembered: about 190 MB. */
 export const IDS_MAX = 10_000_000;
 
 const SLOTS_MIN = 1024;
-/** IDs to a slot. Beyond that, searches take long. */
+/** IDs per slot. Searches are slow beyond that. */
 const LOAD_MAX = 0.6;
 
 function mixed(hash: number, other: number): number {
@@ -10,9 +10,8 @@ function mixed(hash: number, other: number): number {
 }
 
 /**
- * The first row of each ID, of a file of any size: 12 bytes an ID and 4 a slot, whatever the IDs are. It knows IDs by 64
- * bits of a hash (cyrb53 without its cut): among ten million different ones, two are taken for the same once in 400,000
- * files.
+ * The first row of each ID in a file of any size. Takes 12 bytes for an ID and 4 for a slot. Compares IDs by a hash of
+ * 64 bits (cyrb53, not cut to 53): of 400,000 files with ten million different IDs, one has two with the same hash.
  */
 export class IdTable {
   #slots = new Uint32Array(SLOTS_MIN);
@@ -32,7 +31,7 @@ export class IdTable {
     return this.#isComplete;
   }
 
-  /** Remembers the row of an ID, if it is the first. @returns the first row; undefined if there was none before */
+  /** Remembers the row of an ID, if it is the first. @returns the first row; undefined if this is it */
   firstRow(id: string, row: number): number | undefined {
     let low = 0xdeadbeef;
     let high = 0x41c6ce57;
@@ -41,7 +40,8 @@ export class IdTable {
       low = Math.imul(low ^ code, 0x9e3779b1);
       high = Math.imul(high ^ code, 0x5f356495);
     }
-    const [first, second] = [mixed(low, high) >>> 0, mixed(high, low) >>> 0];
+    const first = mixed(low, high) >>> 0;
+    const second = mixed(high, low) >>> 0;
     const mask = this.#slots.length - 1;
     let slot = first & mask;
     for (let entry = this.#slots[slot]!; entry !== 0; entry = this.#slots[slot]!) {

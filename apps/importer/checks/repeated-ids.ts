@@ -7,7 +7,7 @@ import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts
 import { IDS_MAX, IdTable } from "./id-table.ts";
 import type { FileRow, RowObserver } from "../files/whole-file.ts";
 
-/** More IDs are counted, but not named. */
+/** Limit of the IDs that are named. Others are only counted. */
 const NAMED_IDS = 10;
 
 /** An ID that more than one row has. */
@@ -18,7 +18,7 @@ export interface RepeatedId {
   readonly row: number;
 }
 
-/** An ID that looks like another one, which is an item of its own. */
+/** An ID that looks like another one but is a different item. */
 export interface OddId {
   readonly row: number;
   readonly externalId: string;
@@ -26,37 +26,36 @@ export interface OddId {
   readonly oddity: string;
 }
 
-/** What is known of the IDs of a file. */
+/** What is known about the IDs of a file. */
 export interface IdFindings {
   /** Number of rows whose ID is also in an earlier row. */
   readonly repeatedRows: number;
-  /** The first IDs that repeat. */
+  /** The first repeated IDs. */
   readonly repeated: readonly RepeatedId[];
-  /** Number of rows whose ID has outer spaces or characters that can't be seen. */
+  /** Number of rows whose ID has outer spaces or invisible characters. */
   readonly oddRows: number;
   /** The first such IDs. */
   readonly odd: readonly OddId[];
-  /** Whether every row was compared with all before it. */
+  /** Whether every row was compared with all earlier ones. */
   readonly isComplete: boolean;
 }
 
-/** What is known of IDs that weren't compared. */
+/** The findings before any ID was compared. */
 export const NOT_COMPARED: IdFindings = { repeatedRows: 0, repeated: [], oddRows: 0, odd: [], isComplete: false };
 
-/** Characters without a picture of their own, and spaces that aren't one: soft hyphens, zero-width spaces, marks of direction. */
-const UNSEEN = /\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}|[^\S ]/u;
+/** Invisible characters (soft hyphens, zero-width spaces, direction marks) and white space other than a space. */
+const INVISIBLE = /\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}|[^\S ]/u;
 
 /** What makes an ID look like another one; undefined if nothing does. */
 function oddityOf(id: string): string | undefined {
-  const inner = id.trim();
-  if (inner !== id) return "spaces around it";
-  const [unseen] = UNSEEN.exec(id) ?? [];
-  if (unseen === undefined) return undefined;
-  const code = unseen.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  if (id.trim() !== id) return "spaces around it";
+  const [invisible] = INVISIBLE.exec(id) ?? [];
+  if (invisible === undefined) return undefined;
+  const code = invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
   return `a character that can't be seen (U+${code})`;
 }
 
-/** Finds the IDs that more than one row has, and those that look like another one. */
+/** Finds repeated IDs, and IDs that look like another one. */
 export class RepeatedIds implements RowObserver {
   readonly #idOf: (cells: readonly string[]) => string;
   readonly #table: IdTable;
@@ -65,7 +64,7 @@ export class RepeatedIds implements RowObserver {
   #repeatedRows = 0;
   #oddRows = 0;
 
-  /** @param idOf the ID of a row; empty if it has none @param idsMax so many different IDs are compared */
+  /** @param idOf the ID of a row; empty if it has none @param idsMax limit of the different IDs that are compared */
   constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX) {
     this.#idOf = idOf;
     this.#table = new IdTable(idsMax);
@@ -101,10 +100,9 @@ export class RepeatedIds implements RowObserver {
 }
 
 /**
- * The observer of the IDs that a mapping makes, whatever it makes of other columns. Rows that are events of their items
- * are meant to repeat IDs.
+ * Makes the observer of the IDs that a mapping makes.
  * @param names cells of the header
- * @returns undefined if the mapping makes no IDs, or none that may not repeat
+ * @returns undefined if the mapping makes no IDs, if it doesn't fit the header, or if rows are events, which repeat IDs
  */
 export function idsOf(mapping: Mapping, names: readonly string[]): RepeatedIds | undefined {
   const { external_id: source } = mapping.fields ?? {};
@@ -116,32 +114,35 @@ export function idsOf(mapping: Mapping, names: readonly string[]): RepeatedIds |
     const reader = mappedReader(own, names);
     return new RepeatedIds((cells) => (reader.isEmpty(cells) ? "" : reader.externalIdOf(cells)));
   } catch (error) {
-    // The service says what is wrong.
+    // The service reports what is wrong.
     if (error instanceof InvalidFileError) return undefined;
     throw error;
   }
 }
 
 /**
- * Reads a file to its end and finds the IDs that repeat by a mapping.
+ * Reads a file to its end and finds repeated IDs.
  * @param read shows all rows to observers, as `observeRows` does
- * @returns undefined if that can't be said: each row is an event of its item, or the mapping doesn't fit the file
+ * @returns undefined where `idsOf` is undefined
  */
 export async function readRepeatedIds(
   read: (begin: (names: readonly string[]) => readonly RowObserver[]) => Promise<boolean>,
   mapping: Mapping,
 ): Promise<IdFindings | undefined> {
   let ids: RepeatedIds | undefined;
-  const isWhole = await read((names) => [(ids = idsOf(mapping, names))].filter((each) => each !== undefined));
+  const isWhole = await read((names) => {
+    ids = idsOf(mapping, names);
+    return ids ? [ids] : [];
+  });
   return ids && { ...ids.findings, isComplete: ids.findings.isComplete && isWhole };
 }
 
-/** What is said of a column that looks like one of IDs in the first rows, while the others are read. */
+/** The doubt about a column of IDs until all rows have been read. */
 export const BEING_COMPARED = "all rows are being compared";
 
 /**
- * The columns of a proposal after the whole file was read: that of the IDs is certain only if they don't repeat.
- * @param ids what was found of the IDs that the proposal makes; undefined until the file was read
+ * The columns of a proposal, checked against the whole file: the column of IDs is certain only if none repeats.
+ * @param ids the findings about these IDs; undefined until the file has been read
  */
 export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindings | undefined): ProposedColumn[] {
   const likely = (column: ProposedColumn, reason: string): ProposedColumn => ({
@@ -152,7 +153,7 @@ export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindin
   return columns.map((column) => {
     if (column.target !== "external_id") return column;
     if (ids === undefined) return column.certainty === "certain" ? likely(column, BEING_COMPARED) : column;
-    // What repeats doesn't number the rows.
+    // IDs that repeat don't number the rows.
     const reason = ids.repeatedRows === 0 ? column.reason : column.reason.replace(`, but ${ONLY_NUMBERED}`, "");
     const doubts = doubtsOf(ids, column.certainty === "certain" || reason !== column.reason);
     const but = reason.includes(", but ") ? ";" : ", but";
@@ -160,19 +161,18 @@ export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindin
   });
 }
 
-/** What speaks against the IDs of a column. @param isCertain whether nothing else does: what repeats may be known already */
+/** Reasons to doubt the IDs of a column. @param isCertain whether there are no others, such as that IDs repeat */
 function doubtsOf({ repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings, isCertain: boolean): string[] {
   const counted = (rows: number, one: string, many: string): string =>
     rows === 1 ? `1 row ${one}` : `${rows.toLocaleString("en-US")} rows ${many}`;
-  const repeats = repeatedRows === 0 ? [] : [`${counted(repeatedRows, "repeats", "repeat")} an ID`];
-  return [
-    ...(isCertain ? repeats : []),
-    ...(odd === undefined
-      ? []
-      : [
-          `${counted(oddRows, "has", "have")} an ID that differs from what is seen: ` +
-            `"${odd.externalId}" in row ${odd.row} has ${odd.oddity}, which is part of the ID`,
-        ]),
-    ...(isCertain && repeatedRows === 0 && !isComplete ? ["not all rows could be compared"] : []),
-  ];
+  const doubts: string[] = [];
+  if (isCertain && repeatedRows > 0) doubts.push(`${counted(repeatedRows, "repeats", "repeat")} an ID`);
+  if (odd !== undefined) {
+    doubts.push(
+      `${counted(oddRows, "has", "have")} an ID that differs from what you see: ` +
+        `"${odd.externalId}" in row ${odd.row} has ${odd.oddity}, which is part of the ID`,
+    );
+  }
+  if (isCertain && repeatedRows === 0 && !isComplete) doubts.push("not all rows could be compared");
+  return doubts;
 }

@@ -2,20 +2,20 @@ import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type IdFindings, RepeatedIds } from "./repeated-ids.ts";
 import { type FileRow, observeRows, type RowObserver } from "../files/whole-file.ts";
 
-/** So much of a list of results is read: some 300,000 rows. */
+/** Limit of what is read of a list of results: about 300,000 rows. */
 const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
-/** More items are counted, but not named. */
+/** Limit of the items that are named. Others are only counted. */
 const NAMED_ITEMS = 10;
 
-/** An item that exists and that a row would change. */
+/** An existing item that a row would change. */
 interface ChangedItem {
   readonly row: number;
   readonly externalId: string;
 }
 
-/** What a trial run of a file says beyond its counters. */
+/** What the results of a trial run show beyond its counters. */
 export interface TrialFindings {
-  /** Number of items that exist and would change. */
+  /** Number of existing items that would change. */
   readonly changedItems: number;
   /** The first of them. */
   readonly changed: readonly ChangedItem[];
@@ -24,7 +24,7 @@ export interface TrialFindings {
   readonly isWhole: boolean;
 }
 
-/** Finds the items that existed before the file and that its rows would change. Results are row, external_id, id, outcome. */
+/** Finds the items that existed before the file and would change. Results are row, external_id, id, outcome. */
 class ChangedItems implements RowObserver {
   readonly #created = new Set<string>();
   readonly #changed = new Map<string, ChangedItem>();
@@ -41,11 +41,11 @@ class ChangedItems implements RowObserver {
   }
 }
 
-/** Reads the results of a trial run. Rows that failed change nothing and are left out. */
+/** Reads the results of a trial run, which leave out failed rows. */
 export async function readTrialFindings(results: ReadableStream<Uint8Array>): Promise<TrialFindings> {
   const changes = new ChangedItems();
   const ids = new RepeatedIds(([, externalId = "", id]) => (id === "" ? "" : externalId));
-  // A result is of the row that it names, not of the one in which it stands.
+  // The first cell is the number of the row in the imported file.
   const ofRow: RowObserver = { observe: ({ cells }) => ids.observe({ row: Number(cells[0]), cells }) };
   const isWhole = await observeRows(results, { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES }, () => [
     changes,

@@ -3,64 +3,61 @@ import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportColumn } from "../../../lib/uploads/csv/header-names.ts";
 import { mapRecords } from "./records.ts";
 
-/** Spaces beside the equals sign of a formula are few. */
+/** Limit of the spaces around the equals sign of a formula. */
 const SIGN_MAX_CHARACTERS = 16;
-/** Stands before a cell that a spreadsheet would otherwise run as a formula. */
+/** Put before a cell that a spreadsheet would otherwise run as a formula. */
 const PREFIX = "'";
 
-/**
- * What spreadsheets take for the start of a formula, full-width characters, tab and line ends included
- * (https://owasp.org/www-community/attacks/CSV_Injection).
- */
+/** Characters that can start a formula (https://owasp.org/www-community/attacks/CSV_Injection). */
 const FORMULA_START = /^[=@＝＠＋－\t\r\n+-]/;
-/** Numbers, telephone numbers and a lone sign: without letters nothing can be called or referred to. */
+/** Numbers, telephone numbers and a lone sign: without letters, a formula can't call or refer to anything. */
 const NUMBER = /^[+-][\d .,()/-]*(?:e[+-]?\d+)?%?$/i;
 
 function isFormula(value: string): boolean {
   return FORMULA_START.test(value) && !NUMBER.test(value);
 }
 
-/** Whether a value is a formula behind any number of prefixes, as an export can be exported again. */
+/** Whether a value is a formula after any number of prefixes: an export can be exported again. */
 function isFormulaWithin(value: string): boolean {
   return isFormula(value.replace(/^'+/, ""));
 }
 
 /**
- * A value that a spreadsheet shows as text: `=1+1` becomes `'=1+1`. A value that looks as if it had got a prefix gets
- * another, so that `withoutPrefix` is its exact inverse.
+ * A value that a spreadsheet shows as text: `=1+1` becomes `'=1+1`. A value that looks prefixed gets another prefix, so
+ * that `withoutPrefix` is the exact inverse.
  */
 export function withPrefix(value: string): string {
   return isFormulaWithin(value) ? PREFIX + value : value;
 }
 
-/** The value that `withPrefix` was given. Other values that begin with an apostrophe stay as they are. */
+/** Inverse of `withPrefix`. Keeps the apostrophe of any other value. */
 export function withoutPrefix(value: string): string {
   return value.startsWith(PREFIX) && isFormulaWithin(value) ? value.slice(PREFIX.length) : value;
 }
 
-/** A text that its program wrote as a formula, so that a spreadsheet keeps its zeros: `="00123"`. */
+/** A text written as a formula, so that a spreadsheet keeps its zeros: `="00123"`. */
 const TEXT_FORMULA = /^= ?"((?:[^"]|"")*)"\s*$/;
 
-/** What a spreadsheet shows for the value of a cell: the text of a formula that is one, a value without its prefix. */
+/** What a spreadsheet shows for the value of a cell: `00123` for `="00123"`, other values without their prefix. */
 function shownValue(value: string): string {
   const [, text] = TEXT_FORMULA.exec(value) ?? [];
   return text === undefined ? withoutPrefix(value) : text.replaceAll('""', '"');
 }
 
-/** Whether a text may hold a cell with a prefix, or a text as a formula. */
+/** Whether a text may contain a cell with a prefix, or a text written as a formula. */
 export function mayNeedRepair(text: string): boolean {
   return /'[=@＝＠＋－\t\r\n+-]|= ?"/.test(text);
 }
 
 /**
- * Whether the cells are the header of a list that the service writes, of results or failed rows. Its cells have no
+ * Whether the cells are the header of a list that the service writes (results or failed rows). Such a list has no
  * prefixes: an apostrophe is part of the value.
  */
 export function isReportHeader(cells: readonly string[]): boolean {
   return cells.some(isReportColumn);
 }
 
-/** A cell as it is in the file, with the value that a spreadsheet shows. */
+/** The raw cell with the value that a spreadsheet shows. */
 function repairedCell(raw: string, delimiter: Delimiter): string {
   const value = cellValue(raw);
   const shown = shownValue(value);
@@ -69,12 +66,12 @@ function repairedCell(raw: string, delimiter: Delimiter): string {
   return value.startsWith(PREFIX) ? open + raw.slice(open.length + PREFIX.length) : toCell(shown, delimiter);
 }
 
-/** The cells of a record with their quotes. Those of `="00123"`, which has quotes and doesn't begin with one, are `"00123"`. */
+/** The raw cells of a record, in which `="00123"` is `"00123"`. @throws QuoteError */
 function cellsIn(record: string, delimiter: Delimiter): string[] {
   return rawCells(withQuotedFormulas(record, delimiter), delimiter);
 }
 
-/** A record in which texts as formulas without quotes around them are quoted cells. @throws QuoteError */
+/** A record in which unquoted texts written as formulas are quoted cells. @throws QuoteError */
 function withQuotedFormulas(record: string, delimiter: Delimiter): string {
   if (!/= ?"/.test(record)) return record;
   const text = record.slice(0, record.length - lineEndOf(record).length);
@@ -86,7 +83,7 @@ function withQuotedFormulas(record: string, delimiter: Delimiter): string {
     const from = isQuoted ? endOfQuoted(text, start + sign.length) : start;
     const next = text.indexOf(delimiter, from);
     const end = next === -1 ? text.length : next;
-    // What follows the quotes isn't part of a text.
+    // With anything else after the quotes, it is another formula.
     const isText = sign !== "" && text.slice(from, end).trim() === "";
     repaired += (isText ? text.slice(start + sign.length, from) : text.slice(start, end)) + text.slice(end, end + 1);
     start = end + 1;
@@ -94,7 +91,7 @@ function withQuotedFormulas(record: string, delimiter: Delimiter): string {
   return repaired + lineEndOf(record);
 }
 
-/** A record with the values that a spreadsheet shows. One with wrong quotes stays as it is: the service says what is wrong. */
+/** A record with the values that a spreadsheet shows. Wrong quotes stay: the service reports them. */
 function repairedRecord(record: string, delimiter: Delimiter): string {
   if (!mayNeedRepair(record)) return record;
   try {
@@ -109,11 +106,11 @@ function repairedRecord(record: string, delimiter: Delimiter): string {
   }
 }
 
-/** Gives the cells of a CSV text the values that a spreadsheet shows, unless it is a report, and changes nothing else of it. */
+/** Gives the cells of a CSV text the values that a spreadsheet shows, unless it is a report. Changes nothing else. */
 export function createCellRepair(delimiter: Delimiter): TransformStream<string, string> {
   let isReport: boolean | undefined;
   return mapRecords((record) => {
-    // Blank lines stand in place of those above the header of the file that a report is about.
+    // A report begins with a blank line for each line above its file's header.
     if (isReport === undefined && record.trim() !== "") isReport = isReportHeader(record.split(delimiter));
     return isReport ? record : repairedRecord(record, delimiter);
   });

@@ -1,7 +1,7 @@
-/** What is sent. */
+/** The encoding in which files are sent. */
 export const UTF_8 = "utf-8";
 
-/** Encodings of text files by their names in the Encoding Standard, and how people call them; the commonest first. */
+/** What people call the encodings of text files, by their names in the Encoding Standard; the most common first. */
 export const ENCODINGS: Readonly<Record<string, string>> = {
   [UTF_8]: "UTF-8",
   "utf-16le": "UTF-16 (little-endian)",
@@ -30,15 +30,15 @@ export const ENCODINGS: Readonly<Record<string, string>> = {
   macintosh: "Mac OS Roman",
 };
 
-/** How people call an encoding. */
+/** What people call an encoding. */
 export function encodingName(encoding: string): string {
   return ENCODINGS[encoding]?.replace(/ \(.*/, "") ?? encoding;
 }
 
-/** Of the control characters U+0080 to U+009F no table has any: decoders give them for bytes that aren't defined. */
+/** Tables don't contain the control characters U+0080 to U+009F: decoders return them for undefined bytes. */
 const UNDEFINED_BYTES = /[\u0080-\u009F]/;
 
-/** Decodes text that comes in pieces, and replaces nothing in it. */
+/** Decodes text in pieces, without replacing anything in it. */
 export class StrictDecoder {
   readonly #decoder;
 
@@ -48,7 +48,7 @@ export class StrictDecoder {
   }
 
   /**
-   * The text of the next bytes; without any, the end.
+   * The text of the next bytes; without bytes, the end of the text.
    * @throws TypeError if they aren't text in this encoding
    */
   decode(bytes?: Uint8Array): string {

@@ -5,13 +5,10 @@ import { BYTE_ORDER_MARK } from "../../../lib/uploads/csv/header-names.ts";
 import { ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
 import { withPrefix } from "./cell-values.ts";
 
-/**
- * The header of items as CSV, with the mark by which spreadsheets know UTF-8. The command and the page import such a file,
- * so that it can be changed and imported again.
- */
+/** The header of items as CSV. Its byte order mark shows spreadsheets that it is UTF-8. */
 export const ITEM_CSV_HEADER = BYTE_ORDER_MARK + ITEM_FIELD_NAMES.join(COMMA);
 
-/** The line of an item, without its line end. Cells that a spreadsheet would run as formulas have a prefix. */
+/** An item as a line without its end. Cells that a spreadsheet would run as formulas have a prefix. */
 export function itemCsvLine(item: WorkItem): string {
   const input = inputOf(item);
   const cells = ITEM_FIELD_NAMES.map((name) => input[name] ?? "");

@@ -1,26 +1,26 @@
 import { ENCODINGS, StrictDecoder } from "./encodings.ts";
 
-/** How values of a file would read in an encoding. */
+/** How values of a file read in an encoding. */
 export interface LikelyEncoding {
   readonly encoding: string;
   readonly values: readonly string[];
 }
 
-/** UTF-16 and ISO-2022-JP are known by other signs than what their text would be. */
+/** Other evidence shows UTF-16 and ISO-2022-JP. */
 const GUESSED = Object.keys(ENCODINGS).filter((each) => !/^(?:utf|iso-2022)-/.test(each));
-/** More aren't shown. */
+/** Limit of the encodings that are shown. */
 const LIKELY_MAX = 4;
 const VALUES_MAX = 3;
-/** An encoding whose text makes so much less sense than the best one's isn't likely. */
+/** An encoding is likely if its score is at most this far below the best one. */
 const SCORE_BELOW_BEST = 0.25;
 const SHOWN_CHARACTERS = 40;
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const FOREIGN = /[^\0-\u007F]/gu;
 const LATIN = /\p{Script=Latin}/u;
-/** No text has their letters and Latin ones in one word, unless its alphabet is wrong: "Chloй". */
+/** A word with their letters and Latin ones shows a wrong alphabet: "Chloй". */
 const OTHER_ALPHABETS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}]/u;
-/** So many letters that make sense are needed beside one in such a word. */
+/** A letter in such a word counts against this many that make sense. */
 const MIXED_WEIGHT = 3;
 const SCRIPTS = [
   LATIN,
@@ -32,21 +32,21 @@ const SCRIPTS = [
   /\p{Script=Hangul}/u,
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
 ];
-/** Kana of half the width are what a decoder of Shift JIS makes of the letters of other alphabets. */
+/** Among them half-width kana, which a Shift JIS decoder makes of the letters of other alphabets. */
 const UNUSUAL = /[\uFF61-\uFF9F\p{Co}\p{Cn}]/u;
 
 function countForeign(text: string): number {
   return text.match(FOREIGN)?.length ?? 0;
 }
 
-/** Whether a word is one that people write: of one script, without capitals inside, and in Latin not of accents alone. */
+/** Whether people write such words: in one script, without capitals inside, and in Latin not with accents only. */
 function isWord(word: string): boolean {
   if (UNUSUAL.test(word) || /\p{Ll}\p{Lu}/u.test(word)) return false;
   if (SCRIPTS.filter((script) => script.test(word)).length !== 1) return false;
   return !LATIN.test(word) || word.length < 3 || countForeign(word) <= word.length / 2;
 }
 
-/** How much of the text that isn't ASCII makes sense, up to 1: it is in words, not in signs or in words of two alphabets. */
+/** How much of the text outside ASCII makes sense, at most 1: letters in words of one alphabet. */
 function senseOf(text: string): number {
   const words = text.match(WORD) ?? [];
   const mixed = words.filter((word) => LATIN.test(word) && OTHER_ALPHABETS.test(word));
@@ -65,7 +65,7 @@ function decodeAll(lines: readonly Uint8Array[], encoding: string): readonly str
   }
 }
 
-/** A value as it is shown: in one line, from a little before its first letter that isn't ASCII. */
+/** A value as it is shown: one line, from a little before its first letter outside ASCII. */
 function shown(value: string): string {
   const text = value.replaceAll(/[\p{Cc}\p{Cf}"]+/gu, " ").trim();
   const start = Math.max(0, text.search(FOREIGN) - SHOWN_CHARACTERS / 2);
@@ -74,8 +74,8 @@ function shown(value: string): string {
 }
 
 /**
- * Values of a file, of which the same lines were read in several ways, as they are in each: first those that differ most,
- * and those that aren't ASCII.
+ * A few values from lines that were read in several ways, for each reading: those that differ most, from those outside
+ * ASCII if there are any.
  */
 export function valuesIn(readings: readonly (readonly string[])[], delimiter: string): string[][] {
   const found = new Map<string, readonly string[]>();
@@ -92,10 +92,10 @@ export function valuesIn(readings: readonly (readonly string[])[], delimiter: st
   const chosen = (foreign.length > 0 ? foreign : all)
     .toSorted((a, b) => differences(b) - differences(a))
     .slice(0, VALUES_MAX);
-  return readings.map((_, at) => chosen.map((values) => values[at]!));
+  return readings.map((_, index) => chosen.map((values) => values[index]!));
 }
 
-/** How values in lines of a file read in each of some encodings. */
+/** How values in lines of a file read in each of the encodings that can decode them. */
 export function readingsOf(
   lines: readonly Uint8Array[],
   encodings: readonly string[],
@@ -112,18 +112,22 @@ export function readingsOf(
   return decoded.map(({ encoding }, index) => ({ encoding, values: values[index]! }));
 }
 
-/** The encodings that make most sense of lines which aren't UTF-8, the likeliest first, and how values read in them. */
+/** The encodings that fit lines that aren't UTF-8, the likeliest first, and how values read in them. */
 export function findLikelyEncodings(lines: readonly Uint8Array[], delimiter: string): LikelyEncoding[] {
-  const seen = new Set<string>();
-  const tried = GUESSED.flatMap((encoding) => {
+  const texts = new Set<string>();
+  const tried: { readonly encoding: string; readonly sense: number }[] = [];
+  for (const encoding of GUESSED) {
     const text = decodeAll(lines, encoding)?.join("\n");
     // Several encodings have the same letters.
-    if (text === undefined || seen.has(text)) return [];
-    seen.add(text);
-    return [{ encoding, sense: senseOf(text) }];
-  }).toSorted((a, b) => b.sense - a.sense);
-  const best = tried[0]?.sense ?? 0;
-  const likely = tried.filter(({ sense }) => sense >= best - SCORE_BELOW_BEST).slice(0, LIKELY_MAX);
+    if (text === undefined || texts.has(text)) continue;
+    texts.add(text);
+    tried.push({ encoding, sense: senseOf(text) });
+  }
+  const best = Math.max(...tried.map(({ sense }) => sense));
+  const likely = tried
+    .filter(({ sense }) => sense >= best - SCORE_BELOW_BEST)
+    .toSorted((a, b) => b.sense - a.sense)
+    .slice(0, LIKELY_MAX);
   return readingsOf(
     lines,
     likely.map(({ encoding }) => encoding),

@@ -5,7 +5,7 @@ export class RecordCut {
   readonly #ends = new RecordEnds();
   #rest = "";
 
-  /** Whether what follows the last complete record is longer than a row may be. */
+  /** Whether the incomplete record is longer than a row may be. */
   get isTooLong(): boolean {
     return this.#rest.length > ROW_MAX_CHARACTERS;
   }
@@ -22,7 +22,7 @@ export class RecordCut {
     return records;
   }
 
-  /** Takes what follows the last complete record: at the end of the text, a record without line end. */
+  /** Takes the incomplete record: at the end of the text, a record without line end. */
   take(): string {
     const rest = this.#rest;
     this.#rest = "";
@@ -36,7 +36,7 @@ export function mapRecords(change: (record: string) => string): TransformStream<
   return new TransformStream({
     transform: (piece, controller) => {
       const done = cut.next(piece).map(change).join("");
-      // No row may be so long, and the service says which one is.
+      // The service reports a row that is too long.
       controller.enqueue(cut.isTooLong ? done + cut.take() : done);
     },
     flush: (controller) => {

@@ -3,16 +3,16 @@ import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportColumn, REPORT_COLUMNS } from "../../../lib/uploads/csv/header-names.ts";
 import { mapRecords } from "./records.ts";
 
-/** The corrected cells of a row, by their columns' places in the file. */
+/** The corrected cells of a row, by the indexes of their columns in the file. */
 export type RowRepairs = ReadonlyMap<number, string>;
 
 /** A row that is left out: it becomes a blank line, so that all other rows keep their numbers. */
 export const LEFT_OUT: RowRepairs = new Map();
 
-/** Corrected rows, by their numbers in the file. Numbers are those of a spreadsheet: blank lines count. */
+/** Corrected rows, by their numbers as in a spreadsheet: blank lines count. */
 export type Repairs = ReadonlyMap<number, RowRepairs>;
 
-/** Corrections as a text that is the same for the same corrections in the same order. */
+/** Corrections as a text, to compare them. */
 export function textOfRepairs(repairs: Repairs): string {
   return JSON.stringify([...repairs].map(([row, cells]) => [row, ...cells]));
 }
@@ -32,7 +32,7 @@ export function withRepair(
   return rows;
 }
 
-/** Cells with their corrections. A correction may stand where the row has no cell. */
+/** Cells with their corrections, which may be beyond the end of the row. */
 export function repairedCells(cells: readonly string[], repairs: RowRepairs | undefined): string[] {
   if (repairs === undefined) return [...cells];
   const width = Math.max(cells.length, ...[...repairs.keys()].map((column) => column + 1));
@@ -40,14 +40,14 @@ export function repairedCells(cells: readonly string[], repairs: RowRepairs | un
 }
 
 /**
- * The cells of a row of a report as they stand in the file. A report holds the file's columns without those of an
- * earlier report, then its own, then the cells that the row has beyond the header.
+ * The cells of a row of a report as in the file. A report has the file's columns without those of an earlier report,
+ * then its own columns, then the cells of the row beyond the header.
  * @param names the header of the file
  */
 export function cellsInFile(names: readonly string[], reported: readonly string[]): string[] {
   const kept = [...names.keys()].filter((index) => !isReportColumn(names[index]!));
   const cells = Array.from(names, () => "");
-  for (const [place, index] of kept.entries()) cells[index] = reported[place] ?? "";
+  for (const [position, index] of kept.entries()) cells[index] = reported[position] ?? "";
   return [...cells, ...reported.slice(kept.length + REPORT_COLUMNS.length)];
 }
 

@@ -1,9 +1,9 @@
 import { ROW_MAX_CHARACTERS } from "../../../lib/uploads/csv/csv-text.ts";
 import { StrictDecoder } from "./encodings.ts";
 
-/** A sign that ASCII stands for other letters, as in encodings for mail. */
+/** A sign that ASCII characters encode other letters, as in encodings for email. */
 export interface SevenBitSign {
-  /** How people call the encoding. */
+  /** What people call the encoding. */
   readonly name: string;
   /** The encoding, if there is a decoder for it. */
   readonly encoding?: string;
@@ -18,7 +18,7 @@ const SIGNS = [
   { name: "HZ", pattern: /~\{(?:[!-}][!-~])+~\}/ },
 ];
 
-/** Whether characters are Base64 of letters that aren't ASCII, without a bit too many. */
+/** Whether Base64 holds letters outside ASCII, without spare bits. */
 function isUtf7(base64: string): boolean {
   try {
     const bytes = atob(base64);
@@ -34,12 +34,12 @@ function isUtf7(base64: string): boolean {
 /** Looks for such signs in ASCII text that comes in pieces. */
 export class SevenBitSigns {
   #found: SevenBitSign | undefined;
-  /** Where the text is UTF-7; undefined once it has a plus sign that UTF-7 hasn't. */
+  /** Where UTF-7 begins, if so far the text may be UTF-7; undefined after a plus sign that UTF-7 doesn't have. */
   #utf7: { offset?: number } | undefined = {};
   #unread = "";
   #offset = 0;
 
-  /** The first sign in what was read. In UTF-7 every plus sign is one. */
+  /** The first sign in the text. UTF-7 only counts if every plus sign fits it. */
   end(): SevenBitSign | undefined {
     this.#readLines(this.#unread);
     if (this.#found) return this.#found;
@@ -47,7 +47,7 @@ export class SevenBitSigns {
   }
 
   read(text: string): void {
-    // No sign reaches over a line.
+    // A sign never spans lines.
     const end = text.lastIndexOf("\n") + 1;
     if (end > 0) this.#readLines(this.#unread + text.slice(0, end));
     this.#unread += text.slice(end);

@@ -1,10 +1,10 @@
 import { type MergedRange, referenceTo } from "./merged-cells.ts";
 import type { LostCells, Sheet } from "./workbook.ts";
 
-/** More ranges are counted. */
+/** Limit of the ranges that are named. */
 const SHOWN_RANGES = 5;
 
-function placesOf(ranges: readonly MergedRange[]): string {
+function referencesTo(ranges: readonly MergedRange[]): string {
   const shown = ranges.slice(0, SHOWN_RANGES).map(({ first, last }) => `${referenceTo(first)}:${referenceTo(last)}`);
   const more = ranges.length - SHOWN_RANGES;
   return shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
@@ -18,7 +18,7 @@ function noteOfLost({ count, first }: LostCells, one: string, many: string, advi
 }
 
 /**
- * What a person has to know of a sheet before it is imported, in sentences without their ends: what isn't as it is shown there.
+ * What differs from what the workbook shows, for people to read before they import it: sentences without their ends.
  * @param headerRow number of the header's row
  */
 export function notesOf({ lost, merged }: Sheet, headerRow: number): string[] {
@@ -38,7 +38,7 @@ export function notesOf({ lost, merged }: Sheet, headerRow: number): string[] {
       "cells are damaged",
       `correct ${lost.damaged.count === 1 ? "it" : "them"} and save the workbook again`,
     ),
-    ...(high.length === 0 ? [] : [`merged cells: each row of ${placesOf(high)} gets their value`]),
-    ...(wide.length === 0 ? [] : [`merged cells: only the first column of ${placesOf(wide)} gets their value`]),
+    ...(high.length === 0 ? [] : [`merged cells: each row of ${referencesTo(high)} gets their value`]),
+    ...(wide.length === 0 ? [] : [`merged cells: only the first column of ${referencesTo(wide)} gets their value`]),
   ];
 }

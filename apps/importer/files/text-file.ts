@@ -6,33 +6,33 @@ import { encodingName, UTF_8 } from "./encodings.ts";
 import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "./likely-encodings.ts";
 import { findBadByte, readWhole, type RowLayout, rowAt, sampleLines, type WholeText } from "./whole-text.ts";
 
-/** So much of a file is looked at to know how it is written. */
+/** What is read of a file to detect its format. */
 export const HEAD_BYTES = 512 * 1024;
 
-/** Why the encoding of a file has to be asked for. */
+/** Why a person has to choose the encoding of a file. */
 export interface EncodingDoubt {
   /** What is wrong, as a sentence without its end: "row 7 isn't valid UTF-8". */
   readonly problem: string;
-  /** The likely encodings, the likeliest first; none if the file has to be saved as UTF-8. */
+  /** The likeliest first; none if the file has to be saved as UTF-8. */
   readonly likely: readonly LikelyEncoding[];
-  /** Whether it can be UTF-8 all the same. */
+  /** Whether it can still be UTF-8. */
   readonly mayBeUtf8: boolean;
 }
 
-/** How a text file with a table is written. */
+/** The format of a text file with a table. */
 export interface TextFormat extends RowLayout {
-  /** A name of the Encoding Standard; only the likeliest one while there is a doubt. */
+  /** A name of the Encoding Standard; with a doubt, only the likeliest. */
   readonly encoding: string;
-  /** What has to be asked before the file is read; undefined if its encoding is certain or was chosen. */
+  /** What to ask before the file is read; undefined if its encoding is certain or was chosen. */
   readonly doubt: EncodingDoubt | undefined;
-  /** Only the likeliest one while there is a question about it. */
+  /** If `delimiters` has several, only the likeliest. */
   readonly delimiter: Delimiter;
-  /** How the header reads by each of several delimiters that fit: a person has to choose. None if it is certain or was chosen. */
+  /** If several delimiters fit, how the header reads with each: a person has to choose. Otherwise empty. */
   readonly delimiters: readonly DelimiterReading[];
-  /** Whether there may be cells with the prefix of an export, or with a text as a formula. */
+  /** Whether there may be cells with the prefix of an export, or with a text written as a formula. */
   readonly mayHavePrefixes: boolean;
-  /** Whether the file ends with the end mark of DOS. */
-  readonly hasEndMark: boolean;
+  /** Whether the file ends with the end-of-file character of DOS. */
+  readonly hasEndOfFile: boolean;
 }
 
 /** A file isn't text in its encoding. The message says in which row, as a sentence without its end. */
@@ -41,7 +41,7 @@ export class EncodingError extends Error {
 }
 
 const HIDDEN_LINE = /^sep=(.?)(?:\r\n|\n|\r)/i;
-/** So many characters of a file show its delimiter. */
+/** The characters of a file in which its delimiter is searched. */
 const DELIMITER_CHARACTERS = 64 * 1024;
 
 /** How the rows of a text are cut. */
@@ -49,9 +49,9 @@ type Layout = Pick<TextFormat, keyof RowLayout | "delimiter" | "delimiters">;
 
 function layoutOf(head: Uint8Array, encoding: string, delimiter: Delimiter | undefined): Layout {
   const text = new TextDecoder(encoding).decode(head, { stream: true });
-  const [hidden = "", told = ""] = HIDDEN_LINE.exec(text) ?? [];
+  const [hidden = "", named = ""] = HIDDEN_LINE.exec(text) ?? [];
   const unquoted = text.replaceAll(/"(?:""|[^"])*"/g, "");
-  const known = delimiter ?? (told in DELIMITERS ? (told as Delimiter) : undefined);
+  const known = delimiter ?? (named in DELIMITERS ? (named as Delimiter) : undefined);
   const found = known === undefined ? delimitersIn(text.slice(hidden.length, DELIMITER_CHARACTERS)) : [];
   return {
     delimiter: known ?? found[0]!.delimiter,
@@ -72,7 +72,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 
 const ESCAPE = 0x1b;
 
-/** What has to be asked about a file without mark that isn't UTF-8, or that has signs of not being it. */
+/** What to ask about a file without byte order mark that isn't UTF-8, or looks like another encoding. */
 async function findDoubt(
   file: Blob,
   { brokenFrom, sign }: WholeText,
@@ -96,7 +96,7 @@ async function findDoubt(
 function doubtOfUtf16(head: Uint8Array, encoding: string, { delimiter }: Layout): EncodingDoubt {
   const lines = new TextDecoder(encoding).decode(head, { stream: true }).split(/[\r\n]+/);
   return {
-    problem: `the file looks like ${encodingName(encoding)}, but doesn't begin with its mark`,
+    problem: `the file looks like ${encodingName(encoding)}, but has no byte order mark`,
     likely: [{ encoding, values: valuesIn([lines], delimiter)[0] ?? [] }],
     mayBeUtf8: false,
   };
@@ -108,9 +108,9 @@ async function encodingError(file: Blob, encoding: string, brokenFrom: number, l
 }
 
 /**
- * Finds out how a file is written, and reads it to its end to be sure of that. What is neither UTF-8 nor has a mark that
- * says its encoding is in doubt.
- * @param known what is not to be found out
+ * Detects the format of a file and reads it to its end to be sure. The encoding is in doubt without a byte order mark,
+ * unless the file is UTF-8.
+ * @param known what was chosen
  * @throws EncodingError if it isn't text in its encoding
  * @throws RangeError if the known encoding doesn't exist
  */
@@ -123,7 +123,7 @@ export async function findTextFormat(
   const chosen = known.encoding === undefined ? undefined : new TextDecoder(known.encoding).encoding;
   if (chosen !== undefined && marked !== undefined && chosen !== marked) {
     throw new EncodingError(
-      `the file isn't ${encodingName(chosen)}: it begins with the mark of ${encodingName(marked)}`,
+      `the file isn't ${encodingName(chosen)}: it begins with a byte order mark of ${encodingName(marked)}`,
     );
   }
   const given = chosen ?? marked;
@@ -131,7 +131,7 @@ export async function findTextFormat(
   const layout = layoutOf(head, encoding, known.delimiter);
   if (given === undefined && encoding !== UTF_8) {
     const doubt = doubtOfUtf16(head, encoding, layout);
-    return { encoding, doubt, ...layout, mayHavePrefixes: true, hasEndMark: true };
+    return { encoding, doubt, ...layout, mayHavePrefixes: true, hasEndOfFile: true };
   }
   const whole = await readWhole(file, encoding);
   if (given !== undefined && whole.brokenFrom !== undefined) {
@@ -142,13 +142,13 @@ export async function findTextFormat(
     encoding: doubt?.likely[0]?.encoding ?? encoding,
     doubt,
     ...layout,
-    // All other files are converted anyway.
+    // Files in other encodings are converted anyway.
     mayHavePrefixes: encoding !== UTF_8 || whole.mayHavePrefixes,
-    hasEndMark: endMarkIn(whole.end) !== -1,
+    hasEndOfFile: endOfFileIn(whole.end) !== -1,
   };
 }
 
-/** Leaves out a hidden first line, and ends rows with LF. */
+/** Removes a hidden first line, and ends rows with LF. */
 function createRepair({ hasOnlyReturns, hiddenCharacters }: TextFormat): TransformStream<string, string> {
   let hidden = hiddenCharacters;
   return new TransformStream({
@@ -161,39 +161,40 @@ function createRepair({ hasOnlyReturns, hiddenCharacters }: TextFormat): Transfo
 }
 
 /**
- * The file as UTF-8 whose rows end with LF or CRLF, whose row 1 is the header, whose cells have no prefix of an export
- * and aren't texts as formulas, and which has no end mark; undefined if it is so already. The stream fails at what isn't text in its encoding, as a changed file may not be.
+ * The file as UTF-8, with rows that end with LF or CRLF, and without a hidden first line, prefixes of an export, texts
+ * written as formulas and an end-of-file character; undefined if the file is like that. The stream fails if the file
+ * isn't text in its encoding, for example because it has changed.
  */
 export function toUtf8(file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined {
-  const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes, hasEndMark } = format;
-  const isPlain = !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes && !hasEndMark;
+  const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes, hasEndOfFile } = format;
+  const isPlain = !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes && !hasEndOfFile;
   if (encoding === UTF_8 && isPlain) return undefined;
   return file
     .stream()
     .pipeThrough(new TextDecoderStream(encoding, { fatal: true }))
     .pipeThrough(createRepair(format))
-    .pipeThrough(withoutEndMark())
+    .pipeThrough(withoutEndOfFile())
     .pipeThrough(createCellRepair(delimiter))
     .pipeThrough(new TextEncoderStream());
 }
 
-/** What ends files of DOS, and what some programs still write. */
-const END_MARK = "\u001A";
+/** The end-of-file character of DOS, which some programs still write. */
+const END_OF_FILE = "\u001A";
 
-/** Where the end marks at the end of a text begin, which line ends may follow; -1 if there is none. */
-function endMarkIn(text: string): number {
+/** Index of the end-of-file characters that end a text, apart from line ends; -1 if there are none. */
+function endOfFileIn(text: string): number {
   let end = text.length;
-  while (end > 0 && (text[end - 1] === END_MARK || text[end - 1]!.trim() === "")) end--;
-  return text.indexOf(END_MARK, end);
+  while (end > 0 && (text[end - 1] === END_OF_FILE || text[end - 1]!.trim() === "")) end--;
+  return text.indexOf(END_OF_FILE, end);
 }
 
-/** Leaves out the end mark of a text that comes in pieces, and what follows it. Elsewhere the character stays. */
-function withoutEndMark(): TransformStream<string, string> {
+/** Removes the end-of-file character of a text that comes in pieces, and the line ends after it. Elsewhere it stays. */
+function withoutEndOfFile(): TransformStream<string, string> {
   let held = "";
   return new TransformStream({
     transform: (piece, controller) => {
       const text = held + piece;
-      const at = endMarkIn(text);
+      const at = endOfFileIn(text);
       held = at === -1 ? "" : text.slice(at);
       controller.enqueue(at === -1 ? text : text.slice(0, at));
     },

@@ -10,7 +10,7 @@ export interface FileRow {
   readonly cells: readonly string[];
 }
 
-/** Looks at each row of a file once, in their order, and remembers what it found. */
+/** Gets each row of a file once, in order. */
 export interface RowObserver {
   readonly observe: (row: FileRow) => void;
 }
@@ -20,13 +20,13 @@ export interface ReadingOptions {
   readonly delimiter: Delimiter;
   /** Number of the header's row. */
   readonly headerRow: number;
-  /** Numbers of rows that aren't shown. */
+  /** Numbers of rows to skip. */
   readonly leftOut?: ReadonlySet<number> | undefined;
-  /** Ends the reading: it rejects with the signal's reason. */
+  /** Stops reading, which rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Called with the bytes that were read. */
+  /** Called with the bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
-  /** So many bytes are read, and the row in which they end is left out. @default all */
+  /** Limit of the bytes to read. The row at the limit is left out. @default all */
   readonly bytesMax?: number;
 }
 
@@ -69,8 +69,8 @@ async function readRecords(
 }
 
 /**
- * Shows the rows below a file's header to observers, all in one pass and in flat memory. Blank lines are left out.
- * Reading stops at a row that can't be read: the service fails the whole file then, and says why.
+ * Shows the rows below a file's header to observers, in one pass and in flat memory. Skips blank lines. Stops at a row
+ * that can't be read: the service then fails the whole file and says why.
  * @param file CSV in UTF-8
  * @param begin makes the observers for a header
  * @returns whether the file was read to its end
@@ -98,13 +98,13 @@ export async function observeRows(
   }
 }
 
-/** No more rows are read once the first ones have so many characters. */
+/** Reading the first rows stops after this many characters. */
 const FIRST_ROWS_CHARACTERS = 512 * 1024;
 
 /**
  * Reads the first rows of a file as cells, blank lines included.
  * @param file CSV in UTF-8
- * @returns also what is wrong with the row after them, as the service says it; undefined if it can be read
+ * @returns also the service's error for the row after them; undefined if it can be read
  */
 export async function readFirstRows(file: ReadableStream<Uint8Array>, delimiter: Delimiter, rowsMax: number) {
   const rows: (readonly string[])[] = [];

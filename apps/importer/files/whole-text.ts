@@ -7,7 +7,7 @@ import { type SevenBitSign, SevenBitSigns } from "./seven-bit.ts";
 export interface RowLayout {
   /** Whether rows end with CR alone, as on an old Macintosh. */
   readonly hasOnlyReturns: boolean;
-  /** Number of characters of a first line such as `sep=;`, which tells Excel the delimiter and which Excel hides. */
+  /** Number of characters of a first line such as `sep=;`, which sets Excel's delimiter and which Excel hides. */
   readonly hiddenCharacters: number;
 }
 
@@ -16,13 +16,13 @@ export interface WholeText {
   readonly mayHavePrefixes: boolean;
   /** Its last characters. */
   readonly end: string;
-  /** A sign that the file, which is ASCII, stands for other letters. */
+  /** A sign that a file in ASCII encodes other letters. */
   readonly sign: SevenBitSign | undefined;
-  /** Where the chunk begins that isn't text in the encoding; undefined if there is none. */
+  /** Offset of the first chunk that isn't text in the encoding; undefined if there is none. */
   readonly brokenFrom: number | undefined;
 }
 
-/** More line ends don't follow an end mark. */
+/** The characters among which an end-of-file character is searched. */
 const END_CHARACTERS = 8;
 
 async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
@@ -34,7 +34,7 @@ async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Reads a file to its end, or to what isn't text in its encoding. */
+/** Reads a file to its end, or to the first chunk that isn't text in its encoding. */
 export async function readWhole(file: Blob, encoding: string): Promise<WholeText> {
   const decoder = new StrictDecoder(encoding);
   const signs = new SevenBitSigns();
@@ -76,7 +76,7 @@ class RowCount {
   }
 }
 
-/** Finds the first byte that isn't text in the encoding, and its row. @param brokenFrom where its chunk begins */
+/** Finds the first byte that isn't text in the encoding, and its row. @param brokenFrom offset of its chunk */
 export async function findBadByte(
   file: Blob,
   encoding: string,
@@ -98,7 +98,7 @@ export async function findBadByte(
   return { row: rows.row, offset };
 }
 
-/** The row of a place in a file that is ASCII before it. */
+/** The row of an offset in a file that is ASCII up to there. */
 export async function rowAt(file: Blob, offset: number, layout: RowLayout): Promise<number> {
   const rows = new RowCount(layout);
   const decoder = new TextDecoder();
@@ -108,11 +108,11 @@ export async function rowAt(file: Blob, offset: number, layout: RowLayout): Prom
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** So many lines are taken whatever bytes they have. */
+/** Lines that are taken whatever bytes they have. */
 const FIRST_LINES = 50;
 const LINE_MAX_BYTES = 16 * 1024;
 
-/** The line around a place, without its end. */
+/** The line around an offset, without its end. */
 async function lineAt(file: Blob, offset: number): Promise<Uint8Array> {
   const start = Math.max(0, offset - LINE_MAX_BYTES);
   const bytes = new Uint8Array(await file.slice(start, offset + LINE_MAX_BYTES).arrayBuffer());
@@ -123,8 +123,8 @@ async function lineAt(file: Blob, offset: number): Promise<Uint8Array> {
 }
 
 /**
- * Lines that show what a file's encoding may be: the one around a place, and then those that have another byte for the
- * first time, so that letters which tell two encodings apart are among them wherever they are.
+ * Lines that show a file's encoding: the one around an offset, the first lines with telling bytes, and each line where
+ * a telling byte occurs for the first time, so that every letter by which encodings differ is among them.
  * @param isTelling whether a byte has another meaning in another encoding
  */
 export async function sampleLines(
@@ -132,8 +132,8 @@ export async function sampleLines(
   offset: number,
   isTelling: (byte: number) => boolean,
 ): Promise<Uint8Array[]> {
-  const places: number[] = [];
-  const seen = new Set<number>();
+  const offsets: number[] = [];
+  const found = new Set<number>();
   let start = 0;
   let lineOfLast = -1;
   let line = 0;
@@ -141,13 +141,13 @@ export async function sampleLines(
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]!;
       if (byte === LINE_FEED || byte === CARRIAGE_RETURN) line++;
-      else if (isTelling(byte) && (!seen.has(byte) || places.length < FIRST_LINES)) {
-        seen.add(byte);
-        if (line !== lineOfLast) places.push(start + at);
+      else if (isTelling(byte) && (!found.has(byte) || offsets.length < FIRST_LINES)) {
+        found.add(byte);
+        if (line !== lineOfLast) offsets.push(start + at);
         lineOfLast = line;
       }
     }
     start += bytes.length;
   }
-  return Promise.all([offset, ...places].map((place) => lineAt(file, place)));
+  return Promise.all([offset, ...offsets].map((each) => lineAt(file, each)));
 }

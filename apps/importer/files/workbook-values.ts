@@ -1,17 +1,17 @@
-/** How a cell's number is shown: as a number, a date, or hours that may be more than a day's. */
+/** What a cell shows for its number: a number, a date, or a duration, which may be more than a day. */
 export type NumberKind = "number" | "date" | "duration";
 
 const DAY_MS = 86_400_000;
-/** Day 0 of the dates of workbooks, and of those of early ones for the Macintosh. */
+/** Day 0 of workbooks; 1904 is used by early ones for the Macintosh. */
 const DAY_ZERO_MS = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) } as const;
 export type DateSystem = keyof typeof DAY_ZERO_MS;
-/** Workbooks count a February 29, 1900 that never was: before it, day 1 is January 1. */
+/** Workbooks count a February 29, 1900 that never existed: before it, day 1 is January 1. */
 const MARCH_1900 = 61;
-/** What spreadsheets show for a date that they don't have. */
+/** What spreadsheets show for a date outside their range. */
 const NO_DATE = "#####";
 const LAST_MS = Date.UTC(10_000, 0, 1);
 
-/** Formats that workbooks don't write out: dates everywhere, and those of East Asia and Thailand. */
+/** Whether a format that workbooks don't write out shows dates: international, East Asian and Thai ones. */
 function isBuiltInDate(id: number): boolean {
   return (
     (id >= 14 && id <= 22) ||
@@ -53,7 +53,7 @@ function textOfDuration(milliseconds: number): string {
   return `${milliseconds < 0 ? "-" : ""}${String(hours).padStart(2, "0")}${rest}`;
 }
 
-/** Day and time of day, as ISO 8601 without offset: workbooks have no time zones. */
+/** Date and time as ISO 8601, without offset because workbooks have no time zones. */
 function textOfMoment(time: number): string {
   const [day = "", clock = ""] = new Date(time)
     .toISOString()
@@ -62,7 +62,7 @@ function textOfMoment(time: number): string {
   return clock === "00:00:00" ? day : `${day} ${clock}`;
 }
 
-/** Days as milliseconds. A second isn't an exact fraction of a day, so that a time may be a millisecond short of it. */
+/** Days as milliseconds. A second isn't an exact fraction of a day: a time that is a millisecond off is rounded. */
 function millisecondsOf(days: number): number {
   const time = Math.round(days * DAY_MS);
   const second = Math.round(time / 1000) * 1000;
@@ -70,8 +70,8 @@ function millisecondsOf(days: number): number {
 }
 
 /**
- * A number of days as the date, the time of day or the duration that its cell shows. Durations are also kept as times of
- * the first days that workbooks have, where real dates are rare: `30:05:00`.
+ * A number of days as the date, time or duration that its cell shows. Times in the first days of workbooks are
+ * durations (`30:05:00`), because real dates are rare there.
  */
 function textOfDays(days: number, kind: NumberKind, system: DateSystem): string {
   const elapsed = millisecondsOf(days);
@@ -83,7 +83,7 @@ function textOfDays(days: number, kind: NumberKind, system: DateSystem): string 
   return textOfMoment(isEarly && system === 1900 ? time + DAY_MS : time);
 }
 
-/** A number as its cell has it, with all digits of a whole one; undefined if it is none. */
+/** A cell's number as text, with all digits of a whole number; undefined if it isn't a number. */
 export function textOfNumber(value: string, kind: NumberKind, system: DateSystem): string | undefined {
   const text = value.trim();
   const number = Number(text);
@@ -95,7 +95,7 @@ export function textOfNumber(value: string, kind: NumberKind, system: DateSystem
 const ISO_DATE = /^(\d{4}-\d\d-\d\d)?(?:T?(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?Z?$/;
 const ISO_DURATION = /^(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
 
-/** A date, a time of day or a duration that is written out, as it would be if it were a number. */
+/** A date, time or duration in ISO 8601, written like one that is stored as a number. */
 export function textOfIso(value: string): string {
   const text = value.trim();
   const [, sign, days = 0, hours = 0, minutes = 0, seconds = 0] = ISO_DURATION.exec(text) ?? [];

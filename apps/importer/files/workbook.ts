@@ -2,18 +2,18 @@ import { unzipSync } from "fflate";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportHeader, withoutPrefix } from "./cell-values.ts";
-import { type CellPlace, type MergedRange, mergedRangeOf, placeOf, withMergedValues } from "./merged-cells.ts";
+import { type CellPosition, type MergedRange, mergedRangeOf, positionOf, withMergedValues } from "./merged-cells.ts";
 import { type DateSystem, kindOfFormat, type NumberKind, textOfIso, textOfNumber } from "./workbook-values.ts";
 import { readXml } from "./xml.ts";
 
 /** A sheet of a workbook. */
 export interface Sheet {
   readonly name: string;
-  /** Whether people who open the workbook don't see it. */
+  /** Whether the workbook hides it. */
   readonly isHidden: boolean;
   /** Its rows as CSV with commas. */
   readonly csv: string;
-  /** Cells that are empty here, although they aren't in the workbook: formulas whose result isn't stored, and damaged ones. */
+  /** Cells that have no value here: formulas without a stored result, and damaged cells. */
   readonly lost: Readonly<Record<"formulas" | "damaged", LostCells>>;
   /** Merged cells with a text. */
   readonly merged: readonly MergedRange[];
@@ -22,17 +22,17 @@ export interface Sheet {
 /** Cells whose value can't be read. */
 export interface LostCells {
   readonly count: number;
-  readonly first: CellPlace | undefined;
+  readonly first: CellPosition | undefined;
 }
 
-/** A workbook cannot be read. The message is a sentence for people that says what to do. */
+/** A workbook can't be read. The message says what to do. */
 export class WorkbookError extends Error {
   override readonly name: string = "WorkbookError";
 }
 
-/** Limit of each part of a workbook when it is unpacked: a longer text can't be held. */
+/** Limit of an unpacked part of a workbook: about as long as a text can be. */
 const PART_MAX_BYTES = 500_000_000;
-/** Limit of a sheet's cells, with the empty ones before its last row and column. */
+/** Limit of a sheet's cells, including empty ones within its width. */
 const CELLS_MAX = 100_000_000;
 /** Limits of spreadsheets. */
 const ROWS_MAX = 1_048_576;
@@ -63,7 +63,7 @@ function textOfPart(bytes: Uint8Array): string {
 
 type Visit = (name: string, attribute: (name: string) => string | undefined) => void;
 
-/** Visits the elements of a part; of one that is missing, none. */
+/** Visits the elements of a part, if there is one. */
 function visit(part: Uint8Array | undefined, open: Visit): void {
   if (part) readXml(textOfPart(part), { open, text: () => undefined, close: () => undefined });
 }
@@ -73,7 +73,7 @@ interface Relation {
   readonly part: string;
 }
 
-/** What a part refers to, by id. The last word of the type is the same in both versions of the standard. */
+/** What a part refers to, by id. Only the last word of a type is the same in both versions of the standard. */
 function relationsOf(parts: Parts, part: string): ReadonlyMap<string, Relation> {
   const folder = part.slice(0, part.lastIndexOf("/") + 1);
   const relations = new Map<string, Relation>();
@@ -86,13 +86,13 @@ function relationsOf(parts: Parts, part: string): ReadonlyMap<string, Relation> 
   return relations;
 }
 
-/** A text of a workbook, which writes control characters as `_x000D_`. */
+/** A text of a workbook, in which control characters are written as `_x000D_`. */
 function unescaped(text: string): string {
   if (!text.includes("_x")) return text;
   return text.replaceAll(/_x([\da-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** The texts that cells refer to, without the readings that stand beside ideographs. */
+/** The texts that cells refer to, without the phonetic readings of ideographs. */
 function readSharedTexts(part: Uint8Array | undefined): string[] {
   const texts: string[] = [];
   if (!part) return texts;
@@ -117,7 +117,7 @@ function readSharedTexts(part: Uint8Array | undefined): string[] {
   return texts;
 }
 
-/** What the styles of cells make of numbers. */
+/** How each cell style shows numbers. */
 function readStyles(part: Uint8Array | undefined): NumberKind[] {
   const codes = new Map<number, string>();
   const kinds: NumberKind[] = [];
@@ -133,7 +133,7 @@ function readStyles(part: Uint8Array | undefined): NumberKind[] {
   return kinds;
 }
 
-/** What a sheet's cells refer to. */
+/** What the cells of all sheets refer to. */
 interface Book {
   readonly texts: readonly string[];
   readonly styles: readonly NumberKind[];
@@ -170,7 +170,7 @@ function textOf({ type, style, value = "" }: RawCell, { texts, styles, dates }: 
   }
 }
 
-/** The rows of a sheet, each up to its last cell that isn't empty; those after the last such row are left out. */
+/** The rows of a sheet, without the empty cells at their ends and without the empty rows at the end. */
 function readRows(xml: string, book: Book) {
   const rows: string[][] = [];
   const none: LostCells = { count: 0, first: undefined };
@@ -205,9 +205,9 @@ function readRows(xml: string, book: Book) {
         row = Number(attribute("r") ?? row + 1);
         column = 0;
       } else if (name === "c") {
-        const place = placeOf(attribute("r") ?? "");
-        row = place?.row ?? Math.max(1, row);
-        column = place?.column ?? column + 1;
+        const position = positionOf(attribute("r") ?? "");
+        row = position?.row ?? Math.max(1, row);
+        column = position?.column ?? column + 1;
         cell = { type: attribute("t") ?? "n", style: attribute("s"), value: undefined, hasFormula: false };
       } else if (name === "mergeCell") {
         const range = mergedRangeOf(attribute("ref") ?? "");
@@ -231,12 +231,12 @@ function readRows(xml: string, book: Book) {
       }
     },
   });
-  // A sheet most of whose cells can't be read is read wrongly.
+  // If most cells can't be read, the others may be wrong.
   if (lost.damaged.count > read) throw new WorkbookError(DAMAGED);
   return { lost, ...withMergedValues(rows, merged) };
 }
 
-/** Rows as CSV, all with as many cells as the longest. */
+/** Rows as CSV, all as wide as the longest. */
 function csvOf(rows: readonly (readonly string[])[]): string {
   const width = rows.reduce((most, cells) => Math.max(most, cells.length), 1);
   if (width * rows.length > CELLS_MAX) throw new WorkbookError(TOO_LARGE);
@@ -274,8 +274,8 @@ function readParts(parts: Parts): Sheet[] {
 }
 
 /**
- * Reads the sheets of an .xlsx workbook that have rows, first those that aren't hidden. Of formulas it takes the results.
- * @throws WorkbookError if it isn't one, or has no rows that people see
+ * Reads the sheets of an .xlsx workbook that have rows, hidden ones last. Formulas become their stored results.
+ * @throws WorkbookError if it isn't a workbook, or has no visible rows
  */
 export async function readSheets(file: Blob): Promise<[Sheet, ...Sheet[]]> {
   const archive = new Uint8Array(await file.arrayBuffer());

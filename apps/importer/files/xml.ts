@@ -1,4 +1,4 @@
-/** One token of XML: an element opens, text follows, or it closes. */
+/** Called for each token: an element opens, text, an element closes. */
 export interface XmlReader {
   /** @param name without its prefix */
   readonly open: (name: string, attribute: (name: string) => string | undefined) => void;
@@ -23,7 +23,7 @@ function decode(text: string): string {
   );
 }
 
-/** The value of an attribute of a tag. A prefix of its name isn't looked at. */
+/** The value of an attribute of a tag. Ignores the prefix of its name. */
 function attributeOf(attributes: string, name: string): string | undefined {
   for (const [, found, double, single] of attributes.matchAll(ATTRIBUTE)) {
     if (found === name) return decode(double ?? single ?? "");
@@ -31,7 +31,7 @@ function attributeOf(attributes: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Reads XML such as workbooks have. @throws SyntaxError if it is none */
+/** Reads XML as in workbooks. @throws SyntaxError if it isn't XML */
 export function readXml(xml: string, { open, text, close }: XmlReader): void {
   let at = xml.startsWith("\uFEFF") ? 1 : 0;
   while (at < xml.length) {

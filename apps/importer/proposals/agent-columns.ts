@@ -3,7 +3,7 @@ import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { type AgentName, agentOfName, plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 
-/** What a column of a person is recognized by. */
+/** By what a column about a person is recognized. */
 interface PersonColumn {
   readonly name: string;
   readonly words: string;
@@ -11,8 +11,8 @@ interface PersonColumn {
   readonly survey: SurveyedColumn;
 }
 
-/** Texts that say that nobody works on an item, in English, German, French and Spanish, as `plainWords` makes them. */
-const NOBODY = new Set(
+/** Texts for items without an agent, in English, German, French and Spanish, in the spelling of `plainWords`. */
+const UNASSIGNED = new Set(
   (
     "no agent, no owner, no assignee, unassigned, not assigned, " +
     "nicht zugewiesen, kein agent, kein bearbeiter, " +
@@ -21,36 +21,36 @@ const NOBODY = new Set(
   ).split(", "),
 );
 
-/** The texts of a column that say that an item has no agent. */
-export function nobodyIn({ words }: SurveyedColumn): string[] {
-  const found = [...(words?.keys() ?? [])].filter((text) => NOBODY.has(plainWords(text)));
+/** The texts of a column that mean that an item has no agent, each in one spelling. */
+export function unassignedIn({ words }: SurveyedColumn): string[] {
+  const found = [...(words?.keys() ?? [])].filter((text) => UNASSIGNED.has(plainWords(text)));
   return [...Map.groupBy(found, comparable).values()].map(([text = ""]) => text);
 }
 
 const FLAG = /^(?:true|false|yes|no|ja|nein|oui|non|si|sí|[01yn])$/i;
 const NAME_AND_EMAIL = /^(.*\S)\s*[(<]\s*([^\s@()<>]+@[^\s@()<>]+)\s*[)>]$/;
-/** More people are not listed in a mapping, which has a limit. */
+/** Limit of the people who are listed in a mapping, whose size is limited. */
 const LISTED_PEOPLE = 200;
 
-function isMost(count: number, values: readonly string[]): boolean {
+/** Whether most values pass, as some rows may be wrong. */
+export function isMost(count: number, values: readonly string[]): boolean {
   return count > 0 && count >= values.length / 2;
 }
 
-/** Whether a text is an email address. */
 function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(value.trim());
 }
 
-/** Whether most of some texts are email addresses. */
+/** Whether most texts are email addresses. */
 export function areEmails(values: readonly string[]): boolean {
   return isMost(values.filter(isEmail).length, values);
 }
 
-/** What a column holds that names a person and no detail; undefined if it holds no people, but flags or sums. */
+/** The target of a column that is named only after a person, by its values; undefined for flags and numbers. */
 function targetOfPerson({ values }: PersonColumn): string | undefined {
   const texts = values.map((value) => value.trim());
-  if (isMost(texts.filter((text) => FLAG.test(text) || /^-?\d+[.,]\d+%?$|%$/.test(text)).length, texts))
-    return undefined;
+  const others = texts.filter((text) => FLAG.test(text) || /^-?\d+[.,]\d+%?$|%$/.test(text));
+  if (isMost(others.length, texts)) return undefined;
   if (areEmails(texts)) return "agent_email";
   const ids = texts.filter((text) =>
     /^(?:\d+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|00[5G][\dA-Za-z]{12,15})$/i.test(text),
@@ -58,7 +58,7 @@ function targetOfPerson({ values }: PersonColumn): string | undefined {
   return isMost(ids.length, texts) ? "agent_external_id" : "agent_name";
 }
 
-/** A field of the agent, and how it is made. */
+/** A field of the agent, and its source. */
 interface AgentField<C> {
   readonly target: string;
   readonly columns: readonly C[];
@@ -67,7 +67,7 @@ interface AgentField<C> {
   readonly reason: string;
 }
 
-/** "Ann Lee (ann@example.com)" as name and email, each text listed: no source can cut a text. */
+/** "Ann Lee (ann@example.com)" as name and email. The mapping lists each text, because a source can't split one. */
 function nameAndEmail<C extends PersonColumn>(column: C): AgentField<C>[] {
   const { words } = column.survey;
   const people = [...Map.groupBy(words?.keys() ?? [], comparable).values()].map(([text = ""]) => text);
@@ -77,16 +77,16 @@ function nameAndEmail<C extends PersonColumn>(column: C): AgentField<C>[] {
   });
   if (!isMost(split.length, people) || split.length > LISTED_PEOPLE) return [];
   const valuesOf = (key: "name" | "email") => Object.fromEntries(split.map((each) => [each.text, each[key]]));
-  const [isCertain, reason] = [true, "by name and values: “Name (email)”"];
+  const reason = "by name and values: “Name (email)”";
   const source = { column: column.name, values: valuesOf("name") };
   const emails = { column: column.name, values: valuesOf("email"), otherwise: "" };
   return [
-    { target: "agent_name", columns: [column], source, isCertain, reason },
-    { target: "agent_email", columns: [column], source: emails, isCertain, reason },
+    { target: "agent_name", columns: [column], source, isCertain: true, reason },
+    { target: "agent_email", columns: [column], source: emails, isCertain: true, reason },
   ];
 }
 
-/** What the columns say of the person who did the work: those of one role only. */
+/** The fields of the agent that the columns hold. Only columns of one role are used. */
 export function agentFields<C extends PersonColumn>(columns: readonly C[]): readonly AgentField<C>[] {
   const named = columns.flatMap((column) => {
     const agent = agentOfName(column.words);
@@ -107,9 +107,8 @@ export function agentFields<C extends PersonColumn>(columns: readonly C[]): read
   const partOf = (part: string) => own.find(({ target }) => target === part)?.column;
   const parts = [partOf("first_name"), partOf("last_name")].filter((column) => column !== undefined);
   if (parts.length === 0 || fields.some(({ target }) => target === "agent_name")) return fields;
-  const [first] = parts as [C, ...C[]];
   const isJoined = parts.length === 2;
-  const source = isJoined ? { columns: parts.map(({ name }) => name) } : { column: first.name };
+  const source = isJoined ? { columns: parts.map(({ name }) => name) } : { column: parts[0]!.name };
   const reason = isJoined ? "by name, joined with the other name" : "by name, but it may be part of a name";
   return [...fields, { target: "agent_name", columns: parts, source, isCertain: isJoined, reason }];
 }

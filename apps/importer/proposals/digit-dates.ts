@@ -1,4 +1,4 @@
-/** Fields of dates that are digits alone, and which digits they can have. */
+/** The digits that each field of a date can have. */
 const FIELDS: Readonly<Record<string, string>> = {
   yyyy: String.raw`[12]\d{3}`,
   yy: String.raw`\d\d`,
@@ -10,7 +10,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   SSS: String.raw`\d{3}`,
 };
 
-/** A format without anything between its numbers. */
+/** A format of digits only. */
 interface DigitFormat {
   readonly format: string;
   readonly pattern: RegExp;
@@ -21,30 +21,27 @@ function digitFormat(format: string): DigitFormat {
   return { format, pattern: new RegExp(`^${fields.map((field) => FIELDS[field]).join("")}$`) };
 }
 
-const [WITH_CENTURY, SHORT] = [
-  ["yyyyMMdd", "ddMMyyyy", "MMddyyyy"],
-  ["yyMMdd", "ddMMyy", "MMddyy"],
-] as const;
-/** Dates with fewer digits may be any number. */
+const DATES = ["yyyyMMdd", "ddMMyyyy", "MMddyyyy"];
+const SHORT_DATES = ["yyMMdd", "ddMMyy", "MMddyy"];
+/** Texts with fewer digits may be any number. */
 const FORMATS = [
-  ...["", "HHmm", "HHmmss"].flatMap((time) => WITH_CENTURY.map((date) => date + time)),
-  ...["HHmm", "HHmmss"].flatMap((time) => SHORT.map((date) => date + time)),
+  ...["", "HHmm", "HHmmss"].flatMap((time) => DATES.map((date) => date + time)),
+  ...["HHmm", "HHmmss"].flatMap((time) => SHORT_DATES.map((date) => date + time)),
   "yyyyMMddHH",
   "yyyyMMddHHmmssSSS",
 ].map(digitFormat);
 const BY_LENGTH = Map.groupBy(FORMATS, ({ format }) => format.length);
 
-/** Formats of dates that are digits alone: `iso` reads `20240613`. */
+/** Formats of dates of digits only, except `20240613`, which `iso` reads. */
 export const DIGIT_FORMATS: readonly string[] = FORMATS.map(({ format }) => format).filter(
   (format) => format !== "yyyyMMdd",
 );
 
-/** Whether a text is digits alone. */
 export function isDigits(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
-/** The formats by which a text of digits may be a date. */
+/** The formats that fit a text of digits. */
 export function digitFormatsOf(digits: string): string[] {
   return (BY_LENGTH.get(digits.length) ?? []).filter(({ pattern }) => pattern.test(digits)).map(({ format }) => format);
 }

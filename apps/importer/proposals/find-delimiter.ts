@@ -2,16 +2,16 @@ import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { agentOfName, isCustomer, plainWords, targetOfName } from "./known-headers.ts";
 
-/** How the header of a file reads by a delimiter. */
+/** How the header of a file reads with a delimiter. */
 export interface DelimiterReading {
   readonly delimiter: Delimiter;
   readonly names: readonly string[];
 }
 
-/** Rows whose lines show the delimiter. */
+/** Number of lines that show the delimiter. */
 const DELIMITER_LINES = 20;
 
-/** The longest run of lines with the same number of cells, if that is more than one. */
+/** The longest run of lines with the same number of cells, more than one. */
 function longestRun(widths: readonly number[]) {
   let longest = { lines: 0, width: 0, start: 0 };
   let run = longest;
@@ -22,7 +22,7 @@ function longestRun(widths: readonly number[]) {
   return longest;
 }
 
-/** Whether a cell is what some system calls a column. */
+/** Whether a cell is a known name of a column. */
 function isKnown(cell: string): boolean {
   const words = plainWords(cell);
   return (
@@ -37,8 +37,8 @@ function withPlainQuotes(text: string): string {
 }
 
 /**
- * The delimiters that make the same number of cells of the most lines in a row: there may be titles above them. Of several,
- * those by which the header has the most names that are known. If more than one is left, a person has to say which it is.
+ * The delimiters that split the longest run of lines into the same number of cells (there may be titles above), and of
+ * these the ones that give the header the most known names. If several are left, a person has to choose.
  * @param text the first rows of a file
  * @returns at least one, the likeliest first
  */
@@ -50,7 +50,7 @@ export function delimitersIn(text: string): DelimiterReading[] {
     .map((delimiter) => ({ delimiter, ...longestRun(lines.map((line) => line.split(delimiter).length)) }))
     .toSorted((a, b) => b.lines - a.lines || b.width - a.width);
   const fitting = runs.filter((each) => each.lines === runs[0]!.lines);
-  // One line shows nothing but its width.
+  // A run of one line only shows its width.
   const readings = (runs[0]!.lines > 1 ? fitting : runs.slice(0, 1)).map(({ delimiter, start, lines: count }) => {
     // Titles may be as wide as the header below them.
     const all = lines.slice(start, start + Math.max(1, count)).map((line) => {
@@ -60,5 +60,5 @@ export function delimitersIn(text: string): DelimiterReading[] {
     return all.reduce((best, each) => (each.known > best.known ? each : best));
   });
   const most = Math.max(...readings.map(({ known }) => known));
-  return readings.flatMap(({ known, ...reading }) => (known === most ? [reading] : []));
+  return readings.filter(({ known }) => known === most).map(({ delimiter, names }) => ({ delimiter, names }));
 }

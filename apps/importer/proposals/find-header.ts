@@ -1,20 +1,20 @@
 import { HEADER_ROW_MAX } from "../../../lib/uploads/mapping/mapping.ts";
 
-/** Below a header that is found there are rows which show how wide the table is. */
+/** Rows that show how wide the table is. */
 const SAMPLE_ROWS = 200;
-/** Titles take fewer rows than this. */
+/** Rows in which the header is searched. */
 const SEARCHED_ROWS = 30;
 
 function countFilled(cells: readonly string[]): number {
   return cells.filter((cell) => cell.trim() !== "").length;
 }
 
-/** Cells that are values, not names of columns: numbers, dates, email addresses. */
+/** Whether a cell is a value, not the name of a column: a number, a date or an email address. */
 function isValue(cell: string): boolean {
   return /^[\d\s.,:/+-]*\d[\d\s.,:/+-]*$|^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim());
 }
 
-/** The number of cells that most rows have; the largest of such numbers. */
+/** The most frequent number of cells in a row; of several, the largest. */
 function widthOf(rows: readonly (readonly string[])[]): number {
   const filled = rows.filter((cells) => countFilled(cells) > 0);
   const counts = Map.groupBy(filled, (cells) => cells.length);
@@ -24,8 +24,8 @@ function widthOf(rows: readonly (readonly string[])[]): number {
 }
 
 /**
- * Whether a row is the lower one of a header with two: it repeats a name of the upper one, where a merged cell has both
- * rows, and has names where a heading over several columns leaves the upper one empty.
+ * Whether a row is the second row of a header: it repeats a name of the first, which a merged cell spans, and has names
+ * where a heading over several columns leaves cells of the first empty.
  */
 function isLowerHeader(cells: readonly string[], upper: readonly string[]): boolean {
   const filled = [...cells.keys()].filter((index) => cells[index]!.trim() !== "");
@@ -34,9 +34,9 @@ function isLowerHeader(cells: readonly string[], upper: readonly string[]): bool
 }
 
 /**
- * The number of the row that holds the header: titles, blank lines and the merged cells of a heading over several columns
- * may be above it. They fill few of the cells that the rows of the table have.
- * @param rows the first rows of a file, with the blank ones
+ * The number of the header's row. Above it may be titles, blank lines and headings over several columns, which fill few
+ * of the table's columns.
+ * @param rows the first rows of a file, including blank ones
  */
 export function findHeaderRow(rows: readonly (readonly string[])[]): number {
   const sample = rows.slice(0, SAMPLE_ROWS);

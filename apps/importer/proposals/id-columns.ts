@@ -4,37 +4,37 @@ import { isCustomer } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { timeReadingsOf } from "./time-formats.ts";
 
-/** What a column of IDs is recognized by. */
+/** By what a column of IDs is recognized. */
 interface IdColumn {
   readonly words: string;
   readonly values: readonly string[];
   readonly survey: SurveyedColumn;
 }
 
-/** Columns of numbers whose digits are a name, so that they stay texts. German names end with the word. */
+/** Names of columns whose numbers identify something, so that they stay texts. German names end with such a word. */
 const NUMBERED =
   /\b(?:id|key|code|ref|reference|no|phone|mobile|tel|fax|zip|postal|plz|cp|telephone|portable|movil|version|release|iban)\b|number\b|numero\b|nummer\b|nr\b|telefono?\b|postleitzahl\b/;
-/** Columns that identify no item, although no two of their values are the same. */
+/** Names of columns that don't identify items, even if all their values differ. */
 const NO_ID =
   /\b(?:(?:first|last|full|user)? ?name|vorname|nachname|prenom|nom|nombre|apellidos?|email|mail|date|datum|fecha|time|at|on|am|le|subject|title|summary|description|betreff|titel|sujet|objet|asunto|note|notes|comment|amount|price|cost|score|duration|total|count|average|avg|minutes|hours|percent|url|link|phone|address)\b/;
 
-/** Whether a column of numbers counts or measures something, by its name. */
+/** Whether the numbers of a column count or measure something, by its name. */
 export function isMeasure(words: string): boolean {
   return !NUMBERED.test(words);
 }
 
-/** Whether a column could identify items: no two cells are the same. */
+/** Whether all values of a column differ, so that it could identify items. */
 export function isDistinct({ values }: Pick<IdColumn, "values">): boolean {
   return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
 }
 
-/** Whether a column holds date-times. Digits alone are none where its name says that they number something. */
+/** Whether a column holds date-times. Digits aren't if its name says that they identify something. */
 function holdsTimes({ words, values, survey }: IdColumn): boolean {
   const isNumbered = !isMeasure(words) && values.every(isDigits);
   return !isNumbered && timeReadingsOf(survey.shapes) !== undefined;
 }
 
-/** Whether the values of a column look like identifiers: no names of people, no texts, dates, sums or measures. */
+/** Whether the values of a column look like identifiers, not like people, texts, dates, sums or measures. */
 export function isIdentifier(column: IdColumn): boolean {
   const { words, values, survey } = column;
   if (NO_ID.test(words) || isCustomer(words) || areEmails(values)) return false;
@@ -42,13 +42,13 @@ export function isIdentifier(column: IdColumn): boolean {
   return !isText && !(survey.isNumeric && isMeasure(words)) && !holdsTimes(column);
 }
 
-/** A doubt that rows which repeat an ID refute. */
+/** A doubt that repeated IDs refute. */
 export const ONLY_NUMBERED = "its values only number the rows";
 
-/** Fewer rows are numbered from 1 by chance. */
+/** Fewer rows may be numbered from 1 by chance. */
 const COUNTED_ROWS_MIN = 3;
 
-/** Whether values number the rows, as an export of another day does for other items. */
+/** Whether values only number the rows: in another export, other items have the same numbers. */
 function isRowNumber(values: readonly string[]): boolean {
   const first = Number(values[0]);
   const isFirst = first === 0 || first === 1;
@@ -57,11 +57,11 @@ function isRowNumber(values: readonly string[]): boolean {
   );
 }
 
-/** What spreadsheets make of long numbers, whose other digits are lost, and scripts of numbers: "4.9E+11", "1001.0". */
+/** Rewritten numbers: "4.9E+11" by a spreadsheet, which loses digits, or "1001.0" by a script. */
 const REWRITTEN = /^\d(?:[.,]\d+)?E\+\d+$|^\d+\.0$/i;
 
 /**
- * What speaks against the IDs of a column that is called so; undefined if nothing does.
+ * Why a column that is named after IDs may not hold them; undefined without doubt.
  * @param isCertain whether its name leaves no doubt
  */
 export function doubtOfIds({ values, survey }: IdColumn, isCertain: boolean): string | undefined {

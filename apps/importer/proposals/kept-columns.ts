@@ -2,27 +2,28 @@ import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 
-/** A column of a file by its place and its name in mappings. */
+/** A column of a file. */
 export interface NamedColumn {
   readonly index: number;
+  /** Its name in mappings. */
   readonly name: string;
   /** Whether its values are kept as numbers. */
   readonly isNumber?: boolean;
 }
 
-/** The most columns that a proposal names one by one, */
+/** Limit of the columns that a proposal names one by one. */
 const NAMED_COLUMNS_MAX = 500;
-/** and the characters of their names: far less than a mapping may have. */
+/** Limit of the characters of their names, far less than a mapping may have. */
 const NAMED_CHARACTERS_MAX = 12_000;
 
-/** The names that more than one column has, so that no source can say which is meant. */
+/** The names of several columns, which a source can't tell apart. */
 export function repeatedNames(columns: readonly NamedColumn[]): ReadonlySet<string> {
   const groups = Map.groupBy(columns, ({ name }) => comparable(name));
   return new Set([...groups].filter(([, { length }]) => length > 1).map(([name]) => name));
 }
 
-/** Columns that a mapping can name one by one, as far as it may. */
-function named(columns: readonly NamedColumn[]): NamedColumn[] {
+/** The first columns, within the limits of what a proposal names. */
+function withinLimits(columns: readonly NamedColumn[]): NamedColumn[] {
   let characters = 0;
   return columns.slice(0, NAMED_COLUMNS_MAX).filter(({ name }) => {
     characters += name.length;
@@ -31,11 +32,11 @@ function named(columns: readonly NamedColumn[]): NamedColumn[] {
 }
 
 /**
- * How the columns are kept that no field takes. `others` keeps them, unless it can't: values in a column without a header
- * would fail each row, and a name of two columns, or one that JSON can't have, would fail the file. Then all others are
- * named, and those are left out.
- * @param columns those that no field takes, with a name
- * @param fields what the others become
+ * How columns are kept that no field uses. `others` keeps them if it can. But values in a column without a header would
+ * fail each row, and a repeated or impossible attribute name would fail the file. Then the mapping names all columns
+ * except those.
+ * @param columns named columns that no field uses
+ * @param fields the sources of the fields
  */
 export function keptColumns(
   columns: readonly NamedColumn[],
@@ -57,10 +58,10 @@ export function keptColumns(
     return [Object.hasOwn(fields, target) ? renamed(name) : target, source];
   };
   const canKeepAll = plain.length === columns.length && !(hasNamelessValues && columns.length <= NAMED_COLUMNS_MAX);
-  // A column whose attribute a field sets already keeps its values under another name.
+  // If a field already sets the attribute of a column, the column gets another one.
   const isOwn = ({ name, isNumber }: NamedColumn): boolean =>
     isNumber || Object.hasOwn(fields, ATTRIBUTE_PREFIX + name);
-  const ones = named(canKeepAll ? plain.filter(isOwn) : plain);
+  const ones = withinLimits(canKeepAll ? plain.filter(isOwn) : plain);
   return {
     fields: Object.fromEntries(ones.map(sourceOf)),
     others: canKeepAll ? "custom_attributes" : "ignore",

@@ -5,11 +5,10 @@ import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./known-headers.ts";
 
 /**
- * What other systems call the statuses, as `plainWords` makes it, in English, German, French and Spanish, a line each. Words that
- * systems use for different things, such as "on hold" or "reopened", are missing: a person has to say what they mean. So are
- * those of waiting: Jira counts "Waiting for customer" and "Waiting for support" as in progress, and in ServiceNow
- * most incidents that await a user were active before, but help desks also use such words for work that nothing was done for yet.
- * "Wartend" and "en attente" are what help desks call "Pending" in German and French.
+ * What other systems call the statuses, in English, German, French and Spanish, a line each, in the spelling of
+ * `plainWords`. Words with different meanings, such as "on hold" or "reopened", are missing: a person decides. So are
+ * words for waiting: for Jira, "Waiting for customer" is in progress, but some help desks use such words for work that
+ * hasn't started. "Wartend" and "en attente" are how help desks say "Pending" in German and French.
  */
 const STATUSES: Readonly<Record<WorkItem["status"], readonly string[]>> = {
   pending: [
@@ -41,10 +40,10 @@ const STATUSES: Readonly<Record<WorkItem["status"], readonly string[]>> = {
   ],
 };
 
-/** What other systems call the choices of a field. The choices themselves are known without. */
+/** What other systems call the choices of a field, in addition to the choices themselves. */
 interface KnownWords {
   readonly words: Readonly<Record<string, readonly string[]>>;
-  /** Words that are asked where one of others is in the same column. */
+  /** Words whose meaning a person has to choose if the column also has one of `beside`. */
   readonly asked: ReadonlySet<string>;
   readonly beside: ReadonlySet<string>;
 }
@@ -52,7 +51,7 @@ interface KnownWords {
 const KNOWN: Readonly<Record<string, KnownWords>> = {
   status: {
     words: STATUSES,
-    // "Open" is any work that isn't done where nothing else comes before it. In Zendesk an agent has such work.
+    // "Open" means pending, unless there is a word for an earlier status: in Zendesk, an agent works on open tickets.
     asked: new Set(["open", "opened", "offen", "ouvert", "ouverte", "abierto", "abierta"]),
     beside: new Set(
       "new, neu, nouveau, nouvelle, nuevo, nueva, pending, wartend, en attente, pendiente, solved".split(", "),
@@ -67,13 +66,12 @@ export function choicesOf(target: string): readonly string[] | undefined {
 }
 
 function meaningsOf(target: string): ReadonlyMap<string, string> {
-  const others = Object.entries(KNOWN[target]?.words ?? {}).flatMap(([choice, lines]) =>
-    lines
-      .join(", ")
-      .split(", ")
-      .map((word) => [word, choice] as const),
-  );
-  return new Map([...others, ...(choicesOf(target) ?? []).map((choice) => [plainWords(choice), choice] as const)]);
+  const meanings = new Map<string, string>();
+  for (const [choice, lines] of Object.entries(KNOWN[target]?.words ?? {})) {
+    for (const word of lines.join(", ").split(", ")) meanings.set(word, choice);
+  }
+  for (const choice of choicesOf(target) ?? []) meanings.set(plainWords(choice), choice);
+  return meanings;
 }
 
 /** The fields with choices. */
@@ -82,39 +80,40 @@ const MEANINGS: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   CHOICE_FIELDS.map((target) => [target, meaningsOf(target)]),
 );
 
-/** What some systems put after each status: the pipeline that it is in. */
+/** The pipeline that some systems put after each status. */
 const PIPELINE = /\s*\([^()]*pipeline[^()]*\)\s*$/i;
 
 function plain(word: string): string {
   return plainWords(word.replace(PIPELINE, ""));
 }
 
-/** The choices of a field that words mean. @param words those of its column, beside which some aren't clear */
+/** Makes the function that finds the choice a word means. @param words its column's, which may make it ambiguous */
 export function meaningsIn(target: string, words: Iterable<string>): (word: string) => string | undefined {
   const { asked, beside } = KNOWN[target] ?? {};
   const isDoubtful = [...words].some((word) => beside?.has(plain(word)));
   return (word) => (isDoubtful && asked?.has(plain(word)) ? undefined : MEANINGS.get(target)?.get(plain(word)));
 }
 
-/** The words of a column that mean no choice of a field, as far as is known. A person has to say what they mean. */
+/** The words of a column whose meaning isn't known: a person has to choose. */
 export function unknownIn(target: string, words: readonly string[]): string[] {
   const meaningOf = meaningsIn(target, words);
   return words.filter((word) => meaningOf(word) === undefined);
 }
 
 /**
- * Aliases of the known words that are not spelled as the choices are, one for all spellings that differ by case. An unknown
- * word gets none: a person chooses.
+ * Aliases of the known words that aren't spelled like their choices, one for spellings that only differ by case.
+ * Unknown words get none: a person chooses.
  */
 export function aliasesOf(target: string, values: readonly string[]): Pick<Source, "values"> {
-  const aliases = new Map<string, readonly [word: string, choice: string]>();
+  const aliases = new Map<string, string>();
+  const known = new Set<string>();
   const meaningOf = meaningsIn(target, values);
   for (const value of values) {
     const word = value.trim();
     const choice = meaningOf(word);
-    if (choice !== undefined && choice !== word && !aliases.has(comparable(word))) {
-      aliases.set(comparable(word), [word, choice]);
-    }
+    if (choice === undefined || choice === word || known.has(comparable(word))) continue;
+    known.add(comparable(word));
+    aliases.set(word, choice);
   }
-  return aliases.size > 0 ? { values: Object.fromEntries(aliases.values()) } : {};
+  return aliases.size > 0 ? { values: Object.fromEntries(aliases) } : {};
 }

@@ -1,12 +1,12 @@
 import { distance } from "fastest-levenshtein";
 
-/** What other systems call the thing that is worked on; many names begin with it. */
+/** What other systems call a work item; many names begin with it. */
 const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgangs?|kundenvorgangs?|anfrage|fall|demande|requete|incidencia|solicitud|caso)`;
-/** What stands between a property and the item that has it. */
+/** What can be between a property and its item. */
 const OF = "(?:du|de|del|de la|de l|des|der|d)";
 const ITEM_OF = String.raw`(?:${ITEM} )?`;
 
-/** A rule about the names of columns, as `plainWords` makes them. */
+/** A rule about the names of columns, in the spelling of `plainWords`. */
 interface HeaderRule {
   readonly target: string;
   readonly name: RegExp;
@@ -18,10 +18,7 @@ function rule(target: string, name: string, isCertain = true): HeaderRule {
   return { target, name: new RegExp(`^(?:${name})$`), isCertain };
 }
 
-/**
- * The ends of an item, as adjectives and as nouns, in the order in which they are taken where a file has several: whoever
- * closes a ticket has solved it before.
- */
+/** Words for the end of an item, as adjectives and nouns, latest first: a ticket is solved before it is closed. */
 const ENDS = [
   ["closed", "close|closing|closure"],
   ["solved", "solution"],
@@ -30,10 +27,10 @@ const ENDS = [
   ["finished|done", "finish"],
 ] as const;
 
-/** What a column of a date is called in German, French and Spanish. */
+/** What date columns are called in German, French and Spanish. */
 const WHEN = "(?:date|heure|date heure|date et heure|fecha|hora|fecha hora|fecha y hora|datum|zeit|datum uhrzeit)";
 
-/** Rules about everything but agents, the most telling first. */
+/** The rules for all fields except the agent's, the most specific first. */
 const RULES: readonly HeaderRule[] = [
   rule("external_id", "external id"),
   rule("external_id", `${ITEM} ?(?:key|number|nummer|nr|no|numero|schlussel)`),
@@ -71,7 +68,7 @@ const RULES: readonly HeaderRule[] = [
   rule("custom_attributes.description", `${ITEM_OF}(?:description|details)|beschreibung|descripcion`),
 ];
 
-/** Correct spellings of names that are recognized with a slip. */
+/** Names that are also recognized with a typo. */
 const SPELLINGS: readonly (readonly [name: string, target: string])[] = [
   ["external id", "external_id"],
   ["ticket id", "external_id"],
@@ -91,37 +88,37 @@ const SPELLINGS: readonly (readonly [name: string, target: string])[] = [
   ["description", "custom_attributes.description"],
 ];
 
-/** A target that a column is likely named after. */
+/** The target that a column is named after. */
 interface NamedTarget {
   readonly target: string;
   readonly isCertain: boolean;
-  /** Place among all rules: a lower one is more telling. */
+  /** Index of the rule: a lower one is more specific. */
   readonly rank: number;
 }
 
-/** The target of a column by its name, agents excepted; undefined if none is known. */
+/** The target of a column by its name, except the agent's; undefined if none is known. */
 export function targetOfName(name: string): NamedTarget | undefined {
   const rank = RULES.findIndex((each) => each.name.test(name));
   const found = RULES[rank];
   return found && { target: found.target, isCertain: found.isCertain, rank };
 }
 
-/** Whether two names differ by a slip only: a letter in five. */
+/** Whether two names differ by a typo: at most one letter in five. */
 function isClose(name: string, other: string): boolean {
   return Math.abs(name.length - other.length) < 3 && distance(name, other) <= Math.min(name.length, other.length) / 5;
 }
 
-/** The target of a column whose name has a slip; undefined if none is known. */
-export function targetOfSlip(name: string): string | undefined {
+/** The target of a column whose name has a typo; undefined if none is known. */
+export function targetOfTypo(name: string): string | undefined {
   const target = isCustomer(name) ? undefined : SPELLINGS.find(([known]) => isClose(name, known))?.[1];
-  // A column that is named after an agent holds something else; a time is no slip of a person.
+  // A column that is named after an agent may hold another detail, and a time isn't a typo of a person.
   const isOther = agentOfName(name) !== undefined || /\b(?:at|on|date|time)$/.test(name);
   return target?.startsWith("agent_") && isOther ? undefined : target;
 }
 
 /**
- * People who do the work, the most telling first. Fields of two of them are never mixed: the email of the one who closed
- * a ticket does not belong to the name of its assignee.
+ * Roles of people who do the work, the most specific first. Fields of two roles are never mixed: the email of the
+ * person who closed a ticket doesn't belong to the name of its assignee.
  */
 const ROLES = [
   "assignee|assigned to(?: technician)?|assigned agent|assigned user|assigned teammate|(?:agent|teammate|admin) (?:currently )?assigned|teammate assigned" +
@@ -132,7 +129,7 @@ const ROLES = [
   "agent|handler|resolver|advis[oe]r|representative|rep|teammate|technician|bearbeiter(?:in)?|sachbearbeiter(?:in)?|zustandige(?:r|person)?|mitarbeiter(?:in)?|techniker(?:in)?|technicien(?:ne)?|responsable|agente|tecnico|conseiller|bearbeitet von",
   "(?:handled|resolved|solved|closed|completed|answered) by",
 ];
-/** What a column says about a person, after the role. */
+/** Details of a person, named after the role. */
 const DETAILS: Readonly<Record<string, string>> = {
   agent_email: "(?:email|mail)(?: address| adresse)?",
   agent_external_id: "(?:user |employee |external |sys |account )?(?:id|key|number)",
@@ -153,15 +150,15 @@ const OF_ROLE = /^(email|mail|id|name|prenom|nom|nombre|apellidos?) (?:of the|of
 
 /** A column about the person who does the work. */
 export interface AgentName {
-  /** Place in `ROLES`. */
+  /** Index in `ROLES`. */
   readonly rank: number;
   /** What the person is called. */
   readonly role: string;
-  /** The field that the name shows, or `first_name` or `last_name`; undefined if only the cells show it. */
+  /** The field by the name, or `first_name` or `last_name`; undefined if only the cells show it. */
   readonly target: string | undefined;
 }
 
-/** What a column says about an agent by its name; undefined if it is about someone or something else. */
+/** The agent's detail in a column, by its name; undefined if it is about someone or something else. */
 export function agentOfName(name: string): AgentName | undefined {
   const text = name.replace(OF_ROLE, "$2 $1");
   for (const [rank, pattern] of AGENTS.entries()) {
@@ -172,7 +169,7 @@ export function agentOfName(name: string): AgentName | undefined {
   return undefined;
 }
 
-/** The field of an agent that a column without a role, such as `Email`, may hold; undefined if it can't hold one. */
+/** The agent's field that a column without a role, such as `Email`, may hold; undefined if none. */
 export function agentOfBareName(name: string): string | undefined {
   if (/^(?:user )?(?:email|mail)(?: address| adresse)?$/.test(name)) return "agent_email";
   return name === "user id" ? "agent_external_id" : undefined;
@@ -182,14 +179,14 @@ const CUSTOMER = new RegExp(
   String.raw`\b(?:customers?|clients?|requesters?|requestor|reporter|contacts?|callers?|from|sender|submitter|consumer|buyer|guest|visitor|lead|account|company|organi[sz]ation|kund(?:e|en|in)|melder|absender|anfrager|anfragender|anforderer|antragsteller|anrufer|demandeur|appelant|rapporteur|solicitante|informador|remitente)\b`,
 );
 
-/** Whether a name is about the person who asks, never about the one who does the work. */
+/** Whether a name is about the customer, not the agent. */
 export function isCustomer(name: string): boolean {
   return CUSTOMER.test(name) && agentOfName(name) === undefined;
 }
 
 /**
- * A header or a status as it is compared with known words: in lower case, without accents, with single spaces between
- * words. `Assignee E-Mail`, `assignee_email` and `assigneeEmail` are the same, and so are `Ticket #` and `ticket number`.
+ * A header or a status in the spelling of known words: lower case, no accents, single spaces. `Assignee E-Mail`,
+ * `assignee_email` and `assigneeEmail` become the same, and so do `Ticket #` and `ticket number`.
  */
 export function plainWords(text: string): string {
   return text

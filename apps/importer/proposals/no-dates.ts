@@ -1,10 +1,10 @@
-/** Longer texts are no dates. */
+/** Longer texts aren't dates. */
 const DATE_MAX_CHARACTERS = 40;
-/** Years of the dates below. Nearly all texts have none of them. */
+/** Years of the days below: a quick check, which few texts pass. */
 const YEAR = /0000|0001|1601|1753|1899|19(?:00|04|69|70)|9999/;
 /** Zero as a date, a time or a number. */
 const ZERO = /^(?=.*0)[0\s:./,T-]+Z?$/i;
-/** The first days that programs count from, and the last one that they know, by year, month and day. */
+/** The days from which programs count, and their last one: year, month and day. */
 const NO_DAYS: ReadonlySet<string> = new Set([
   "0000-1-1",
   "0001-1-1",
@@ -18,7 +18,7 @@ const NO_DAYS: ReadonlySet<string> = new Set([
   "1970-1-1",
   "9999-12-31",
 ]);
-/** Unix times of such days. */
+/** Unix times of the earliest of these days. */
 const NO_UNIX_TIMES: ReadonlySet<string> = new Set(
   ["-62135596800", "-2209161600", "-2209075200", "-2208988800"].flatMap((seconds) => [seconds, `${seconds}000`]),
 );
@@ -36,14 +36,14 @@ function numberOf(part: string): number {
   return { jan: 1, dec: 12 }[part.toLowerCase()] ?? Number(part);
 }
 
-/** Whether a day is one of those, whichever of its numbers is the month. */
+/** Whether a day is one of those. Either number may be the month. */
 function isNoDay(year: string, a: number, b: number): boolean {
   return NO_DAYS.has(`${year}-${a}-${b}`) || NO_DAYS.has(`${year}-${b}-${a}`);
 }
 
 /**
- * Whether a text is a date that programs write where there is none: zeros, or the day that they count from, at midnight.
- * That of Unix is at another hour in most time zones.
+ * Whether programs write a text where there is no date: zeros, or the day from which they count, at midnight. Unix time
+ * begins at another hour in most time zones.
  */
 export function isNoDate(text: string): boolean {
   if (text.length > DATE_MAX_CHARACTERS) return false;
@@ -53,7 +53,8 @@ export function isNoDate(text: string): boolean {
     const found = pattern.exec(text)?.groups;
     if (!found) continue;
     const { year = "", a = "", b = "", hour = "0", minute = "0", second = "0", fraction = "0", half = "" } = found;
-    const [month, day] = [numberOf(a), numberOf(b)];
+    const month = numberOf(a);
+    const day = numberOf(b);
     const isWhole = Number(second) + Number(fraction) === 0;
     const isMidnight = isWhole && Number(minute) === 0 && (Number(hour) === 0 || (hour === "12" && /a/i.test(half)));
     if (isNoDay(year, month, day) && (isMidnight || year === "9999")) return true;

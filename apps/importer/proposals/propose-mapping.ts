@@ -3,8 +3,8 @@ import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import { doubtOfIds, isDistinct, isIdentifier, isMeasure } from "./id-columns.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
-import { agentFields, areEmails, nobodyIn } from "./agent-columns.ts";
-import { agentOfBareName, isCustomer, plainWords, targetOfName, targetOfSlip } from "./known-headers.ts";
+import { agentFields, areEmails, isMost, unassignedIn } from "./agent-columns.ts";
+import { agentOfBareName, isCustomer, plainWords, targetOfName, targetOfTypo } from "./known-headers.ts";
 import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./known-choices.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { isNoDate } from "./no-dates.ts";
@@ -17,7 +17,7 @@ import {
   withoutZone,
 } from "./propose-time.ts";
 import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
-import { isMark, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
+import { isEmptyWord, type NumberedRow, type Survey, type SurveyedColumn, surveyOf, totalsIn } from "./survey.ts";
 
 /** The header of a file and its first rows. */
 export interface Sample extends TimeAnswers {
@@ -26,90 +26,86 @@ export interface Sample extends TimeAnswers {
   readonly delimiter: Delimiter;
   /** Number of the header's row. @default 1 */
   readonly headerRow?: number;
-  /** What all rows say. @default what the first ones say */
+  /** What is known from all rows. @default what the first rows show */
   readonly survey?: Survey | undefined;
 }
 
-/** How sure a proposal is: what is only likely needs a look before it is imported. */
+/** How sure a proposal is. A person should check what is only likely. */
 export type Certainty = "certain" | "likely" | "unknown";
 
 /** What a column of a file is proposed to become. */
 export interface ProposedColumn {
-  /** Its place in the file. */
+  /** Its index in the file. */
   readonly index: number;
   /** Its name in mappings. */
   readonly column: string;
-  /** The field, or `custom_attributes.<name>`; undefined if nothing is known of it: `others` says what happens then. */
+  /** The field, or `custom_attributes.<name>`; undefined if unknown: then `others` decides. */
   readonly target: string | undefined;
   readonly certainty: Certainty;
-  /** Why, such as "by name"; empty if nothing is known. */
+  /** Why, such as "by name"; empty if unknown. */
   readonly reason: string;
 }
 
-/** A word that may mean that there is no value, and the columns in which it is kept as it is. */
-interface KeptMark {
+/** A word that may mean an empty value, and the columns that keep it. */
+interface KeptEmptyWord {
   readonly word: string;
   readonly columns: readonly string[];
 }
 
-/** A mapping for a file, and why. */
+/** A mapping for a file, with its reasons and doubts. */
 export interface Proposal {
   readonly mapping: Mapping;
-  /** All columns of the file in their order. */
+  /** All columns of the file, in order. */
   readonly columns: readonly ProposedColumn[];
-  /** Why the header may be a row of data; undefined if nothing speaks for that. */
+  /** Why the header may be a row of data; undefined without doubt. */
   readonly headerDoubt?: string | undefined;
-  /** Texts of fields with choices whose meaning a person has to choose, as far as the rows show them. */
+  /** Texts for fields with choices whose meaning a person has to choose. */
   readonly unknownWords?: readonly { readonly target: string; readonly words: readonly string[] }[];
   /** What a person has to answer before the file is imported. */
   readonly questions?: readonly TimeQuestion[];
-  /** Rows of sums, which are no items. */
+  /** Rows that aren't items, such as sums. */
   readonly totals?: readonly NumberedRow[];
-  readonly keptMarks?: readonly KeptMark[];
+  readonly keptEmptyWords?: readonly KeptEmptyWord[];
 }
 
-/** Words that mean an empty value wherever they stand. */
+/** Words that mean an empty value in every column. */
 const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
-/** Names of more columns are not searched for slips, which takes seconds. */
+/** With more columns, names aren't searched for typos, which takes seconds. */
 const COMPARED_COLUMNS_MAX = 1000;
 
-/** More different texts are no choices, unless some of them are known. */
+/** More different texts aren't choices, unless some are known. */
 const CHOICES_MAX = 12;
-/** A column that is looked at. */
+
+/** A named column with its sample values. */
 interface Column {
   readonly index: number;
   readonly name: string;
-  /** The name as known words are compared with it. */
+  /** The name in the spelling of `plainWords`. */
   readonly words: string;
-  /** Its cells in the first rows, without those that may mean nothing. */
+  /** Its cells in the first rows, without empty words. */
   readonly values: readonly string[];
   readonly survey: SurveyedColumn;
 }
 
-/** A column that was found for a target. */
+/** The source of a target, and how sure it is. */
 interface Found {
   readonly source: Source;
   readonly certainty: Certainty;
   readonly reason: string;
 }
 
-/** Whether so many texts are what a column is meant to hold: some rows may be wrong. */
-function isMost(count: number, values: readonly string[]): boolean {
-  return count > 0 && count >= values.length / 2;
-}
-
-/** The texts of a column that may be choices, in all rows as far as they are few. */
+/** The texts of a column that may be choices: of all rows if they are few, otherwise of the first rows. */
 function wordsOf({ survey, values }: Column): readonly string[] {
   return survey.words === undefined
     ? values
     : [...survey.words.keys()].filter((word) => !SURELY_EMPTY.has(comparable(word)));
 }
 
-/** What the cells say about a column that is named after a target; undefined if they are something else. */
+/** Checks the cells of a column that is named after a target; undefined if they don't fit. */
 function checkValues(target: string, column: Column, rows: number, isCertain: boolean): Found | undefined {
   const { name, values } = column;
   const found = (source: Source, certainty: Certainty, reason: string): Found => ({ source, certainty, reason });
-  const source = { column: name, ...withoutMarks(target, column) };
+  const source = { column: name, ...withoutEmptyWords(target, column) };
   const named = (each: Source): Found => found(each, isCertain ? "certain" : "likely", "by name");
   if (target === "external_id") {
     const doubt = doubtOfIds(column, isCertain);
@@ -136,7 +132,7 @@ function checkValues(target: string, column: Column, rows: number, isCertain: bo
   return named(source);
 }
 
-/** Whether a text is a date that means none, and hardly anything else. */
+/** Whether a text is surely a placeholder for a missing date. */
 function isNoTime(text: string): boolean {
   return text.trim().length > 1 && isNoDate(text.trim());
 }
@@ -146,46 +142,46 @@ function withAliases(source: Source, { values }: Pick<Source, "values">): Source
   return values === undefined ? source : { ...source, values: { ...source.values, ...values } };
 }
 
-/** Aliases that leave out of a field what is no id, no person, no type and no date: other fields keep such words. */
-function withoutMarks(target: string, { survey }: Column): Pick<Source, "values"> {
+/** Aliases by which empty words are left out of IDs, agents, types and dates. Other fields keep them. */
+function withoutEmptyWords(target: string, { survey }: Column): Pick<Source, "values"> {
   const isAgent = target.startsWith("agent_");
   const isStrict = ["external_id", "completed_at", "type"].includes(target) || isAgent;
-  const marks = [...(isStrict ? marksOf(survey) : []), ...(isAgent ? nobodyIn(survey) : [])];
-  return marks.length > 0 ? { values: Object.fromEntries(marks.map((mark) => [mark, ""])) } : {};
+  const emptyWords = [...(isStrict ? emptyWordsOf(survey) : []), ...(isAgent ? unassignedIn(survey) : [])];
+  return emptyWords.length > 0 ? { values: Object.fromEntries(emptyWords.map((word) => [word, ""])) } : {};
 }
 
-/** The words of a column that may mean nothing, each once, without those that do so wherever they stand. */
-function marksOf({ marks }: SurveyedColumn): string[] {
-  return [...new Set([...marks.keys()].map(comparable))].filter((mark) => !SURELY_EMPTY.has(mark));
+/** The empty words of a column, each once, without those that are empty in every column. */
+function emptyWordsOf({ emptyWords }: SurveyedColumn): string[] {
+  return [...new Set([...emptyWords.keys()].map(comparable))].filter((word) => !SURELY_EMPTY.has(word));
 }
 
-/** Whether all cells are known words for the choices of a field, of at least two different ones. */
+/** Whether all cells are known words for at least two choices of a field. */
 function holdsChoices(target: string, { values }: Column): boolean {
   const meaningOf = meaningsIn(target, []);
   return values.every((value) => meaningOf(value) !== undefined) && new Set(values.map(meaningOf)).size > 1;
 }
 
-/** Collects what the columns become, each column and each target once. */
+/** Assigns columns to targets, each at most once. */
 class Choices {
   readonly sources = new Map<string, Source>();
   readonly columns = new Map<number, Omit<ProposedColumn, "index" | "column">>();
   readonly questions: TimeQuestion[] = [];
-  /** Names that more than one column has. */
+  /** Names of several columns. */
   readonly #repeated: ReadonlySet<string>;
   readonly #all: readonly Column[];
   readonly #rows: number;
   readonly #answers: TimeAnswers;
 
-  /** @param columns those of the file @param rows number of the first rows */
+  /** @param rows number of rows in the sample */
   constructor(columns: readonly Column[], rows: number, answers: TimeAnswers) {
-    const groups = Map.groupBy(columns, ({ words }) => words);
-    this.#repeated = new Set([...groups].flatMap(([words, { length }]) => (length > 1 ? [words] : [])));
+    const groups = [...Map.groupBy(columns, ({ words }) => words)];
+    this.#repeated = new Set(groups.filter(([, { length }]) => length > 1).map(([words]) => words));
     this.#all = columns;
     this.#rows = rows;
     this.#answers = answers;
   }
 
-  /** Takes a column for a target, unless one of them is taken or the cells are something else. */
+  /** Takes a column for a target, unless either is taken or the cells don't fit. */
   take(target: string, column: Column, isCertain: boolean, reason?: string): void {
     if (target === "completed_at") {
       this.takeTimes([{ column, isCertain: isCertain && reason === undefined }]);
@@ -201,7 +197,7 @@ class Choices {
     this.columns.set(column.index, { target, certainty: why.certainty, reason: why.reason });
   }
 
-  /** Takes what the columns say of the agent. */
+  /** Takes the fields of the agent. */
   takeAgents(columns: readonly Column[]): void {
     for (const { target, columns: own, source, isCertain, reason } of agentFields(columns)) {
       const isTaken = own.some(
@@ -210,8 +206,8 @@ class Choices {
       const checked = checkValues(target, own[0]!, this.#rows, true);
       const isSplit = source.values !== undefined;
       if (this.sources.has(target) || isTaken || (checked === undefined && !isSplit)) continue;
-      const marks = source.columns ? {} : withoutMarks(target, own[0]!);
-      const values = { ...marks.values, ...source.values };
+      const emptyWords = source.columns ? {} : withoutEmptyWords(target, own[0]!);
+      const values = { ...emptyWords.values, ...source.values };
       this.sources.set(target, { ...source, ...(Object.keys(values).length > 0 && { values }) });
       const certainty = isCertain ? "certain" : "likely";
       for (const { index } of own) {
@@ -220,7 +216,7 @@ class Choices {
     }
   }
 
-  /** Takes all columns of date-times that say when an item was completed: the first that isn't empty counts. */
+  /** Takes all columns of completion dates. For each row, the first that isn't empty counts. */
   takeTimes(candidates: readonly { readonly column: Column; readonly isCertain: boolean }[]): void {
     const free = candidates.filter(({ column }) => !this.columns.has(column.index));
     if (this.sources.has("completed_at") || free.length === 0) return;
@@ -229,7 +225,9 @@ class Choices {
       return time ? [{ column, isCertain, time }] : [];
     });
     for (const { column } of free) this.#doubtTexts(column);
-    const sources = found.map(({ column, time }) => withAliases(time.source, withoutMarks("completed_at", column)));
+    const sources = found.map(({ column, time }) =>
+      withAliases(time.source, withoutEmptyWords("completed_at", column)),
+    );
     const [first, ...others] = sources;
     if (first === undefined) {
       this.#takeEmptyTime(free.find(({ column }) => column.values.every(isNoTime))?.column);
@@ -238,8 +236,8 @@ class Choices {
     this.sources.set("completed_at", others.length === 0 ? first : { first_of: sources });
     for (const [index, { column, isCertain, time }] of found.entries()) {
       const before = found.slice(0, index).map((each) => `"${each.column.name}"`);
-      const order =
-        before.length === 0 ? "" : `, where ${before.join(" and ")} ${before.length === 1 ? "is" : "are"} empty`;
+      const areEmpty = before.length === 1 ? "is empty" : "are empty";
+      const order = before.length === 0 ? "" : `, where ${before.join(" and ")} ${areEmpty}`;
       const clock = timesOfDay(column, this.#all);
       const doubts = [
         ...(clock === undefined ? [] : [`the time of day is in "${clock.name}"`]),
@@ -255,7 +253,7 @@ class Choices {
     }
   }
 
-  /** Says of a column that is named after a completion date, and isn't taken for one, that its values look like dates. */
+  /** Notes the doubt about a column that is named after completion dates, but whose dates can't be read. */
   #doubtTexts({ index, survey, values }: Column): void {
     const dates = timeReadingsOf(survey.shapes) ? [] : values.filter(looksLikeDate);
     if (!isMost(dates.length, values)) return;
@@ -268,7 +266,7 @@ class Choices {
   #takeEmptyTime(column: Column | undefined): void {
     if (column === undefined) return;
     const source = { column: column.name, time_zone: this.#answers.timeZone, ...withoutNoDates(column.survey) };
-    this.sources.set("completed_at", withAliases(source, withoutMarks("completed_at", column)));
+    this.sources.set("completed_at", withAliases(source, withoutEmptyWords("completed_at", column)));
     this.columns.set(column.index, {
       target: "completed_at",
       certainty: "likely",
@@ -281,7 +279,7 @@ class Choices {
   }
 }
 
-/** What makes a date-time only likely, by the question about it. */
+/** Why a date-time is only likely, by its question. */
 const DOUBTS = { date: "day or month first isn't clear", zone: "its time zone isn't known" } as const;
 
 function choose(columns: readonly Column[], rows: number, answers: TimeAnswers): Choices {
@@ -305,7 +303,7 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
   if (!choices.hasAgent()) choices.takeAgents(columns);
   if (columns.length <= COMPARED_COLUMNS_MAX) {
     for (const column of columns) {
-      const target = targetOfSlip(column.words);
+      const target = targetOfTypo(column.words);
       if (target?.startsWith("agent_") && choices.hasAgent()) continue;
       if (target !== undefined) choices.take(target, column, false, "by a similar name");
     }
@@ -321,14 +319,14 @@ function choose(columns: readonly Column[], rows: number, answers: TimeAnswers):
   }
   const ids = columns.filter((column) => column.values.length === rows && isDistinct(column));
   for (const column of ids) {
-    // To look for dates in thousands of columns takes minutes.
+    // Searching thousands of columns for dates would take minutes.
     if (choices.sources.has("external_id")) break;
     if (isIdentifier(column)) choices.take("external_id", column, false, "by values: no two are the same");
   }
   return choices;
 }
 
-/** Why the header may be a row of data: names of columns are also among their values. */
+/** Why the header may be a row of data: the name of a column is also one of its values. */
 function headerDoubtOf(columns: readonly Column[]): string | undefined {
   const found = columns.find(({ name, values }) => values.some((value) => value.trim() === name.trim()));
   return (
@@ -336,26 +334,26 @@ function headerDoubtOf(columns: readonly Column[]): string | undefined {
   );
 }
 
-/** The texts of a column that mean no known choice, each spelling once. */
+/** The texts of a column that aren't known choices, each in one spelling. */
 function unknownWordsOf(target: string, column: Column): string[] {
   const texts = unknownIn(target, wordsOf(column));
   return [...Map.groupBy(texts, comparable).values()].map(([text = ""]) => text);
 }
 
-/** The words that may mean nothing and are kept, because a word such as "None" can be a choice. */
-function keptMarksOf(columns: readonly Column[], choices: Choices): KeptMark[] {
+/** The empty words that are kept, because a word such as "None" can be a choice. */
+function keptEmptyWordsOf(columns: readonly Column[], choices: Choices): KeptEmptyWord[] {
   const kept = columns.flatMap((column) => {
     const target = choices.columns.get(column.index)?.target ?? "";
-    const isKept = choicesOf(target) === undefined && withoutMarks(target, column).values === undefined;
-    return isKept ? marksOf(column.survey).map((word) => ({ word, column: column.name })) : [];
+    const isKept = choicesOf(target) === undefined && withoutEmptyWords(target, column).values === undefined;
+    return isKept ? emptyWordsOf(column.survey).map((word) => ({ word, column: column.name })) : [];
   });
-  return [...Map.groupBy(kept, ({ word }) => word)].map(([word, places]) => ({
+  return [...Map.groupBy(kept, ({ word }) => word)].map(([word, found]) => ({
     word,
-    columns: places.map(({ column }) => column),
+    columns: found.map(({ column }) => column),
   }));
 }
 
-/** Proposes a mapping for a file, by what its columns are called and what the cells hold. */
+/** Proposes a mapping for a file, by the names and values of its columns. */
 export function proposeMapping(sample: Sample): Proposal {
   const { names, rows, delimiter, headerRow = 1 } = sample;
   const survey = sample.survey ?? surveyOf(names, rows, headerRow + 1);
@@ -371,9 +369,11 @@ export function proposeMapping(sample: Sample): Proposal {
     .map(({ name, index }): Column => ({
       index,
       name,
-      // Of two columns with the same header, the second has a number in its name.
+      // From the header: in mappings, the second of two equal names has a number.
       words: plainWords(withoutZone(names[index]!.trim())),
-      values: filled.map((cells) => cells[index] ?? "").filter((cell) => cell.trim() !== "" && !isMark(cell.trim())),
+      values: filled
+        .map((cells) => cells[index] ?? "")
+        .filter((cell) => cell.trim() !== "" && !isEmptyWord(cell.trim())),
       survey: survey.columns[index]!,
     }));
   const choices = choose(columns, filled.length, sample);
@@ -389,8 +389,8 @@ export function proposeMapping(sample: Sample): Proposal {
       return { ...column, isNumber };
     });
   const kept = keptColumns(free, fields, hasNameless);
-  const marks = new Set(survey.columns.flatMap((column) => [...column.marks.keys()].map(comparable)));
-  const empty = [...SURELY_EMPTY].filter((mark) => marks.has(mark));
+  const emptyWords = new Set(survey.columns.flatMap((column) => [...column.emptyWords.keys()].map(comparable)));
+  const empty = [...SURELY_EMPTY].filter((word) => emptyWords.has(word));
   return {
     mapping: {
       fields: { ...fields, ...kept.fields },
@@ -411,6 +411,6 @@ export function proposeMapping(sample: Sample): Proposal {
     }),
     questions: choices.questions,
     totals: totalsIn(survey, names, columnOf("external_id")?.index),
-    keptMarks: keptMarksOf(columns, choices),
+    keptEmptyWords: keptEmptyWordsOf(columns, choices),
   };
 }

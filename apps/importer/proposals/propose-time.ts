@@ -3,12 +3,12 @@ import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
 
-/** What dates begin with, where their cells don't show it: a number, or the seconds since 1970 that they are. */
+/** What ambiguous dates begin with, or that they are seconds since 1970. */
 export const DATE_ORDERS = ["day-first", "month-first", "year-first", "unix"] as const;
 /** One of `DATE_ORDERS`. */
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** What is known of a file's date-times beside their cells. */
+/** What a person knows about a file's date-times. */
 export interface TimeAnswers {
   /** IANA zone of times without offset. */
   readonly timeZone: string;
@@ -17,16 +17,16 @@ export interface TimeAnswers {
   readonly dateOrder?: DateOrder | undefined;
 }
 
-/** What only a person can say of a date-time's column. */
+/** A question about a column of date-times that only a person can answer. */
 export type TimeQuestion =
   | { readonly kind: "date"; readonly column: string; readonly example: string; readonly formats: readonly string[] }
   | { readonly kind: "zone"; readonly column: string; readonly timeZone: string };
 
-/** How a column of date-times is proposed to be read. */
+/** The proposed source of a column of date-times. */
 export interface ProposedTime {
   readonly source: Source;
   readonly questions: readonly TimeQuestion[];
-  /** What speaks against the proposal. */
+  /** Reasons against the proposal. */
   readonly doubts: readonly string[];
 }
 
@@ -37,12 +37,12 @@ const INITIALS: Readonly<Record<DateOrder, string>> = {
   unix: "u",
 };
 
-/** What a date of a format begins with. */
+/** What dates in a format begin with. */
 export function orderOf(format: string): DateOrder {
   return DATE_ORDERS.find((order) => format.startsWith(INITIALS[order])) ?? "year-first";
 }
 
-/** What a format makes of a cell, such as "2 March 2024". */
+/** A cell as a format reads it, such as "2 March 2024". */
 export function shownReading(text: string, format: string): string {
   const time = readTime(text, format, "UTC");
   if (time === undefined) return text;
@@ -54,10 +54,7 @@ export function shownQuestion({ example, formats }: Extract<TimeQuestion, { kind
   return `${example}: ${formats.map((format) => shownReading(example, format)).join(" or ")}?`;
 }
 
-/**
- * Rows of another format that are worth a look: one in ten, or any that are date-times; and values that are hardly times
- * of completion.
- */
+/** Doubts about unread rows (at least one in ten, or any with another date format) and about implausible dates. */
 function doubtsOf({ rows, readRows, other, implausible }: TimeReadings): string[] {
   const unread = rows - readRows;
   const isMany = unread > 0 && (other !== undefined || unread >= rows / 10);
@@ -72,23 +69,23 @@ function doubtsOf({ rows, readRows, other, implausible }: TimeReadings): string[
 
 const ZONE_IN_NAME = /\s*\(([A-Za-z_]+(?:\/[A-Za-z_+-]+)+|UTC)\)$/;
 
-/** The time zone that a header names, as in "Last closed at (America/New_York)"; undefined if it names none. */
+/** The time zone in a header such as "Last closed at (America/New_York)"; undefined without one. */
 function zoneIn(column: string): string | undefined {
   const zone = ZONE_IN_NAME.exec(column)?.[1];
   return zone !== undefined && isTimeZone(zone) ? zone : undefined;
 }
 
-/** A header without the time zone that it names. */
+/** A header without its time zone. */
 export function withoutZone(column: string): string {
   return zoneIn(column) === undefined ? column : column.replace(ZONE_IN_NAME, "");
 }
 
-/** The aliases by which the dates of a column that mean none are empty, in it alone. */
+/** Aliases by which a column's placeholders for missing dates are empty. */
 export function withoutNoDates({ noDates }: Pick<SurveyedColumn, "noDates">): Pick<Source, "values"> {
   return noDates.size === 0 ? {} : { values: Object.fromEntries([...noDates.keys()].map((text) => [text, ""])) };
 }
 
-/** Proposes how a column is read as date-times; undefined if less than half of its values are some. */
+/** Proposes how to read a column as date-times; undefined if less than half of its values are date-times. */
 export function proposeTime(column: string, survey: SurveyedColumn, answers: TimeAnswers): ProposedTime | undefined {
   const own = zoneIn(column);
   const {
@@ -111,7 +108,7 @@ export function proposeTime(column: string, survey: SurveyedColumn, answers: Tim
 }
 
 const DATE_OR_TIME = /\b(?:date|time|hour|fecha|hora|heure|uhrzeit)\b|datum\b|zeit\b/g;
-/** The column with the times of day of one that has dates alone, by their names: "Closed time" of "Closed date". */
+/** The column with the times of day for a column of dates, by their names: "Closed time" for "Closed date". */
 export function timesOfDay<C extends { readonly words: string; readonly values: readonly string[] }>(
   { words, values }: C,
   columns: readonly C[],

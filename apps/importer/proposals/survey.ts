@@ -3,7 +3,7 @@ import { digitFormatsOf, isDigits } from "./digit-dates.ts";
 import { isNoDate } from "./no-dates.ts";
 import { formOf, headingIn, isNeverItem, isSparse, isWithoutItem, type TextCounts } from "./no-items.ts";
 
-/** Cells that are alike but for their digits. */
+/** Cells that only differ by digits and letters. */
 export interface Shape {
   /** The first different ones. */
   readonly examples: readonly string[];
@@ -11,21 +11,18 @@ export interface Shape {
   readonly rows: number;
 }
 
-/** What stands in a column. */
+/** What a column contains. */
 export interface SurveyedColumn extends TextCounts {
-  /** Its different texts with their numbers of rows; undefined if there are too many for a choice. */
+  /** Its different texts and their numbers of rows; undefined if there are too many for a choice. */
   readonly words: ReadonlyMap<string, number> | undefined;
-  /** What its cells look like without those that may mean nothing, and dates that mean none; empty for texts of too many shapes. */
+  /** The shapes of its cells, without `emptyWords` and `noDates`; empty if there are too many shapes. */
   readonly shapes: readonly Shape[];
-  /** Words that may mean that there is no value, as they are first spelled, with their numbers of rows. */
-  readonly marks: ReadonlyMap<string, number>;
-  /** Texts that programs write where there is no date, with their numbers of rows. */
+  /** Words that may mean an empty value, as spelled, and their numbers of rows. */
+  readonly emptyWords: ReadonlyMap<string, number>;
+  /** Texts that programs write where there is no date, and their numbers of rows. */
   readonly noDates: ReadonlyMap<string, number>;
   readonly hasValues: boolean;
-  /**
-   * Whether all its texts are numbers whose digits say all: none begins with a zero that would be lost, and "1.234" isn't
-   * perhaps a thousand.
-   */
+  /** Whether all its texts are clear numbers, without leading zeros and "1.234", which may be more than a thousand. */
   readonly isNumeric: boolean;
 }
 
@@ -35,55 +32,56 @@ export interface NumberedRow {
   readonly cells: readonly string[];
 }
 
-/** What a whole file, or its beginning, says of its columns. */
+/** What a whole file, or its beginning, shows about its columns. */
 export interface Survey {
-  /** By their places in the file. */
+  /** By their indexes in the file. */
   readonly columns: readonly SurveyedColumn[];
-  /** Rows that look like no items, such as sums; they are in no column. */
+  /** Rows that don't look like items, such as sums. The columns don't count them. */
   readonly totals: readonly NumberedRow[];
-  /** Number of all other rows. */
+  /** Number of the other rows. */
   readonly rows: number;
 }
 
-/** Texts that often mean that there is no value. */
-const MARKS: ReadonlySet<string> = new Set(["?", "null", "n/a", "#n/a", "none", "-", "nan"]);
-const MARK_MAX_CHARACTERS = 4;
+/** Texts that often mean an empty value. */
+const EMPTY_WORDS: ReadonlySet<string> = new Set(["?", "null", "n/a", "#n/a", "none", "-", "nan"]);
+const EMPTY_WORD_MAX_CHARACTERS = 4;
 
-/** Whether a text often means that there is no value. "Nan" and "NAN" may be names. */
-export function isMark(text: string): boolean {
-  if (text.length > MARK_MAX_CHARACTERS) return false;
+/** Whether a text often means an empty value. "Nan" and "NAN" may be names. */
+export function isEmptyWord(text: string): boolean {
+  if (text.length > EMPTY_WORD_MAX_CHARACTERS) return false;
   const word = comparable(text);
-  return MARKS.has(word) && (word !== "nan" || text === "nan" || text === "NaN");
+  return EMPTY_WORDS.has(word) && (word !== "nan" || text === "nan" || text === "NaN");
 }
 
-/** More different texts are no choice. */
+/** More different texts aren't choices. */
 const WORDS_MAX = 300;
-/** More shapes are those of free text. A date with a time in all its forms has about a hundred. */
+/** More shapes mean free text. Dates with times have about a hundred shapes. */
 const SHAPES_MAX = 250;
 const EXAMPLES_MAX = 3;
-/** Longer texts are neither words nor dates. */
+/** Longer texts are neither choices nor dates. */
 const TEXT_MAX_CHARACTERS = 60;
-/** More such rows are rows like any other. */
+/** Any further rows count as items. */
 const TOTALS_MAX = 10_000;
-/** So many rows that may be no items wait until it is known what the others are like. */
+/** Limit of the doubtful rows that wait until other rows show what items are like. */
 const WAITING_MAX = 100;
-/** So few of them are notes rather than items, even where there are fewer others. */
+/** Up to this many doubtful rows may be notes, even if there are fewer other rows. */
 const NOTES_MAX = 10;
-/** More forms are those of free text. */
+/** More forms mean free text. */
 const FORMS_MAX = 50;
-/** More texts for no date aren't kept: a mapping has a limit. */
+/** Limit of the texts for a missing date, because mappings are limited. */
 const NO_DATES_MAX = 50;
 
-/** Digits as far as they say what part of a date they can be. */
+/** Digits, by which part of a date they can be. */
 function shapeOfDigits(digits: string): string {
   if (digits.length > 2) return `#${digits.length}`;
   const number = Number(digits);
-  return number > 31 ? "y" : number > 12 ? "d" : "m";
+  if (number > 31) return "y";
+  return number > 12 ? "d" : "m";
 }
 
 /**
- * What a text looks like. Two dates of the same shape have the same formats: they leave open which number is the day in
- * the same way. Where the first two numbers are equal, it makes no difference.
+ * The shape of a text. Dates of the same shape fit the same formats, and their order of day and month is equally clear.
+ * With equal first numbers, the order makes no difference.
  */
 function shapeOf(text: string): string {
   if (!/\d/.test(text)) return "";
@@ -93,9 +91,13 @@ function shapeOf(text: string): string {
   return (isEither ? "=" : "") + text.replaceAll(/\d+|\p{L}+/gu, (run) => (/\d/.test(run) ? shapeOfDigits(run) : "a"));
 }
 
-/** A point between thousands, as in German, French and Spanish, or before three digits of a fraction. */
+/** A point that may separate thousands, as in German and Spanish, or three decimals. */
 const GROUPED = /^-?[1-9]\d{0,2}\.\d{3}$/;
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/;
+
+function count(counts: Map<string, number>, text: string): void {
+  counts.set(text, (counts.get(text) ?? 0) + 1);
+}
 
 class ColumnSurvey implements TextCounts {
   filledRows = 0;
@@ -104,7 +106,7 @@ class ColumnSurvey implements TextCounts {
   forms: Set<string> | undefined = new Set();
   #words: Map<string, number> | undefined = new Map();
   #shapes: Map<string, { examples: string[]; rows: number }> | undefined = new Map();
-  readonly #marks = new Map<string, number>();
+  readonly #emptyWords = new Map<string, number>();
   readonly #noDates = new Map<string, number>();
   #isNumeric = true;
   #hasGroups = false;
@@ -120,12 +122,11 @@ class ColumnSurvey implements TextCounts {
       if (GROUPED.test(text)) this.#hasGroups = true;
       else this.#hasFractions = true;
     }
-    if (isMark(text)) this.#marks.set(text, (this.#marks.get(text) ?? 0) + 1);
-    else if (isNoDate(text) && this.#noDates.size < NO_DATES_MAX)
-      this.#noDates.set(text, (this.#noDates.get(text) ?? 0) + 1);
+    if (isEmptyWord(text)) count(this.#emptyWords, text);
+    else if (isNoDate(text) && this.#noDates.size < NO_DATES_MAX) count(this.#noDates, text);
     else this.#addShape(text);
     if (this.#words === undefined) return;
-    this.#words.set(text, (this.#words.get(text) ?? 0) + 1);
+    count(this.#words, text);
     if (this.#words.size > WORDS_MAX || text.length > TEXT_MAX_CHARACTERS) this.#words = undefined;
   }
 
@@ -144,7 +145,7 @@ class ColumnSurvey implements TextCounts {
     }
   }
 
-  /** Texts of one shape have one form. */
+  /** Called once for each shape, because texts of one shape have one form. */
   #addForm(text: string): void {
     this.forms?.add(formOf(text));
     if ((this.forms?.size ?? 0) > FORMS_MAX) this.forms = undefined;
@@ -154,7 +155,7 @@ class ColumnSurvey implements TextCounts {
     return {
       words: this.#words,
       shapes: [...(this.#shapes?.values() ?? [])],
-      marks: this.#marks,
+      emptyWords: this.#emptyWords,
       noDates: this.#noDates,
       filledRows: this.filledRows,
       numberedRows: this.numberedRows,
@@ -167,15 +168,15 @@ class ColumnSurvey implements TextCounts {
 }
 
 /**
- * Collects what the rows of a file say of its columns. It keeps some hundred texts of a column, however long the file is.
- * Rows that may be no items wait until others show what items are like.
+ * Collects what the rows of a file show about its columns. It keeps a few hundred texts of each column, however long
+ * the file is. Rows that may not be items wait until others show what items are like.
  */
 export class RowSurvey {
   readonly #names: readonly string[];
   readonly #columns: readonly ColumnSurvey[];
   readonly #totals: NumberedRow[] = [];
   #rows = 0;
-  /** Undefined once there were so many that most are items. */
+  /** Undefined once they have been decided. */
   #waiting: NumberedRow[] | undefined = [];
 
   /** @param names the header's cells */
@@ -184,7 +185,6 @@ export class RowSurvey {
     this.#columns = names.map(() => new ColumnSurvey());
   }
 
-  /** @param numbered a row with its number in the file */
   observe({ row, cells }: NumberedRow): void {
     if (this.#totals.length < TOTALS_MAX) {
       if (isNeverItem(cells, this.#names)) {
@@ -214,7 +214,7 @@ export class RowSurvey {
     return isWithoutItem(cells, undefined, this.#columns, this.#rows);
   }
 
-  /** Notes a row that may be no item. */
+  /** Takes a row that may not be an item. */
   #doubt(numbered: NumberedRow): void {
     if (this.#waiting) {
       this.#waiting.push(numbered);
@@ -223,21 +223,21 @@ export class RowSurvey {
     else this.#add(numbered.cells);
   }
 
-  /** Decides on the rows that wait. Where they are the most, they show what items are like. */
+  /** Decides on the waiting rows. If they are the majority, they show what items are like. */
   #settle(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
-    const areMost = this.#rows === 0 || waiting.length > Math.max(this.#rows, NOTES_MAX);
-    if (areMost) for (const { cells } of waiting) this.#add(cells);
+    const isMajority = this.#rows === 0 || waiting.length > Math.max(this.#rows, NOTES_MAX);
+    if (isMajority) for (const { cells } of waiting) this.#add(cells);
     const found = waiting.filter((numbered) => this.#isWithoutItem(numbered));
     this.#totals.push(...found);
-    if (areMost) return;
+    if (isMajority) return;
     const left = new Set(found);
     for (const numbered of waiting) if (!left.has(numbered)) this.#add(numbered.cells);
   }
 }
 
-/** What some rows say. @param first number of the first of them in the file */
+/** The survey of some rows. @param first number of the first row in the file */
 export function surveyOf(names: readonly string[], rows: readonly (readonly string[])[], first: number): Survey {
   const survey = new RowSurvey(names);
   for (const [index, cells] of rows.entries()) survey.observe({ row: first + index, cells });
@@ -245,8 +245,8 @@ export function surveyOf(names: readonly string[], rows: readonly (readonly stri
 }
 
 /**
- * The rows that are no items among those that look so: if nearly all IDs have digits, "Total" is none.
- * @param id place of the column with the ids; undefined if there is none
+ * The rows that aren't items, by the column of IDs: if nearly all IDs have digits, "Total" isn't one.
+ * @param id index of the column of IDs; undefined without one
  */
 export function totalsIn(
   { columns, totals, rows }: Survey,

@@ -4,7 +4,7 @@ import { DIGIT_FORMATS, digitFormatsOf } from "./digit-dates.ts";
 import type { Shape } from "./survey.ts";
 
 const DATES = ["dd-MM-yyyy", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "MM-dd-yyyy", "yyyy/MM/dd", "yyyy-MM-dd"];
-// No locale puts the month first where dots stand between the numbers.
+// No locale puts the month first in dates with dots.
 const SHORT_DATES = ["dd.MM.yy", "dd/MM/yy", "MM/dd/yy", "yy/MM/dd", "dd-MM-yy", "MM-dd-yy", "yy-MM-dd"];
 const NAMED_MONTHS = [
   "dd/MMM/yy",
@@ -17,18 +17,18 @@ const NAMED_MONTHS = [
 ];
 const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a"];
 
-/** The formats of dates, alone and with what may stand between them and the time. */
+/** The formats of dates, without and with a time. @param between separates date and time */
 function formatsWith(between: string): string[] {
   const times = HOURS.map((hours) => between + hours);
   return [...DATES, ...SHORT_DATES, ...NAMED_MONTHS].flatMap((date) => ["", ...times].map((time) => date + time));
 }
 /** Formats to choose from. */
 export const TIME_FORMATS: readonly string[] = ["iso", ...formatsWith(" "), "unix_ms", "unix"];
-/** Formats that are tried. Scripts and reports write a comma before the time. */
+/** Formats to try. Scripts and reports write a comma before the time. */
 const TRIED_FORMATS = [...new Set([...TIME_FORMATS, ...formatsWith(", "), ...DIGIT_FORMATS])];
-/** Whole digits of times since 1970 that are meant: numbers that are shorter may be anything. */
+/** Number of digits before a fraction in times since 1970. Other numbers may mean anything. */
 const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
-/** Of dates that are digits alone. */
+/** Least number of digits in dates of digits only. */
 const DIGITS_MIN = 8;
 
 /** The number of digits before a fraction. */
@@ -45,7 +45,7 @@ function createReader(format: string, timeZone: string | undefined): Reader {
   return (text) => {
     const cell = text.trim();
     if (digits !== undefined && countDigits(cell) !== digits) return undefined;
-    // A date of digits has all of them, whatever date-fns takes.
+    // date-fns also accepts fewer digits.
     if (isOfDigits && !digitFormatsOf(cell).includes(format)) return undefined;
     try {
       return read(text);
@@ -60,7 +60,7 @@ export function readTime(text: string, format: string, timeZone: string | undefi
   return createReader(format, timeZone)(text);
 }
 
-/** Numbers by which programs keep times, and how many of them are a second: those that no format reads. */
+/** Numbers by which programs store times and which no format reads. */
 const COUNTS = [
   {
     name: "a spreadsheet's day number",
@@ -71,7 +71,7 @@ const COUNTS = [
   { name: "a Unix time in nanoseconds", pattern: /^\d{19}$/, secondsOf: (count: number) => count / 1e9 },
 ] as const;
 
-/** What a number is that no format reads, such as "a spreadsheet's day number: 2023-06-01 10:30:00"; undefined if it isn't known. */
+/** What such a number means: "a spreadsheet's day number: 2023-06-01 10:30:00"; undefined if unknown. */
 export function countOfTime(text: string): string | undefined {
   const cell = text.trim();
   const found = COUNTS.find(({ pattern }) => pattern.test(cell));
@@ -80,7 +80,7 @@ export function countOfTime(text: string): string | undefined {
   return `${found.name}: ${new Date(time).toISOString().slice(0, 19).replace("T", " ")}`;
 }
 
-/** Numbers with letters or other signs between them than in a time of day, or of as many digits as a date or a time since 1970. */
+/** Four or more digits with separators that times of day don't have, or as many digits as a date or a Unix time. */
 const DATE_LIKE = /^(?=(?:.*\d){4}).*\d(?:[^\d:.,]|\.\d+\.).*\d|^\d{8,}(?:[.,]\d+)?(?:Z|[+-]\d{4})?$/;
 /** Whether a text looks like a date, whatever its format. */
 export function looksLikeDate(text: string): boolean {
@@ -89,27 +89,28 @@ export function looksLikeDate(text: string): boolean {
 
 const FIRST_PLAUSIBLE_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
-/** Whether work may have been completed then: not before 2000, nor in the future. */
+/** Whether work may have been completed then: since 2000, and not in the future. */
 function isPlausible(time: string | undefined): boolean {
   const ms = Date.parse(time ?? "");
-  // Somewhere it is tomorrow already.
+  // In some time zones it is already tomorrow.
   return ms >= FIRST_PLAUSIBLE_MS && ms < Date.now() + DAY_MS;
 }
 
 /** How the date-times of a column can be read. */
 export interface TimeReadings {
-  /** The formats that read the most rows. Those that read every cell alike are one; more than one are a question. */
+  /** The formats that read the most rows, one for each way of reading. A person chooses from several. */
   readonly formats: readonly [string, ...string[]];
-  /** A cell that shows the difference between them, if there is one. */
+  /** A cell that shows their difference. */
   readonly example: string;
-  /** Rows with a value, and those of them that the formats read. */
+  /** Number of rows with a value. */
   readonly rows: number;
+  /** Number of these that the formats read. */
   readonly readRows: number;
-  /** A date-time that only other formats read; undefined if there is none. */
+  /** A date-time that only other formats read; undefined without one. */
   readonly other: string | undefined;
-  /** A cell that would be before 2000 or in the future, and when; undefined if there is none. */
+  /** A cell whose time would be before 2000 or in the future; undefined without one. */
   readonly implausible: { readonly text: string; readonly time: string } | undefined;
-  /** Whether a cell has no offset from UTC, so that its time zone must be known. */
+  /** Whether a cell has no UTC offset, so that a time zone is needed. */
   readonly needsZone: boolean;
 }
 
@@ -117,17 +118,17 @@ function countRows(shapes: readonly Shape[]): number {
   return shapes.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** What was found out: a page asks at each change. */
+/** Cache: the page asks at each change. */
 const known = new WeakMap<readonly Shape[], TimeReadings | "none">();
 
-/** How the cells of a column can be read as date-times, if at least half of the rows can; undefined if they are something else. */
+/** How to read a column as date-times; undefined if less than half of its rows can be read so. */
 export function timeReadingsOf(shapes: readonly Shape[]): TimeReadings | undefined {
   const found = known.get(shapes) ?? findReadings(shapes) ?? "none";
   known.set(shapes, found);
   return found === "none" ? undefined : found;
 }
 
-/** Readers of all formats, made when they are first used. */
+/** Readers of all formats, made at first use. */
 let readers: readonly { readonly format: string; readonly read: Reader }[] | undefined;
 
 function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
@@ -144,14 +145,14 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   const readRows = Math.max(...readings.map((reading) => reading.rows));
   const most = readings.filter((reading) => reading.rows === readRows);
   const examples = most[0]!.fitting.flatMap((shape) => shape.examples);
-  // Many digits are a time by several formats: those by which they are in the future aren't meant.
+  // Several formats read the same digits. Ignore those whose times are implausible.
   const isOfDigits = examples.every((text) => countDigits(text) >= DIGITS_MIN);
   const plausible = most.filter(({ read }) => examples.some((text) => isPlausible(read(text))));
   const best = isOfDigits && plausible.length > 0 ? plausible : most;
   const byMeaning = new Map<string, (typeof best)[number]>();
   for (const reading of best.toReversed()) byMeaning.set(examples.map(reading.read).join(), reading);
   const [first, ...different] = best.filter((reading) => [...byMeaning.values()].includes(reading));
-  // A format that only reads other cells isn't another meaning of these.
+  // A format that reads none of these cells isn't another meaning of them.
   const others = different.filter(({ read }) => examples.some((text) => read(text) !== undefined));
   const isTelling = (text: string): boolean =>
     others.every(({ read }) => ![undefined, first!.read(text)].includes(read(text)));
@@ -168,15 +169,16 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   };
 }
 
-/** Whether texts of a format have no offset from UTC. */
+/** Whether texts of a format lack a UTC offset. */
 function needsZone(format: string, texts: readonly string[]): boolean {
   if (format in DIGITS) return false;
   if (format !== "iso") return true;
-  const [read, readWithZone] = [createReader(format, undefined), createReader(format, "UTC")];
+  const read = createReader(format, undefined);
+  const readWithZone = createReader(format, "UTC");
   return texts.some((text) => read(text) === undefined && readWithZone(text) !== undefined);
 }
 
-/** Format and zone of times that a format reads: the zone only if they need one. */
+/** The options of a source with a format. The time zone is only given if it is needed. */
 export function timeOptionsOf(
   format: string,
   { needsZone: isLocal }: Pick<TimeReadings, "needsZone">,

@@ -2,9 +2,8 @@ import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 
 /**
- * Makes the observer that counts the imported rows whose status means completed although they have no date: such items are completed
- * at no time.
- * @param mapping one without problems that fits the header
+ * Makes the observer that counts rows that are completed without a completion date.
+ * @param mapping a valid mapping that fits the header
  */
 export function createUndatedCount({ fields = {}, empty, decimal }: Mapping, names: readonly string[]) {
   const { status, completed_at: completedAt } = fields;

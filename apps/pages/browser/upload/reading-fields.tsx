@@ -159,7 +159,7 @@ export function EmptyMarks({
   hasTimes,
 }: ReadingProps & { readonly hasTimes: boolean }) {
   const listed = new Set(mapping.empty?.map(comparable));
-  const { marks: words, noDates } = surveyed(table, column.index);
+  const { emptyWords: words, noDates } = surveyed(table, column.index);
   const found = Map.groupBy([...words.keys(), ...(hasTimes ? noDates.keys() : [])], comparable);
   const marks = [...found].filter(([mark]) => !listed.has(mark));
   return (

@@ -12,7 +12,7 @@ export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const NO_COLUMN: SurveyedColumn = {
   words: new Map(),
   shapes: [],
-  marks: new Map(),
+  emptyWords: new Map(),
   noDates: new Map(),
   filledRows: 0,
   numberedRows: 0,

@@ -85,7 +85,7 @@ it("names IDs with characters that nobody sees in the whole file", async () => {
   const rows = Array.from({ length: 700 }, (_, row) => `T-${row},a\n`).join("");
   writeFileSync("unseen.csv", `Ticket ID,Subject\n${rows}T-7\u200B,b\n`);
   expect((await run("import", "unseen.csv", "--propose", "unseen.json")).told).toContain(
-    'likely, please check: "Ticket ID" as external_id (by name, but 1 row has an ID that differs from what is seen:',
+    'likely, please check: "Ticket ID" as external_id (by name, but 1 row has an ID that differs from what you see:',
   );
 });
 

@@ -186,7 +186,7 @@ describe("a file in one of many encodings", () => {
     await expect(readByCommand(encodeBy(CP850, GERMAN), "latin1")).rejects.toThrow("row 2 isn't valid Windows-1252");
     await expect(readByCommand(bytes(LATE, [0x82]), "shift_jis")).rejects.toThrow("row 10002 isn't valid Shift JIS");
     await expect(readByCommand(encodeUtf16(MARK + GERMAN), "windows-1252")).rejects.toThrow(
-      "the file isn't Windows-1252: it begins with the mark of UTF-16",
+      "the file isn't Windows-1252: it begins with a byte order mark of UTF-16",
     );
   });
 
