@@ -161,7 +161,7 @@ export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindin
   });
 }
 
-/** Reasons to doubt the IDs of a column. @param isCertain whether there are no others, such as that IDs repeat */
+/** Reasons to doubt the IDs of a column. @param isCertain whether it has no other doubts, among which may be repeated IDs */
 function doubtsOf({ repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings, isCertain: boolean): string[] {
   const counted = (rows: number, one: string, many: string): string =>
     rows === 1 ? `1 row ${one}` : `${rows.toLocaleString("en-US")} rows ${many}`;

@@ -1,6 +1,5 @@
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
-import { type AgentName, agentOfName, plainWords } from "./known-headers.ts";
+import { type AgentName, agentOfName, firstSpellings, plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 
 /** By what a column about a person is recognized. */
@@ -23,8 +22,7 @@ const UNASSIGNED = new Set(
 
 /** The texts of a column that mean that an item has no agent, each in one spelling. */
 export function unassignedIn({ words }: SurveyedColumn): string[] {
-  const found = [...(words?.keys() ?? [])].filter((text) => UNASSIGNED.has(plainWords(text)));
-  return [...Map.groupBy(found, comparable).values()].map(([text = ""]) => text);
+  return firstSpellings([...(words?.keys() ?? [])].filter((text) => UNASSIGNED.has(plainWords(text))));
 }
 
 const FLAG = /^(?:true|false|yes|no|ja|nein|oui|non|si|sí|[01yn])$/i;
@@ -70,7 +68,7 @@ interface AgentField<C> {
 /** "Ann Lee (ann@example.com)" as name and email. The mapping lists each text, because a source can't split one. */
 function nameAndEmail<C extends PersonColumn>(column: C): AgentField<C>[] {
   const { words } = column.survey;
-  const people = [...Map.groupBy(words?.keys() ?? [], comparable).values()].map(([text = ""]) => text);
+  const people = firstSpellings(words?.keys() ?? []);
   const split = people.flatMap((text) => {
     const [, name, email] = NAME_AND_EMAIL.exec(text) ?? [];
     return name === undefined || email === undefined ? [] : [{ text, name, email }];

@@ -1,4 +1,5 @@
 import { distance } from "fastest-levenshtein";
+import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 
 /** What other systems call a work item; many names begin with it. */
 const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgangs?|kundenvorgangs?|anfrage|fall|demande|requete|incidencia|solicitud|caso)`;
@@ -200,4 +201,9 @@ export function plainWords(text: string): string {
     .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
     .replaceAll(/\be mail\b/g, "email")
     .trim();
+}
+
+/** Texts without those that only differ from an earlier one by case. */
+export function firstSpellings(texts: Iterable<string>): string[] {
+  return [...Map.groupBy(texts, comparable).values()].map(([text = ""]) => text);
 }

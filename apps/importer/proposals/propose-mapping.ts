@@ -4,7 +4,14 @@ import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/
 import { doubtOfIds, isDistinct, isIdentifier, isMeasure } from "./id-columns.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { agentFields, areEmails, isMost, unassignedIn } from "./agent-columns.ts";
-import { agentOfBareName, isCustomer, plainWords, targetOfName, targetOfTypo } from "./known-headers.ts";
+import {
+  agentOfBareName,
+  firstSpellings,
+  isCustomer,
+  plainWords,
+  targetOfName,
+  targetOfTypo,
+} from "./known-headers.ts";
 import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./known-choices.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { isNoDate } from "./no-dates.ts";
@@ -334,12 +341,6 @@ function headerDoubtOf(columns: readonly Column[]): string | undefined {
   );
 }
 
-/** The texts of a column that aren't known choices, each in one spelling. */
-function unknownWordsOf(target: string, column: Column): string[] {
-  const texts = unknownIn(target, wordsOf(column));
-  return [...Map.groupBy(texts, comparable).values()].map(([text = ""]) => text);
-}
-
 /** The empty words that are kept, because a word such as "None" can be a choice. */
 function keptEmptyWordsOf(columns: readonly Column[], choices: Choices): KeptEmptyWord[] {
   const kept = columns.flatMap((column) => {
@@ -406,7 +407,7 @@ export function proposeMapping(sample: Sample): Proposal {
     headerDoubt: headerDoubtOf(columns),
     unknownWords: CHOICE_FIELDS.flatMap((target) => {
       const column = columnOf(target);
-      const words = column ? unknownWordsOf(target, column) : [];
+      const words = column ? firstSpellings(unknownIn(target, wordsOf(column))) : [];
       return words.length > 0 ? [{ target, words }] : [];
     }),
     questions: choices.questions,

@@ -33,7 +33,7 @@ const EBCDIC = Object.fromEntries([
   ["\n", 0x25],
 ]) as Readonly<Record<string, number>>;
 
-const MARK = "\uFEFF";
+const BYTE_ORDER_MARK = "\uFEFF";
 const bytes = (...parts: readonly (string | Buffer | readonly number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.from(part))));
 
@@ -41,30 +41,30 @@ const bytes = (...parts: readonly (string | Buffer | readonly number[])[]): Buff
 const certain: Readonly<Record<string, readonly [Buffer, string]>> = {
   "UTF-8": [bytes(GERMAN), GERMAN],
   "UTF-8 in Russian": [bytes(RUSSIAN), RUSSIAN],
-  "UTF-8 with a mark": [bytes(MARK, GERMAN), GERMAN],
+  "UTF-8 with a byte order mark": [bytes(BYTE_ORDER_MARK, GERMAN), GERMAN],
   "UTF-8 with characters that replaced others": [bytes(GERMAN, "41,J\uFFFDrgen,\n"), `${GERMAN}41,J\uFFFDrgen,\n`],
   "UTF-8 with telephone numbers and escapes": [
     bytes("id,a\n1,+420-777\n2,+49 30\n3,~{x\n4,\u001B[31mred\n"),
     "id,a\n1,+420-777\n2,+49 30\n3,~{x\n4,\u001B[31mred\n",
   ],
-  "UTF-16 with a mark": [encodeUtf16(MARK + GERMAN), GERMAN],
-  "UTF-16 with a mark in Russian": [encodeUtf16(MARK + RUSSIAN), RUSSIAN],
-  "big-endian UTF-16 with a mark": [encodeUtf16(MARK + GERMAN, true), GERMAN],
+  "UTF-16 with a byte order mark": [encodeUtf16(BYTE_ORDER_MARK + GERMAN), GERMAN],
+  "UTF-16 with a byte order mark in Russian": [encodeUtf16(BYTE_ORDER_MARK + RUSSIAN), RUSSIAN],
+  "big-endian UTF-16 with a byte order mark": [encodeUtf16(BYTE_ORDER_MARK + GERMAN, true), GERMAN],
 };
 
 /** Files whose encoding is asked for: what is said, and the encoding in which they are right, if one can be chosen. */
 const asked: Readonly<
   Record<string, readonly [Buffer, says: string, right?: readonly [encoding: string, text: string]]>
 > = {
-  "UTF-16 without a mark": [encodeUtf16(GERMAN), "looks like UTF-16", ["utf-16le", GERMAN]],
-  "big-endian UTF-16 without a mark": [encodeUtf16(GERMAN, true), "looks like UTF-16", ["utf-16be", GERMAN]],
-  "UTF-16 without a mark in Russian": [encodeUtf16(RUSSIAN), "looks like UTF-16", ["utf-16le", RUSSIAN]],
-  "big-endian UTF-16 without a mark in Russian": [
+  "UTF-16 without a byte order mark": [encodeUtf16(GERMAN), "looks like UTF-16", ["utf-16le", GERMAN]],
+  "big-endian UTF-16 without a byte order mark": [encodeUtf16(GERMAN, true), "looks like UTF-16", ["utf-16be", GERMAN]],
+  "UTF-16 without a byte order mark in Russian": [encodeUtf16(RUSSIAN), "looks like UTF-16", ["utf-16le", RUSSIAN]],
+  "big-endian UTF-16 without a byte order mark in Russian": [
     encodeUtf16(RUSSIAN, true),
     "looks like UTF-16",
     ["utf-16be", RUSSIAN],
   ],
-  "UTF-16 without a mark in Japanese": [encodeUtf16(JAPANESE), "looks like UTF-16", ["utf-16le", JAPANESE]],
+  "UTF-16 without a byte order mark in Japanese": [encodeUtf16(JAPANESE), "looks like UTF-16", ["utf-16le", JAPANESE]],
   "Windows-1252": [encodeAs("windows-1252", GERMAN), "row 2 isn't valid UTF-8", ["windows-1252", GERMAN]],
   "Windows-1252 with words of accents alone": [
     encodeAs("windows-1252", ACCENTS),
@@ -127,12 +127,18 @@ const asked: Readonly<
 
 /** Files that are rejected. */
 const rejected: Readonly<Record<string, readonly [Buffer, says: string]>> = {
-  "UTF-8 with a mark and a bad byte": [bytes(MARK, GERMAN, [0xff]), "row 42 isn't valid UTF-8"],
-  "UTF-16 with half a character": [bytes(encodeUtf16(MARK + GERMAN), [0x41]), "row 42 isn't valid UTF-16"],
-  "UTF-16 with half a surrogate pair": [encodeUtf16(`${MARK}${GERMAN}9,\uD800,x\n`), "row 42 isn't valid UTF-16"],
-  "UTF-32 with a mark": [encodeUtf32(MARK + GERMAN), "this is UTF-32; save it as UTF-8"],
-  "big-endian UTF-32 with a mark": [encodeUtf32(MARK + GERMAN, true), "this is UTF-32; save it as UTF-8"],
-  "UTF-32 without a mark": [encodeUtf32(GERMAN), "this looks like a binary file"],
+  "UTF-8 with a byte order mark and a bad byte": [bytes(BYTE_ORDER_MARK, GERMAN, [0xff]), "row 42 isn't valid UTF-8"],
+  "UTF-16 with half a character": [bytes(encodeUtf16(BYTE_ORDER_MARK + GERMAN), [0x41]), "row 42 isn't valid UTF-16"],
+  "UTF-16 with half a surrogate pair": [
+    encodeUtf16(`${BYTE_ORDER_MARK}${GERMAN}9,\uD800,x\n`),
+    "row 42 isn't valid UTF-16",
+  ],
+  "UTF-32 with a byte order mark": [encodeUtf32(BYTE_ORDER_MARK + GERMAN), "this is UTF-32; save it as UTF-8"],
+  "big-endian UTF-32 with a byte order mark": [
+    encodeUtf32(BYTE_ORDER_MARK + GERMAN, true),
+    "this is UTF-32; save it as UTF-8",
+  ],
+  "UTF-32 without a byte order mark": [encodeUtf32(GERMAN), "this looks like a binary file"],
 };
 
 const folder = mkdtempSync(join(tmpdir(), "encodings-"));
@@ -185,7 +191,7 @@ describe("a file in one of many encodings", () => {
   test("is rejected where the encoding that was chosen has no such character", async () => {
     await expect(readByCommand(encodeBy(CP850, GERMAN), "latin1")).rejects.toThrow("row 2 isn't valid Windows-1252");
     await expect(readByCommand(bytes(LATE, [0x82]), "shift_jis")).rejects.toThrow("row 10002 isn't valid Shift JIS");
-    await expect(readByCommand(encodeUtf16(MARK + GERMAN), "windows-1252")).rejects.toThrow(
+    await expect(readByCommand(encodeUtf16(BYTE_ORDER_MARK + GERMAN), "windows-1252")).rejects.toThrow(
       "the file isn't Windows-1252: it begins with a byte order mark of UTF-16",
     );
   });

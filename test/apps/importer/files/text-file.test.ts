@@ -12,8 +12,8 @@ const readAll = async (bytes: Buffer): Promise<string> => {
 describe("a text file of another system", () => {
   test.each([
     ["UTF-8", Buffer.from(TEXT), "utf-8"],
-    ["UTF-8 with a mark", Buffer.from(`\uFEFF${TEXT}`), "utf-8"],
-    ["UTF-16 with its mark", utf16(`\uFEFF${TEXT}`), "utf-16le"],
+    ["UTF-8 with a byte order mark", Buffer.from(`\uFEFF${TEXT}`), "utf-8"],
+    ["UTF-16 with a byte order mark", utf16(`\uFEFF${TEXT}`), "utf-16le"],
     ["big-endian UTF-16", utf16(`\uFEFF${TEXT}`).swap16(), "utf-16be"],
   ])("in %s becomes UTF-8", async (_, bytes, encoding) => {
     expect(await formatOf(bytes)).toMatchObject({ encoding, delimiter: ";" });
@@ -73,7 +73,7 @@ describe("a text file of another system", () => {
     ["id,type\n1,call\u001A", "id,type\n1,call"],
     ['id,type\n1,"call"\u001A\r\n', 'id,type\n1,"call"'],
     ["id\n1\n\u001A\n\u001A\u001A\n", "id\n1\n"],
-  ])("loses the end mark of %j", async (text, rest) => {
+  ])("loses the end-of-file character of %j", async (text, rest) => {
     expect(await readAll(Buffer.from(text))).toBe(rest);
     expect(await readAll(utf16(`\uFEFF${text}`))).toBe(rest);
     // In whatever pieces it comes.
@@ -84,7 +84,7 @@ describe("a text file of another system", () => {
     expect(await new Response(toUtf8(file, format)).text()).toBe(rest);
   });
 
-  test("keeps an end mark that isn't at its end", async () => {
+  test("keeps an end-of-file character that isn't at its end", async () => {
     const text = "id,note\n1,a\u001Ab\n\u001A\n2,c\u001A\n3,d\n";
     const file = new Blob([text]);
     expect(toUtf8(file, await findTextFormat(file))).toBeUndefined();

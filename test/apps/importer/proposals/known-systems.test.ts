@@ -369,7 +369,7 @@ describe("an agent", () => {
 });
 
 describe("nothing is certain", () => {
-  it("of the first of two columns with a name, and no mark is a type", () => {
+  it("of the first of two columns with a name, and no empty word is a type", () => {
     const { columns, mapping } = propose(["ID", "Type", "type"], ["1", "call", "voice"], ["2", "-", "voice"]);
     expect(columns.map(({ certainty }) => certainty)).toEqual(["certain", "likely", "unknown"]);
     expect(mapping.fields?.["type"]).toEqual({ column: "Type", values: { "-": "" } });
