@@ -7,7 +7,7 @@ const RULE_STARTS_AFTER = "0a8395248b0a9f688a14466492285538375c699b";
 const COLUMNS_MAX = 72;
 const CONVENTIONAL = /^(build|chore|ci|docs|feat|fix|perf|refactor|revert|test)(\([\w/-]+\))?!?: \S/;
 
-/** The commits since another; undefined where the history isn't here, as in a tarball or a shallow clone. */
+/** The commits after `start`; undefined without its history, for example in a tarball or a shallow clone. */
 function commitsSince(env: Terminal["env"], start: string): string[] | undefined {
   const args = ["log", "--no-merges", "--format=%h %s", `${start}..HEAD`];
   const { status, stdout } = spawnSync("git", args, { env, encoding: "utf8" });

@@ -26,9 +26,9 @@ async function* bytesOfLines(input: AsyncIterable<Buffer | string>): AsyncGenera
 }
 
 /**
- * The lines of a file of JSON, without a byte order mark: the one reader of such files. Only a line feed ends a line. JSON texts may hold
- * all other characters that end lines elsewhere (U+2028, U+2029, U+0085), and a carriage return before it is white space.
- * @param input bytes, or texts
+ * The lines of a file of JSON, without a byte order mark. Only a line feed ends a line: JSON strings may contain
+ * U+2028, U+2029 and U+0085, and a carriage return is white space.
+ * @param input bytes or texts
  * @yields undefined for a line that isn't UTF-8
  */
 export async function* jsonLines(input: AsyncIterable<Buffer | string>): AsyncGenerator<string | undefined> {

@@ -1,10 +1,10 @@
 import { Presets, SingleBar } from "cli-progress";
 import type { Terminal } from "../../infra/terminal.ts";
 
-/** Shows how far work is. @param values what the bar's format names */
+/** Updates a progress bar. @param values what its format names */
 export type Update = (done: number, total: number, values?: object) => void;
 
-/** Shows a bar on the standard error of a terminal while work runs. @param values what the format names at first */
+/** Shows a progress bar on standard error while work runs. @param values the initial values that the format names */
 export async function withBar<T>(
   { stderr }: Terminal,
   format: string,
@@ -20,7 +20,7 @@ export async function withBar<T>(
   return work(update).finally(() => bar.stop());
 }
 
-/** Shows rate and time left of work. @param unit what is counted, such as `rows` */
+/** Shows the rate and the remaining time of work. @param unit what is counted, such as `rows` */
 export async function withProgress<T>(
   terminal: Terminal,
   label: string,

@@ -1,5 +1,5 @@
 import { runAsProgram } from "../../infra/terminal.ts";
 import { runProgram } from "./work-items/program.ts";
 
-// Without await at the top, which the packed program cannot have.
+// The packed program doesn't support await at the top level.
 void runAsProgram(runProgram);

@@ -4,7 +4,7 @@ import type { Problem, ProblemDetail } from "./openapi-types.ts";
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
-  /** The first hundred problems, each with its place in the request. */
+  /** The first hundred problems, each with its location in the request. */
   readonly problems: readonly ProblemDetail[];
   /** Include it when you contact support: the service's log contains it, too. */
   readonly requestId: string | undefined;
@@ -18,8 +18,8 @@ export class ApiError extends Error {
 }
 
 /**
- * No response says whether a request was carried out, and it isn't sent again, because two of it don't have the effect of
- * one: a change with `If-Match`, a rotation, a trial. The message says how to find out.
+ * A request may have been carried out, but its response was lost. It isn't sent again because repeating it has another
+ * effect: a change with `If-Match`, a rotation, a trial. The message says how to find out.
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = "OutcomeUnknownError";

@@ -1,13 +1,13 @@
 import type { BatchResult, WorkItemInput } from "./openapi-types.ts";
 
-/** Limits of one call. Bodies are kept well below 4 MiB. */
+/** Limits of one call, whose body must stay well below 4 MiB. */
 const ITEMS_MAX = 100;
 const EVENTS_MAX = 2000;
 const BYTES_MAX = 3 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Items of one call, and the place of the first among all. */
+/** The items of one call, and the index of the first among all items. */
 interface Batch {
   readonly from: number;
   readonly items: readonly WorkItemInput[];
@@ -16,7 +16,9 @@ interface Batch {
 const batchesOf = async function* (
   items: Iterable<WorkItemInput> | AsyncIterable<WorkItemInput>,
 ): AsyncGenerator<Batch, void, undefined> {
-  let [from, bytes, events]: [number, number, number] = [0, 0, 0];
+  let from = 0;
+  let bytes = 0;
+  let events = 0;
   let batch: WorkItemInput[] = [];
   for await (const item of items) {
     const size = encoder.encode(JSON.stringify(item)).length + 1;
@@ -24,7 +26,10 @@ const batchesOf = async function* (
     const isFull = batch.length === ITEMS_MAX || bytes + size > BYTES_MAX || events + count > EVENTS_MAX;
     if (isFull && batch.length > 0) {
       yield { from, items: batch };
-      [from, bytes, events, batch] = [from + batch.length, 0, 0, []];
+      from += batch.length;
+      bytes = 0;
+      events = 0;
+      batch = [];
     }
     batch.push(item);
     bytes += size;
@@ -58,14 +63,15 @@ export const applyInBatches = async function* (
     const results = Promise.all(before)
       .then(() => send(batch))
       .then((each) => each.map((result) => ({ ...result, index: from + result.index })));
-    // It is awaited in order; until then, its failure must not count as unhandled.
+    // It is awaited later, in order. Until then, a failure must not count as unhandled.
     results.catch(() => undefined);
     return { externalIds, results };
   };
   for await (const batch of batchesOf(items)) {
     calls.push(start(batch));
-    if (calls.length >= concurrency) yield* (await calls[0]?.results) ?? [];
-    if (calls.length >= concurrency) calls.shift();
+    if (calls.length < concurrency) continue;
+    yield* await calls[0]!.results;
+    calls.shift();
   }
   for (const call of calls) yield* await call.results;
 };

@@ -23,13 +23,13 @@ export interface FeedOptions {
 
 /** Keeps a copy of all work items. */
 export interface CopyOptions extends FeedOptions {
-  /** The last cursor that was saved. @default a first load */
+  /** The last saved cursor. @default a first load */
   readonly after?: string | undefined;
-  /** Empties the copy. Called before a first load, also if the changes after the cursor are not kept any more. */
+  /** Empties the copy. Called before a first load, and if changes after the cursor are no longer available. */
   readonly startOver: () => unknown;
   /** Replaces items of the copy by `id`, or deletes them. The same changes can come twice. */
   readonly apply: (changes: readonly Change[]) => unknown;
-  /** Saves the cursor to resume from. Called once what came before it has been applied. */
+  /** Saves the cursor to resume from. Called once everything before it has been applied. */
   readonly saveCursor: (cursor: string) => unknown;
 }
 
@@ -44,7 +44,8 @@ export async function* changePages<T>(
   readPage: ReadPage<T>,
   { after, follow = false, signal }: FeedOptions,
 ): AsyncGenerator<ChangesPage<T>, void, undefined> {
-  for (let cursor = after; ;) {
+  let cursor = after;
+  for (;;) {
     const page = await readPage(cursor);
     yield page;
     cursor = page.meta.page.next;
@@ -58,7 +59,7 @@ function isResyncRequired(error: unknown): boolean {
   return error instanceof ApiError && error.status === 410;
 }
 
-/** Loads all work items or resumes, follows their changes, and starts over where changes are not kept. */
+/** Loads all work items or resumes, follows their changes, and starts over if changes are no longer available. */
 async function copyChanges(readPage: ReadPage<Change>, options: CopyOptions): Promise<void> {
   const { startOver, apply, saveCursor } = options;
   const readOrStartOver: ReadPage<Change> = async (after) => {
@@ -87,31 +88,34 @@ export interface ChangesOptions extends FeedOptions {
   readonly withEvents?: boolean;
 }
 
+/** The query for a page of the feed. `since` only says where to begin: after a cursor it isn't sent. */
+export function changesQuery(
+  after: string | number | undefined,
+  { since, limit, withEvents = false }: Pick<ChangesOptions, "since" | "limit" | "withEvents">,
+) {
+  return {
+    ...(after !== undefined && { after: String(after) }),
+    ...(after === undefined && since !== undefined && { since }),
+    ...(limit !== undefined && { limit }),
+    ...(withEvents && { include: "events" as const }),
+  };
+}
+
 /** Calls that follow the change feed. */
 export function changeCalls(http: Http) {
   const changesReader =
-    ({
-      withEvents = false,
-      since,
-      limit,
-      signal,
-    }: Omit<ChangesOptions, keyof FeedOptions> & Pick<FeedOptions, "signal">) =>
+    ({ signal, ...options }: Omit<ChangesOptions, "after" | "follow">) =>
     (after: string | number | undefined) => {
-      const query = {
-        // A time only says where to begin.
-        ...(after === undefined ? since !== undefined && { since } : { after: String(after) }),
-        ...(limit !== undefined && { limit }),
-        ...(withEvents && { include: "events" as const }),
-      };
+      const query = changesQuery(after, options);
       return bodyOf(http.GET("/v1/work_items/changes", { params: { query }, ...(signal && { signal }) }));
     };
 
-  /** Yields all work items or what changed after a cursor, each as it is now. @throws ApiError with 410: start over */
+  /** Yields all work items, or what changed after a cursor, each as it is now. @throws ApiError with 410: start over */
   const changes = async function* (options: ChangesOptions = {}) {
     for await (const { data } of changePages(changesReader(options), options)) yield* data;
   };
 
-  /** Keeps a copy of all work items: loads it first, resumes after a saved cursor, and starts over where it has to. */
+  /** Keeps a copy of all work items: loads it first, resumes after a saved cursor, and starts over if necessary. */
   const copy = (options: CopyOptions & Pick<ChangesOptions, "withEvents" | "limit">): Promise<void> =>
     copyChanges(changesReader(options), options);
 

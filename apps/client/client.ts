@@ -39,7 +39,7 @@ function conversationUploadCalls(http: Http) {
   };
 }
 
-/** Creates a client. Requests without a response and those that get a 429 or 503 are retried. */
+/** Creates a client. It retries requests without a response, or with a 429 or 503. */
 export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions) {
   const http = createFetchClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, ""),
@@ -47,9 +47,9 @@ export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions
     fetch: fetchWithRetries(retryOptions),
   });
   return {
-    /** Every endpoint as it is, with the types of the document. */
+    /** Every endpoint, with the types of the OpenAPI document. */
     http,
-    /** Whose key it is, and what it may do. */
+    /** The organization of the key, and what the key may do. */
     me: (options: CallOptions = {}) => dataOf(http.GET("/v1/me", { ...options })),
     workItems: workItemCalls(http),
     ...changeCalls(http),

@@ -3,18 +3,18 @@ import { COMMA, type Delimiter } from "../../lib/uploads/csv/delimiter.ts";
 import { numberedNames } from "../../lib/uploads/csv/header-names.ts";
 import type { ProblemCode } from "./openapi-types.ts";
 
-/** A row of a file that could not be applied. */
+/** A row of a file that failed. */
 export interface FailedRow {
   /** As spreadsheets count: the header is row 1. */
   readonly row: number;
   readonly error: string;
-  /** What is wrong, for programs. */
+  /** The problem, for programs. */
   readonly code: ProblemCode;
-  /** The row's cells by the names of their columns: a second `Amount` is `Amount (2)`, as in mappings. */
+  /** The row's cells by column: a second `Amount` is `Amount (2)`, as in mappings. */
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** The delimiter of a report, which is its file's: it stands between the columns that all reports have. */
+/** The delimiter of a report, found between the columns that all reports have. It is its file's. */
 function delimiterOf(report: string): Delimiter {
   return (/_row(.)_error\1_error_column/.exec(report)?.[1] ?? COMMA) as Delimiter;
 }
@@ -24,7 +24,7 @@ export function* failedRowsIn(report: string): Generator<FailedRow, void, undefi
   const delimiter = delimiterOf(report);
   let header: string[] | undefined;
   for (const record of recordsIn(report.replace(/^\uFEFF/, ""))) {
-    // There are blank lines where the file had lines above its header.
+    // A report begins with a blank line for each line above its file's header.
     if (record.trim() === "") continue;
     const row = cellsOf(record, delimiter);
     if (header === undefined) {
@@ -36,7 +36,7 @@ export function* failedRowsIn(report: string): Generator<FailedRow, void, undefi
       _error: error = "",
       _error_code: code = "",
       ...cells
-    } = Object.fromEntries(header.map((name, at) => [name, row[at] ?? ""]));
+    } = Object.fromEntries(header.map((name, index) => [name, row[index] ?? ""]));
     yield { row: Number(number), error, code: code as ProblemCode, cells };
   }
 }

@@ -1,7 +1,7 @@
 import type { Client } from "openapi-fetch";
 import type { operations, paths } from "./openapi-types.ts";
 
-/** Sends requests to every endpoint, with the types of the document. */
+/** Sends requests to every endpoint, with the types of the OpenAPI document. */
 export type Http = Client<paths>;
 
 export interface CallOptions {
@@ -29,9 +29,10 @@ export interface Page<T> {
 export const entriesOf = async function* <T>(
   readPage: (cursor: { readonly cursor?: string }) => Promise<Page<T>>,
 ): AsyncGenerator<T, void, undefined> {
-  for (let next: string | undefined, isFirst = true; isFirst || next !== undefined; isFirst = false) {
-    const page = await readPage(next === undefined ? {} : { cursor: next });
+  let cursor: string | undefined;
+  do {
+    const page = await readPage(cursor === undefined ? {} : { cursor });
     yield* page.data;
-    next = page.meta.page.next;
-  }
+    cursor = page.meta.page.next;
+  } while (cursor !== undefined);
 };

@@ -11,18 +11,18 @@ export type NamesBody = { readonly external_ids: string[] } | { readonly ids: st
 const NAMES_MAX = 100;
 
 /**
- * Sends any number of names in calls of up to a hundred, and yields the results in the order of the names. What isn't
- * returned because a response is full is asked for again.
+ * Sends any number of names in calls of up to a hundred, and yields the results in the order of the names. Names that
+ * didn't fit into a full response are sent again.
  */
 export async function* inCalls<R extends { readonly index: number; readonly status: string }>(
   names: Names,
   send: (body: NamesBody) => Promise<readonly R[]>,
 ): AsyncGenerator<R, void, undefined> {
-  const isOurs = "ids" in names;
-  const all = [...(isOurs ? names.ids : names.externalIds)];
+  const areIds = "ids" in names;
+  const all = [...(areIds ? names.ids : names.externalIds)];
   for (let from = 0; from < all.length;) {
-    const some = all.slice(from, from + NAMES_MAX);
-    const results = await send(isOurs ? { ids: some } : { external_ids: some });
+    const sent = all.slice(from, from + NAMES_MAX);
+    const results = await send(areIds ? { ids: sent } : { external_ids: sent });
     const cut = results.findIndex(({ status }) => status === "not_returned");
     const taken = cut === -1 ? results : results.slice(0, Math.max(1, cut));
     for (const result of taken) yield { ...result, index: from + result.index };
@@ -33,13 +33,13 @@ export async function* inCalls<R extends { readonly index: number; readonly stat
 /** Calls on work items that are named by their IDs. */
 export function namedItemCalls(http: Http) {
   return {
-    /** Finds any number of items, without their events, and yields what was found in the order of the names. */
+    /** Gets any number of items, without their events, and yields the results in the order of the names. */
     getMany: (names: Names, options: CallOptions = {}): AsyncGenerator<BatchGetResult, void, undefined> =>
       inCalls(
         names,
         async (body) => (await dataOf(http.POST("/v1/work_items/batch_get", { body, ...options }))).results,
       ),
-    /** Deletes any number of items, and yields what happened in the order of the names. */
+    /** Deletes any number of items, and yields the results in the order of the names. */
     deleteMany: (
       names: Names,
       { dryRun = false, ...options }: CallOptions & { readonly dryRun?: boolean } = {},

@@ -1,8 +1,8 @@
-/** POSTs of which a second one changes nothing, without an `Idempotency-Key` too. */
+/** POSTs that can be repeated without an `Idempotency-Key`: a second one changes nothing. */
 const REPEATABLE = /\/v1\/work_items\/(?:batch(?:_get|_delete)?|[^/]+\/events|upload\/[^/]+\/undo)$/;
 const UPLOAD_OR_UNDO = /\/v1\/work_items\/upload(?:\/[^/]+\/undo)?$/;
 
-/** What says in a JSON body that it is a trial. */
+/** The part of a JSON body that may start a trial. */
 interface MayBeTrial {
   readonly upload?: { readonly dry_run?: unknown };
   readonly undo?: { readonly dry_run?: unknown };
@@ -25,24 +25,24 @@ async function isTrial(request: Request): Promise<boolean> {
 }
 
 /**
- * How to find out what became of a request that may have been carried out and must not be sent again, because two of it
- * don't have the effect of one.
+ * For a request that must not be sent again because repeating it has another effect: how to find out whether it was
+ * carried out.
  * @returns undefined if it can be sent again
  */
 export async function adviceIfUnrepeatable(request: Request): Promise<string | undefined> {
   const { pathname } = new URL(request.url);
   if (request.headers.has("if-match")) {
-    return "Get the work item: if it has your change, all is well, else send the change with its new ETag.";
+    return "Get the work item. If it doesn't have your change, send the change again with the new ETag.";
   }
   if (request.method !== "POST") return undefined;
   if (await isTrial(request)) {
-    return "List the uploads to see whether the trial has started, or start another: trials change no work items.";
+    return "List the uploads to see whether the trial has started, or start another: trials don't change work items.";
   }
   if (pathname.endsWith("/rotate_secret")) {
-    return "The webhook may have a new secret, which can't be shown again. Rotate it again: the secrets before still sign, too.";
+    return "The webhook may have a new secret, which can't be shown again. Rotate it again: the previous secrets still sign, too.";
   }
   if (request.headers.has("idempotency-key") || REPEATABLE.test(pathname)) return undefined;
   return pathname.endsWith("/test")
     ? "Get the webhook to see its last delivery, or send another test."
-    : "List what it may have made. With an Idempotency-Key it would have been sent again.";
+    : "List what it may have created. With an Idempotency-Key, it would have been sent again.";
 }

@@ -2,21 +2,21 @@ import { retryAfterMs } from "../../lib/retry-after.ts";
 import { OutcomeUnknownError } from "./api-error.ts";
 import { adviceIfUnrepeatable } from "./repeatable.ts";
 
-/** Milliseconds before the second attempt; each later one waits twice as long, with full jitter. */
+/** Longest wait before the second attempt. It doubles for each later one, with full jitter. */
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 20_000;
-/** A longer time-out would end at once. */
+/** A timer with a longer time would fire at once. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const BUSY = 503;
 const RETRIED = new Set([429, BUSY]);
 
-/** How often a request is sent. */
+/** How requests are retried. */
 export interface RetryOptions {
   /** Attempts after the first. @default 8 */
   readonly retries?: number;
   /** @default the global fetch */
   readonly fetch?: typeof globalThis.fetch;
-  /** How it waits before another attempt or poll. @default with a timer */
+  /** Waits before another attempt or poll. @default with a timer */
   readonly wait?: Wait;
 }
 
@@ -44,7 +44,7 @@ function jittered(attempt: number): number {
   return Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
 }
 
-/** What Node says where no connection was made, so that no request was sent. Browsers don't say it. */
+/** Node's codes for a failed connection, when no request was sent. Browsers don't have them. */
 const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 function wasSent({ cause }: TypeError): boolean {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
@@ -52,8 +52,8 @@ function wasSent({ cause }: TypeError): boolean {
 }
 
 /**
- * A `fetch` that retries dropped connections, and 429 and 503 responses once the time in `Retry-After` has passed. Requests
- * that can't be repeated safely are sent again only if the first one certainly had no effect.
+ * A `fetch` that retries dropped connections, and 429 and 503 responses after the time in `Retry-After`. Requests that
+ * can't be repeated safely are sent again only if the previous one certainly had no effect.
  */
 export function fetchWithRetries({ retries = 8, fetch = globalThis.fetch, wait = waitByTimer }: RetryOptions) {
   /** @throws OutcomeUnknownError */
@@ -67,11 +67,11 @@ export function fetchWithRetries({ retries = 8, fetch = globalThis.fetch, wait =
       try {
         const response = await fetch(request.clone());
         if (!RETRIED.has(response.status)) return response;
-        // A busy service may have carried it out and lost the response of its own store.
+        // A busy service may have carried out the request without knowing: the response of its own store was lost.
         if (response.status === BUSY) await assertRepeatable(request, `the response has the status ${BUSY}`);
         if (isLast) return response;
         await response.body?.cancel();
-        // Calls that failed together are not retried at the same moment.
+        // The jitter keeps calls that failed together from being retried together.
         const asked = retryAfterMs(response.headers.get("retry-after"), Date.now()) ?? 0;
         await wait(asked + jittered(attempt), request.signal);
       } catch (error) {

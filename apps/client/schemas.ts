@@ -28,12 +28,10 @@ export type {
 
 /** An upload job. */
 export type UploadJob = WorkItemUploadWithMapping;
-/** How the columns of a file become work items. */
+/** How columns of a file become work items. */
 export type Mapping = WorkItemUploadMapping;
 
-/**
- * The work item as an input, without its events, so that it can be changed and written back. A null clears its field.
- */
+/** A work item as an input without events, to change it and write it back. A null clears its field. */
 export function inputOf(item: Item): Input {
   const agent = Object.entries(item.agent).map(([name, value]) => [`agent_${name}`, value] as const);
   const shown: Readonly<Record<string, unknown>> = { ...Object.fromEntries(agent), ...item };

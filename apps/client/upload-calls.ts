@@ -6,14 +6,14 @@ import { entriesOf } from "./http.ts";
 import { type RetryOptions, waitByTimer } from "./retries.ts";
 import type { Mapping, UploadJob } from "./schemas.ts";
 
-/** A file: bytes, text, or a stream, which is read into memory. Large files are best given as `openAsBlob(path)`. */
+/** A file: bytes, text, or a stream, which is read into memory. For large files, use `openAsBlob(path)`. */
 export type UploadFile = Blob | Uint8Array<ArrayBuffer> | string | AsyncIterable<Uint8Array<ArrayBuffer>>;
 
 /** How a file is uploaded. */
 export interface UploadOptions {
   /** @default the name of a `File`, else `upload.csv` */
   readonly filename?: string;
-  /** How the columns become work items, if they have other names than the fields. */
+  /** How columns become work items. @default by columns that are named after the fields */
   readonly mapping?: Mapping;
   /** Whether no item is written. @default false */
   readonly dryRun?: boolean;
@@ -31,7 +31,7 @@ export interface UndoOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How the end of a job is awaited. */
+/** How to wait for the end of a job. */
 export interface WaitOptions {
   /** Called with the job after each poll. */
   readonly onProgress?: (job: UploadJob) => void;
@@ -43,17 +43,17 @@ export interface Upload {
   readonly id: string;
   /** The job when it was accepted. */
   readonly job: UploadJob;
-  /** Polls as often as the service asks until the job has ended. @returns the job */
+  /** Polls, as often as the service asks, until the job has ended. @returns the job */
   wait: (options?: WaitOptions) => Promise<UploadJob>;
-  /** The rows that could not be applied; none while the job is open. */
+  /** The failed rows; none until the job has ended. */
   failedRows: (signal?: AbortSignal) => AsyncGenerator<FailedRow, void, undefined>;
   cancel: (signal?: AbortSignal) => Promise<UploadJob>;
 }
 
-/** Files up to this size are sent in one request. With a mapping of 64 KiB and the form it must stay below 4 MiB. */
+/** Limit for files in the request itself. Together with a mapping of 64 KiB and the form, it must stay below 4 MiB. */
 const MULTIPART_MAX_BYTES = 4 * 1024 * 1024 - 128 * 1024;
 
-/** Whether a file is sent to the service itself and not to the store by a presigned form. */
+/** Whether a file is sent in the request itself. */
 function isSmall(file: Blob): boolean {
   return file.size <= MULTIPART_MAX_BYTES;
 }
@@ -62,7 +62,6 @@ function isStream(file: UploadFile): file is AsyncIterable<Uint8Array<ArrayBuffe
   return typeof file === "object" && Symbol.asyncIterator in file;
 }
 
-/** The file with its size known. */
 async function toBlob(file: UploadFile): Promise<Blob> {
   if (file instanceof Blob) return file;
   if (!isStream(file)) return new Blob([file], { type: "text/csv" });
@@ -101,7 +100,7 @@ export function hasEnded({ status }: Pick<UploadJob, "status">): boolean {
 /** Milliseconds between polls if the response has no `Retry-After`. */
 const POLL_MS = 1000;
 
-/** Calls on uploads. Files are sent to the bucket once. */
+/** Calls on uploads. A file is sent to the bucket only once. */
 export function uploadCalls(
   http: Http,
   { fetch: sendFile = globalThis.fetch, wait = waitByTimer }: Pick<RetryOptions, "fetch" | "wait">,
@@ -172,7 +171,7 @@ export function uploadCalls(
   };
 
   return {
-    /** Uploads a file: a small one in the request itself, a large one by a presigned form. */
+    /** Uploads a file: a small one in the request itself, a large one with a presigned form. */
     upload,
     get: (id: string, options: CallOptions = {}): Promise<UploadJob> =>
       dataOf(http.GET("/v1/work_items/upload/{id}", { params: path(id), ...options })),
@@ -183,7 +182,7 @@ export function uploadCalls(
         bodyOf(http.GET("/v1/work_items/upload", { params: { query: { ...filters, ...cursor } }, ...options })),
       ),
     cancel: cancelUpload,
-    /** Asks for the undo of an upload. @returns the undo's job, to be awaited like that of an upload */
+    /** Starts the undo of an upload. @returns its job; wait for it as for an upload */
     undo: undoUpload,
     failedRows,
   };

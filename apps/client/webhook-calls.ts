@@ -5,15 +5,15 @@ import { type CallOptions, type Http, path } from "./http.ts";
 type BodyOf<Name extends "createWebhook" | "updateWebhook"> =
   operations[Name]["requestBody"]["content"]["application/json"]["webhook"];
 
-/** Where messages are sent, and of what. */
+/** Where to send messages, and of which types. */
 export type WebhookInput = BodyOf<"createWebhook">;
-/** What of a webhook is changed. */
+/** The fields of a webhook to change. */
 export type WebhookPatch = BodyOf<"updateWebhook">;
 
 /** Calls on webhooks. */
 export function webhookCalls(http: Http) {
   return {
-    /** Adds a webhook. Only this response, and that of `rotateSecret`, shows the secret. */
+    /** Adds a webhook. Only the responses of this and `rotateSecret` show the secret. */
     create: (
       webhook: WebhookInput,
       { idempotencyKey = crypto.randomUUID(), ...options }: CallOptions & { readonly idempotencyKey?: string } = {},
@@ -28,7 +28,7 @@ export function webhookCalls(http: Http) {
       dataOf(http.PATCH("/v1/webhooks/{id}", { params: path(id), body: { webhook }, ...options })),
     delete: (id: string, options: CallOptions = {}) =>
       dataOf(http.DELETE("/v1/webhooks/{id}", { params: path(id), ...options })),
-    /** Makes a new secret. The one before signs beside it for 24 hours. */
+    /** Creates a new secret. The previous one also signs for 24 hours. */
     rotateSecret: (id: string, options: CallOptions = {}) =>
       dataOf(http.POST("/v1/webhooks/{id}/rotate_secret", { params: path(id), ...options })),
     /** Sends a test message. @returns what the receiver answered */

@@ -5,17 +5,17 @@ import { namedItemCalls } from "./named-item-calls.ts";
 import { entriesOf } from "./http.ts";
 import type { WorkItemEventInput, WorkItemInput, WorkItemPatch } from "./schemas.ts";
 
-/** How many items are applied. */
+/** How items are applied. */
 export interface ApplyOptions extends CallOptions {
   /** Calls at the same time. @default 4 */
   readonly concurrency?: number;
-  /** Whether nothing is written. @default false */
+  /** Whether to write nothing. @default false */
   readonly dryRun?: boolean;
-  /** Whether invalid items become results with an error, or their call fails with a 422. @default "refuse" */
+  /** Invalid items become results with an error (`skip`) or fail their call with a 422. @default "refuse" */
   readonly onInvalid?: "refuse" | "skip";
 }
 
-/** Filters of the list. A list of values matches items that have one of them. */
+/** Filters of the list. Several values match items that have one of them. */
 export type Filters = {
   readonly [N in keyof QueryOf<"listWorkItems">]: QueryOf<"listWorkItems">[N] extends readonly (infer V)[] | undefined
     ? V | readonly V[] | undefined
@@ -34,7 +34,7 @@ export function workItemCalls(http: Http) {
 
   return {
     ...namedItemCalls(http),
-    /** Creates an item. @throws ApiError with the status 409 if its external_id exists */
+    /** Creates an item. @throws ApiError with 409 if its external_id exists */
     create: (
       item: WorkItemInput,
       { idempotencyKey = crypto.randomUUID(), ...options }: CallOptions & { readonly idempotencyKey?: string } = {},
@@ -46,7 +46,7 @@ export function workItemCalls(http: Http) {
       const { body, headers } = await accepted(http.GET("/v1/work_items/{id}", { params: path(id), ...options }));
       return { ...body.data, etag: headers.get("etag") ?? "" };
     },
-    /** Changes the given fields. @throws ApiError with the status 412 unless it has the version of `ifMatch` */
+    /** Changes the given fields. @throws ApiError with 412 if the item no longer has the ETag of `ifMatch` */
     update: (
       id: string,
       patch: WorkItemPatch,
@@ -71,7 +71,6 @@ export function workItemCalls(http: Http) {
     /** Creates the event, or updates the one with its external_id. */
     upsertEvent: (id: string, event: WorkItemEventInput, options: CallOptions = {}) =>
       dataOf(http.POST("/v1/work_items/{id}/events", { params: path(id), body: { event }, ...options })),
-    /** Deletes an event by its id. */
     deleteEvent: async (id: string, eventId: string, options: CallOptions = {}): Promise<void> => {
       const params = { path: { id, event_id: eventId } };
       await accepted(http.DELETE("/v1/work_items/{id}/events/{event_id}", { params, ...options }));

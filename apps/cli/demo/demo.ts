@@ -11,16 +11,16 @@ import { explain, openService } from "../work-items/service-client.ts";
 import logMapping from "./incident-log.mapping.json" with { type: "json" };
 import ticketsMapping from "./tickets.mapping.json" with { type: "json" };
 
-/** A hundred changes of 25 tickets. */
+/** A hundred changes to 25 tickets. */
 const TICKETS = fileURLToPath(new URL("tickets.csv", import.meta.url));
 
-/** Shows the progress of work. @returns what the work returns, and its seconds */
+/** Shows the progress of work. @returns its result, and how long it took */
 async function timed<T>(...work: Parameters<typeof withProgress<T>>) {
   const started = performance.now();
   return { result: await withProgress(...work), seconds: (performance.now() - started) / 1000 };
 }
 
-/** What the batches did, by outcome, and how long it took. */
+/** Sends items in batches. @returns the number of items by outcome, and how long it took */
 function sendBatches(terminal: Terminal, { workItems }: Client, items: readonly WorkItemInput[], dryRun: boolean) {
   return timed(terminal, dryRun ? "compare" : "batches", "items", async (update) => {
     const summary = { created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
@@ -67,7 +67,7 @@ async function run(terminal: Terminal, log: string | undefined): Promise<void> {
   const why = job.error === undefined ? "" : `; ${job.error}`;
   terminal.print(`upload   ${job.status}: ${counted}; ${perSecond(job.total_rows, seconds)}${why}`);
 
-  // The upload has applied each row to what the batches had made of all: only the same values leave the same items.
+  // The upload applied each row to the items of the batches. They are unchanged only if both ways give the same values.
   const { result: compared } = await sendBatches(terminal, client, items, true);
   terminal.print(`compare  ${compared.unchanged} of ${items.length} items are equal, whichever way they came`);
   const failed = batches.result.error + job.failed_rows;

@@ -7,7 +7,7 @@ import { plainReason } from "../../../infra/plain-reason.ts";
 import { jsonLines } from "../json-lines.ts";
 import { withProgress } from "../progress-bar.ts";
 
-/** An object as in the file, with all digits of its numbers: the service validates it. */
+/** The object in a line, with all digits of its numbers; undefined if it isn't one. The service validates it. */
 function parseLine(text: string): WorkItemInput | undefined {
   try {
     const item = parseJson(text);
@@ -17,7 +17,7 @@ function parseLine(text: string): WorkItemInput | undefined {
   }
 }
 
-/** The work items of a file, one per line. The functions get each line's number. */
+/** The work items of a file, one per line. `onItem` and `onError` get the line's number. */
 async function* itemsIn(
   path: string,
   onItem: (number: number) => void,
@@ -58,7 +58,7 @@ export const batchCommand: Command = {
       if (isJson) terminal.printData(JSON.stringify({ line: number, external_id: externalId, status, error }));
       else if (error !== null) terminal.note(`line ${number}: ${error}`);
     };
-    // Lines of items whose results are awaited, which come in the same order.
+    // The lines of sent items, whose results come in the same order.
     const lines: number[] = [];
     const items = itemsIn(
       path,

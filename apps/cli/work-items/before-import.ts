@@ -6,22 +6,22 @@ import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { withBar } from "../progress-bar.ts";
 
-/** The mapping of a file whose columns are named after the fields, as far as IDs are concerned. */
+/** The source of the IDs in a file whose columns are named after the fields. */
 const BY_NAMES: CheckedMapping = { fields: { external_id: { column: "external_id" } } };
 
-/** The mapping that will be used, if it is a valid one; the service says what is wrong with others. */
+/** The mapping that will be used; undefined if it isn't valid, which the service reports. */
 export async function usedMapping(client: Client, mapping: Mapping | undefined): Promise<CheckedMapping | undefined> {
   if (mapping === undefined) return BY_NAMES;
   const given = "from" in mapping ? (await client.uploads.get(mapping.from)).mapping : mapping;
   return mappingSchema.safeParse(given).data;
 }
 
-/** How the rows of a file are read by its mapping. */
+/** How to read the rows of a file with a mapping. */
 export function layoutOf({ header_row: headerRow = 1, delimiter = COMMA }: CheckedMapping) {
   return { headerRow, delimiter };
 }
 
-/** Reads a file to its end and finds the IDs that repeat by a mapping. */
+/** Reads a file to its end and finds repeated IDs. */
 export function readIds(terminal: Terminal, blob: Blob, mapping: CheckedMapping): Promise<IdFindings | undefined> {
   return withBar(terminal, "reading IDs [{bar}] {percentage} %", {}, (update) => {
     const options = { ...layoutOf(mapping), onProgress: (bytes: number) => update(bytes, blob.size) };
@@ -29,12 +29,11 @@ export function readIds(terminal: Terminal, blob: Blob, mapping: CheckedMapping)
   });
 }
 
-/** Says which IDs repeat, and which look like another one. */
+/** Prints which IDs repeat or look like another one. */
 export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, odd, isComplete }: IdFindings): void {
   if (oddRows > 0) {
-    terminal.note(
-      `${oddRows === 1 ? "1 row has an ID that differs" : `${oddRows} rows have IDs that differ`} from what you see${odd.length < oddRows ? "; the first" : ""}:`,
-    );
+    const differ = oddRows === 1 ? "1 row has an ID that differs" : `${oddRows} rows have IDs that differ`;
+    terminal.note(`${differ} from what you see${odd.length < oddRows ? "; the first" : ""}:`);
     for (const { row, externalId, oddity } of odd) terminal.note(`row ${row}: "${externalId}" has ${oddity}`);
   }
   if (!isComplete) terminal.note("there are more IDs than can be compared here; later rows may repeat one");
@@ -43,14 +42,14 @@ export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, o
     return;
   }
   const rows = repeatedRows === 1 ? "1 row repeats" : `${repeatedRows} rows repeat`;
-  terminal.note(
-    `${rows} the ID of an earlier row, and the later row wins${repeated.length < repeatedRows ? "; the first IDs" : ""}:`,
-  );
-  for (const { row, externalId, firstRow } of repeated)
+  const which = repeated.length < repeatedRows ? "; the first IDs" : "";
+  terminal.note(`${rows} the ID of an earlier row, and the later row wins${which}:`);
+  for (const { row, externalId, firstRow } of repeated) {
     terminal.note(`row ${row}: ${externalId}, first in row ${firstRow}`);
+  }
 }
 
-/** What a trial found, in one line. */
+/** The counts of a trial, in one line. */
 function describeTrial(trial: WorkItemUpload): string {
   const counts = [
     `would create ${trial.created_rows}`,
@@ -63,17 +62,16 @@ function describeTrial(trial: WorkItemUpload): string {
   return `trial of ${rows}: ${counts.join(", ")}`;
 }
 
-/** Asks a yes-or-no question at the terminal. @returns undefined if there is no terminal */
+/** Asks a yes-or-no question. @returns undefined without a terminal */
 async function ask(terminal: Terminal, question: string): Promise<boolean | undefined> {
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) return undefined;
   return /^y(?:es)?$/i.test(await terminal.ask(question));
 }
 
 /**
- * Says what a trial of a file would create and change. If items that exist would change, or IDs repeat, a person has to
- * agree before it is imported.
- * @param isAgreed whether to import without a question
- * @returns whether the import may begin
+ * Prints what a trial would create and change. If existing items would change or IDs repeat, a person has to agree.
+ * @param isAgreed whether to import without asking
+ * @returns whether to start the import
  */
 export async function confirmed(
   terminal: Terminal,

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ApiError } from "work-items-client/api-error.ts";
-import { changePages, type ChangesPage, type FeedOptions } from "work-items-client/changes.ts";
+import { changePages, changesQuery, type ChangesPage, type FeedOptions } from "work-items-client/changes.ts";
 import type { Client } from "work-items-client/client.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
@@ -12,10 +12,10 @@ interface PrintOptions extends FeedOptions {
   readonly withEvents: boolean;
 }
 
-/** The escapes of JSON text as `JSON.stringify` writes them: half a surrogate pair is the only one of a surrogate. */
+/** The escapes that `JSON.stringify` writes. It escapes surrogates only where half of a pair is missing. */
 const ESCAPES = /\\(?:(ud[89a-f]..)|.)/g;
 
-/** JSON text in which half a surrogate pair is U+FFFD: many databases reject its escape, and with it all other lines. */
+/** JSON with U+FFFD for half a surrogate pair. Many databases reject its escape, and then the whole load. */
 function loadableJson(value: object): string {
   return JSON.stringify(value).replaceAll(ESCAPES, (escape, half) => (half === undefined ? escape : "\uFFFD"));
 }
@@ -27,10 +27,7 @@ async function printChanges(
   { withEvents, since, ...options }: PrintOptions,
 ): Promise<string> {
   const readPage = (after: string | number | undefined) => {
-    const query = {
-      ...(after === undefined ? since !== undefined && { since } : { after: String(after) }),
-      ...(withEvents && { include: "events" as const }),
-    };
+    const query = changesQuery(after, { since, withEvents });
     return keepingDigits<ChangesPage<object>>(
       http.GET("/v1/work_items/changes", { params: { query }, parseAs: "text" }),
     );
@@ -53,14 +50,14 @@ function readCursor(file: string): string | undefined {
 }
 
 /**
- * Prints what changed since the cursor in a file, or all work items if there is no file yet, and then saves the new cursor. If
- * it is interrupted, the next call prints the same again.
+ * Prints what changed since the cursor in a file, or all work items if there is no file yet. Then it saves the new
+ * cursor. After an interruption, the next call prints the same changes again.
  */
 export async function exportSince({ terminal, client, options }: CommandCall, file: string): Promise<void> {
   const after = readCursor(file);
   try {
     const cursor = await printChanges(terminal, client(), { after, withEvents: options["events"] === true });
-    // The cursor is saved only once the reader has everything.
+    // Wait until the reader has everything.
     await terminal.writeData("");
     writeFileSync(`${file}.new`, `${cursor}\n`);
     renameSync(`${file}.new`, file);
@@ -84,7 +81,8 @@ export const changesCommand: Command = {
   },
   examples: ["changes > items.ndjson", "changes --after now", "changes --since 2026-01-26T00:00:00Z"],
   run: async ({ terminal, client, options }) => {
-    const [after, since] = [textOption(options, "after"), textOption(options, "since")];
+    const after = textOption(options, "after");
+    const since = textOption(options, "since");
     if (after !== undefined && since !== undefined) throw new UsageError("--after or --since, not both");
     const cursor = await printChanges(terminal, client(), {
       after,

@@ -3,10 +3,10 @@ import type { Terminal } from "../../../infra/terminal.ts";
 
 export { UsageError } from "../../../infra/command-line.ts";
 
-/** Exit codes of the process; 0 if all is done. */
+/** Exit codes; 0 if everything succeeded. */
 export const EXIT = { failed: 1, usage: 2, someFailed: 3, notConfirmed: 4 } as const;
 
-/** What is given, by the option's name in camel case. */
+/** The given options, by name in camel case. */
 export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export interface CommandCall {
@@ -18,18 +18,18 @@ export interface CommandCall {
 
 /** One command of the program. */
 export interface Command {
-  /** Its arguments, as commander writes them. */
+  /** Its arguments, in commander's notation. */
   readonly arguments: string;
   readonly summary: string;
-  /** What each option means, by its flags as commander writes them. */
+  /** What each option means, by its flags in commander's notation. */
   readonly options: Readonly<Record<string, string>>;
-  /** Arguments of calls that are shown. */
+  /** Arguments of example calls. */
   readonly examples: readonly string[];
-  /** Sets the exit code of the terminal unless all is done. */
+  /** Sets the terminal's exit code unless everything succeeded. */
   readonly run: (call: CommandCall) => Promise<void>;
 }
 
-/** An option with a text; undefined if it is not given. */
+/** The text of an option; undefined if it isn't given. */
 export function textOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;

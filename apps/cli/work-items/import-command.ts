@@ -29,25 +29,26 @@ function delimiterOf(options: Options): Delimiter | undefined {
 }
 
 /**
- * The mapping of a file whose columns are named after the fields, as in one with commas, which needs none.
- * @throws CommandError if they aren't: what other columns mean is only a guess until someone has reviewed it
+ * The mapping of a file whose columns are named after the fields.
+ * @throws CommandError if they aren't: a person has to review what other columns mean
  */
 async function mappingByNames(file: CsvFile): Promise<Mapping> {
   const { names, headerRow } = await readSample(file, 1);
   const targets = names.map((name) => nameOfColumn(name));
   const unknown = names.filter((name, index) => targets[index] === undefined && !isReportColumn(name));
   if (headerRow === 1 && unknown.length === 0) {
-    const named = targets.flatMap((target, index) =>
-      target === undefined ? [] : [[target, { column: names[index]! }] as const],
-    );
-    return { fields: Object.fromEntries(named), delimiter: file.delimiter } as Mapping;
+    const fields: Record<string, { readonly column: string }> = {};
+    for (const [index, target] of targets.entries()) {
+      if (target !== undefined) fields[target] = { column: names[index]! };
+    }
+    return { fields, delimiter: file.delimiter } as Mapping;
   }
   const other =
     headerRow === 1 ? `unknown column ${listed(unknown.map(shownHeader))}` : `the header is in row ${headerRow}`;
   throw new CommandError(`${other}: write a mapping with --propose <file>, check it, and import with --mapping <file>`);
 }
 
-/** The mapping in the file of `--mapping`, with the delimiter that is given; undefined without one. @throws CommandError */
+/** The mapping of `--mapping`, with the delimiter of `--delimiter`; undefined without. @throws CommandError */
 async function givenMapping(options: Options): Promise<Mapping | undefined> {
   const path = textOption(options, "mapping");
   if (path === undefined) return undefined;
@@ -61,22 +62,22 @@ async function givenMapping(options: Options): Promise<Mapping | undefined> {
   return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
 }
 
-/** The delimiter that was given, or that a mapping says; undefined if it is to be found out. */
+/** The delimiter that was given or that a mapping has; undefined if it has to be detected. */
 function knownDelimiter(options: Options, mapping: Mapping | undefined): Delimiter | undefined {
   if (mapping === undefined || "from" in mapping) return delimiterOf(options);
   return mapping.delimiter ?? COMMA;
 }
 
 /**
- * The mapping to send: the given one, for a workbook with its delimiter. Without one, a file with another delimiter than a
- * comma gets one that says so.
+ * The mapping to send. A workbook's has the delimiter of its CSV. If none is given, only a file with another delimiter
+ * than a comma needs one.
  */
 async function mappingOf(given: Mapping | undefined, file: CsvFile): Promise<Mapping | undefined> {
   if (given === undefined) return file.delimiter === COMMA ? undefined : mappingByNames(file);
   return file.isWorkbook && !("from" in given) ? { ...given, delimiter: COMMA } : given;
 }
 
-/** Writes one of a job's lists to a file, if one is named and the list has rows. */
+/** Writes one of a job's lists to a file, if a file is named and the list has rows. */
 export async function saveList(
   terminal: Terminal,
   { http }: Client,
@@ -88,13 +89,14 @@ export async function saveList(
   const { url } = await dataOf(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: { path: { id } } }));
   if (url === null) return;
   const response = await fetch(url);
-  if (!response.ok || response.body === null)
+  if (!response.ok || response.body === null) {
     throw new CommandError(`${list} cannot be downloaded: ${response.status}`);
+  }
   await pipeline(Readable.fromWeb(response.body as never), createWriteStream(file));
   terminal.note(`${list} are in ${file}`);
 }
 
-/** What a job did, in one line. */
+/** The counts of a job, in one line. */
 function describeJob(job: WorkItemUpload): string {
   const outcomes =
     job.undo_of === undefined
@@ -106,13 +108,13 @@ function describeJob(job: WorkItemUpload): string {
   return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
 }
 
-/** Prints a job, as JSON if asked. */
+/** Prints a job, with `--json` as JSON. */
 export function printJob(terminal: Terminal, job: WorkItemUpload, { json }: Options): void {
   if (json === true) terminal.printData(JSON.stringify(job));
   else terminal.print(describeJob(job));
 }
 
-/** Prints a job, and sets the exit code that says what became of it if it has ended. */
+/** Prints a job and, if it has ended, sets the exit code. */
 export function printOutcome(terminal: Terminal, job: WorkItemUpload, options: Options): void {
   printJob(terminal, job, options);
   if (!hasEnded(job)) return;
@@ -129,10 +131,10 @@ async function runImport(
   const client = call.client();
   const mapping = await mappingOf(given, file);
   const used = await usedMapping(client, mapping);
-  const isWithout = options["withoutTotals"] === true;
-  // A file whose changes are expected isn't read once more for that.
-  if (used && !isWithout && options["trial"] !== false) await noteTotals(terminal, file, used);
-  const content = used && isWithout ? await withoutTotals(terminal, file, used) : file.blob;
+  const leavesOut = options["withoutTotals"] === true;
+  // With --no-trial, the file isn't read once more just for a note.
+  if (used && !leavesOut && options["trial"] !== false) await noteTotals(terminal, file, used);
+  const content = used && leavesOut ? await withoutTotals(terminal, file, used) : file.blob;
   const ids = used && (await readIds(terminal, content, used));
   if (ids) noteIds(terminal, ids);
   const start = (dryRun: boolean): Promise<Upload> =>
@@ -168,7 +170,7 @@ async function runImport(
   printOutcome(terminal, job, options);
 }
 
-/** Uploads a table of any system. */
+/** Uploads a table from any system. */
 export const importCommand: Command = {
   arguments: "<file>",
   summary: "import a CSV file or a workbook from any system; - reads the standard input",

@@ -15,12 +15,12 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const EXTERNAL_ID_OPTION = { "--external-id": "the arguments are external_ids, even those that look like ids" };
 
-/** Whether a name is an id, and not an external_id. */
+/** Makes the function that says whether a name is an id, not an external_id. */
 function namesById({ options }: CommandCall): (name: string) => boolean {
   return (name) => options["externalId"] !== true && UUID.test(name);
 }
 
-/** What the service responds for each name, in the order of the names. */
+/** The service's result for each name, in the order of the names. */
 async function* resultsOf<R extends { readonly index: number; readonly status: string }>(
   call: CommandCall,
   send: (body: NamesBody) => Promise<readonly R[]>,
@@ -39,7 +39,7 @@ function notFound(name: string): string {
   return `there is no work item ${name}`;
 }
 
-/** Says why a name has no result. */
+/** Prints why a name has no result. */
 function noteFailure({ terminal }: CommandCall, name: string, error: string | null): void {
   terminal.note(error === null ? notFound(name) : `${name}: ${error}`);
   terminal.exitCode = EXIT.someFailed;
@@ -100,13 +100,12 @@ function camelCase(name: string): string {
   return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The items that fit the filters, in the order of the list. */
-async function* itemsOf({ http }: Client, options: Options, most: number): AsyncGenerator<WorkItem> {
-  const filters = workItemFilterNames.flatMap((name) => {
-    const value = options[camelCase(name)];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  let left = most;
+/** The items that match the filters, in the order of the list. */
+async function* itemsOf({ http }: Client, options: Options, limit: number): AsyncGenerator<WorkItem> {
+  const filters = workItemFilterNames
+    .map((name) => [name, options[camelCase(name)]] as const)
+    .filter(([, value]) => value !== undefined);
+  let left = limit;
   const items = entriesOf((cursor) => {
     const query = { ...Object.fromEntries(filters), ...cursor, limit: Math.min(PAGE, left) };
     return keepingDigits<Page<WorkItem>>(http.GET("/v1/work_items", { params: { query }, parseAs: "text" }));
@@ -121,9 +120,11 @@ async function printCsv(terminal: Terminal, items: AsyncIterable<WorkItem>): Pro
   terminal.printData(ITEM_CSV_HEADER);
   for await (const item of items) terminal.printData(itemCsvLine(item));
 }
+
 async function printJson(terminal: Terminal, items: AsyncIterable<WorkItem>): Promise<void> {
   for await (const item of items) terminal.printData(JSON.stringify(item));
 }
+
 const segmenter = new Intl.Segmenter();
 
 /** Characters as people count them. */
@@ -131,7 +132,7 @@ function widthOf(text: string): number {
   return Array.from(segmenter.segment(text)).length;
 }
 
-/** For people at a terminal: columns with a header, as wide as their longest value. */
+/** Prints items for people: columns with a header, as wide as their longest value. */
 async function printTable(terminal: Terminal, items: AsyncIterable<WorkItem>): Promise<void> {
   const rows = [["EXTERNAL ID", "STATUS", "TYPE", "AGENT", "COMPLETED"]];
   for await (const { external_id: externalId, status, type, agent, completed_at: completedAt } of items) {
@@ -147,7 +148,7 @@ async function printTable(terminal: Terminal, items: AsyncIterable<WorkItem>): P
   }
 }
 
-function mostOf(options: Options): number {
+function limitOf(options: Options): number {
   const limit = Number(textOption(options, "limit") ?? 50);
   if (!Number.isInteger(limit) || limit < 1) throw new UsageError("--limit must be a whole number of at least 1");
   return limit;
@@ -155,7 +156,7 @@ function mostOf(options: Options): number {
 
 async function list({ terminal, client, options }: CommandCall) {
   if (options["json"] === true && options["csv"] === true) throw new UsageError("--json or --csv, not both");
-  const items = itemsOf(client(), options, mostOf(options));
+  const items = itemsOf(client(), options, limitOf(options));
   const isForPeople = terminal.stdout.isTTY === true && options["json"] !== true;
   if (options["csv"] === true) await printCsv(terminal, items);
   else await (isForPeople ? printTable(terminal, items) : printJson(terminal, items));

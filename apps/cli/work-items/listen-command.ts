@@ -14,24 +14,25 @@ import { generateSecret } from "../../../lib/webhooks/signature.ts";
 import { type Command, textOption, UsageError } from "./command.ts";
 import { explain } from "./service-client.ts";
 
-/** Between two looks at the service. */
-const EVERY_MS = 2000;
-/** Uploads that are looked at: those that ended since are among the newest. */
+/** Time between polls. */
+const POLL_MS = 2000;
+/** Number of uploads to read. Those that ended since the last poll are among the newest. */
 const UPLOADS_MAX = 100;
-/** In the ids of messages, in place of a webhook's. */
+/** Stands for a webhook's id in the ids of messages. */
 const LISTENER = "listen";
 
 /** Reads the feed to its end. @returns the cursor there */
 async function newestCursor(client: Client, after: string): Promise<string> {
   try {
-    for (let cursor = after; ;) {
+    let cursor = after;
+    for (;;) {
       const query = { after: cursor, limit: 1000 };
       const { meta } = await bodyOf(client.http.GET("/v1/work_items/changes", { params: { query } }));
       cursor = meta.page.next;
       if (!meta.page.more) return cursor;
     }
   } catch (error) {
-    // Changes after the cursor are no longer available. A reader that is notified finds that, too.
+    // Changes after the cursor are no longer available. A reader gets the same response.
     if (error instanceof ApiError && error.status === 410 && after !== "now") return newestCursor(client, "now");
     throw error;
   }
@@ -47,7 +48,7 @@ async function endedUploads({ uploads }: Client): Promise<UploadJob[]> {
   return ended;
 }
 
-/** Posts to a program on this machine what a webhook would get, so that it needs no address on the internet. */
+/** Sends a program on this computer the messages of a webhook, which would need an address on the internet. */
 export const listenCommand: Command = {
   arguments: "",
   summary: "send webhook messages to a receiver on this computer while you develop it",
@@ -76,20 +77,20 @@ export const listenCommand: Command = {
       terminal.print(`${message.type} ${JSON.stringify(message.data)} -> ${answer}`);
       return isSuccess(outcome);
     };
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       const next = await newestCursor(service, cursor);
-      // What the receiver didn't take is sent again.
+      // Messages that the receiver didn't accept are sent again.
       if (next !== cursor && (await forward(changesMessage(LISTENER, Number(next))))) cursor = next;
       for (const job of (await endedUploads(service)).toReversed()) {
         if (!sent.has(job.id) && (await forward(endOf(LISTENER, endedJobSchema.parse(job))))) sent.add(job.id);
       }
     };
     for (;;) {
-      await terminal.sleep(EVERY_MS);
-      await look().catch((error: unknown) => {
+      await terminal.sleep(POLL_MS);
+      await poll().catch((error: unknown) => {
         const message = explain(terminal, error);
-        const isRefused = error instanceof ApiError && [401, 403].includes(error.status);
-        if (message === undefined || isRefused) throw error;
+        const isRejected = error instanceof ApiError && [401, 403].includes(error.status);
+        if (message === undefined || isRejected) throw error;
         terminal.note(message);
       });
     }

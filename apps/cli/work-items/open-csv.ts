@@ -30,13 +30,13 @@ export interface CsvFile {
   readonly isWorkbook: boolean;
   /** How the file was read, unless it is CSV in UTF-8. */
   readonly readAs: string | undefined;
-  /** What isn't as it is shown in a workbook. */
+  /** What differs from what a workbook shows. */
   readonly notes: readonly string[];
-  /** Deletes what was written for it. */
+  /** Deletes its temporary files. */
   readonly close: () => Promise<void>;
 }
 
-/** What is known of a file. */
+/** What is known about a file. */
 export interface OpenOptions {
   /** A label of the Encoding Standard. @default detected */
   readonly encoding: string | undefined;
@@ -75,7 +75,7 @@ async function openWorkbook(file: Blob, name: string | undefined): Promise<CsvFi
 
 type OpenFile = Pick<CsvFile, "blob" | "close">;
 
-/** Writes what can be read once to a temporary folder: it may be larger than the memory. */
+/** Writes a stream to a temporary folder, because it may be larger than the memory. */
 async function keep(source: Readable): Promise<OpenFile> {
   const folder = await mkdtemp(join(tmpdir(), "work-items-"));
   const path = join(folder, "file.csv");
@@ -91,9 +91,9 @@ async function openFile(path: string, stdin: Readable): Promise<OpenFile> {
   return { blob: await openAsBlob(path), close: async () => undefined };
 }
 
-/** What a person has to know to name the encoding of a file. */
+/** Asks for the encoding of a file. */
 function questionOf({ problem, likely, mayBeUtf8 }: EncodingDoubt): string {
-  const isText = mayBeUtf8 ? ` If its text is right as it stands, add --encoding ${UTF_8}.` : "";
+  const isText = mayBeUtf8 ? ` If its text is right as it is, add --encoding ${UTF_8}.` : "";
   if (likely.length === 0) return `${problem}. Save the file as UTF-8.${isText}`;
   const width = Math.max(...likely.map(({ encoding }) => encoding.length));
   const readings = likely.map(
@@ -107,16 +107,15 @@ function questionOf({ problem, likely, mayBeUtf8 }: EncodingDoubt): string {
   ].join("\n");
 }
 
-/** What a person has to know to name the delimiter of a file: the header as it reads by each. */
+/** Asks for the delimiter of a file, with the header as each one reads it. */
 function delimiterQuestion(readings: readonly DelimiterReading[]): string {
   const lines = readings.map(({ delimiter, names }) => {
     const option = `--delimiter ${delimiter === "\t" ? "tab" : `"${delimiter}"`}`.padEnd("--delimiter tab".length);
     return `  ${option}  ${names.map((name) => `"${name}"`).join(" ")}`;
   });
   const by = readings.map(({ delimiter }) => DELIMITERS[delimiter]).join(" or ");
-  return [`the columns may be separated by ${by}. Add the delimiter by which the header is right:`, ...lines].join(
-    "\n",
-  );
+  const question = `the columns may be separated by ${by}. Add the delimiter by which the header is right:`;
+  return [question, ...lines].join("\n");
 }
 
 async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promise<CsvFile> {

@@ -3,19 +3,19 @@ import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { orderOf, shownQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 
-/** How many texts or rows are shown. */
+/** Limit of the texts or rows that are shown. */
 const SHOWN = 10;
 
 function shown({ column, target = "", reason }: ProposedColumn): string {
   return `"${column}"${target === "" ? "" : ` as ${target}`} (${reason})`;
 }
 
-/** The columns whose field is only likely, for a person to check. */
+/** The columns with a likely field, for a person to check. */
 function likelyColumns({ columns }: Proposal): string[] {
   return columns.filter(({ certainty }) => certainty === "likely").map(shown);
 }
 
-/** The columns that are no field: they are kept as custom attributes, or left out. */
+/** The columns without a field: they are kept as custom attributes or left out. */
 function otherColumns(columns: readonly ProposedColumn[], { fields = {}, others }: Mapping): string[] {
   return columns
     .filter(({ target }) => target === undefined)
@@ -26,16 +26,11 @@ function otherColumns(columns: readonly ProposedColumn[], { fields = {}, others 
     });
 }
 
-/** What the proposal takes for granted although the file doesn't say it. */
+/** What the proposal assumes without evidence in the file. */
 function assumptions({ mapping, questions = [] }: Proposal): string[] {
   const local = questions.filter((question) => question.kind === "zone");
   const columns = local.map(({ column }) => `"${column}"`).join(" and ");
-  const zones = local
-    .slice(0, 1)
-    .map(
-      ({ timeZone }) =>
-        `assumed, please check: times of ${columns} without a UTC offset are in ${timeZone}, the time zone of this computer; name another with --time-zone`,
-    );
+  const [zone] = local;
   const quotedWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(", ");
   const { empty = [], fields = {} } = mapping;
   const emptyWords = Object.values(fields)
@@ -47,7 +42,12 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
         : [`assumed, please check: in "${column}" these values are empty: ${quotedWords(words)}`];
     });
   return [
-    ...zones,
+    ...(zone === undefined
+      ? []
+      : [
+          `assumed, please check: times of ${columns} without a UTC offset are in ${zone.timeZone}, ` +
+            "the time zone of this computer; name another with --time-zone",
+        ]),
     ...emptyWords,
     ...(empty.length === 0
       ? []
@@ -55,7 +55,7 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
   ];
 }
 
-/** Names the rows that look like no items; nothing if there are none. */
+/** A line about the rows that don't look like items; none without such rows. */
 export function totalsLines(totals: Proposal["totals"] = []): string[] {
   if (totals.length === 0) return [];
   const shownRows = totals.slice(0, SHOWN).map(({ row, cells }) => `row ${row} (${cells.filter(Boolean).join(", ")})`);
@@ -64,7 +64,7 @@ export function totalsLines(totals: Proposal["totals"] = []): string[] {
   return [`looks like totals, notes or headers, not items: ${shownRows.join(", ")}${more}; ${advice}`];
 }
 
-/** Rows that are no items, and words that may be no values: a person decides. */
+/** Rows that may not be items, and words that may mean an empty value: a person decides. */
 function choices({ totals = [], keptEmptyWords = [] }: Proposal): string[] {
   return [
     ...totalsLines(totals),
@@ -75,16 +75,16 @@ function choices({ totals = [], keptEmptyWords = [] }: Proposal): string[] {
   ];
 }
 
-/** The questions without whose answer no mapping is written, and the options that answer them. */
+/** The questions that must be answered before a mapping is written, and the options that answer them. */
 export function openQuestions({ questions = [] }: Proposal): string[] {
   return questions.flatMap((question) => {
     if (question.kind !== "date") return [];
     const orders = question.formats.map((format) => `--dates ${orderOf(format)}`).join(" or ");
-    return [`which date is "${question.column}" ${shownQuestion(question)} Say it with ${orders}.`];
+    return [`which date is "${question.column}" ${shownQuestion(question)} Answer with ${orders}.`];
   });
 }
 
-/** What each column of a file is proposed to become, a line each: what is certain, what to check, and what is kept. */
+/** Describes a proposal in lines: what is certain, what to check, and what is kept. */
 export function proposalLines(proposal: Proposal): string[] {
   const { columns, mapping, headerDoubt, unknownWords = [] } = proposal;
   const certain = columns.filter(({ certainty }) => certainty === "certain").map(shown);

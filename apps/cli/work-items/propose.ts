@@ -17,7 +17,7 @@ import { type Options, textOption, UsageError } from "./command.ts";
 import { type CsvFile, readSample } from "./open-csv.ts";
 import { openQuestions, proposalLines, totalsLines } from "./proposal-lines.ts";
 
-/** Rows by whose values columns are recognized. What they hold is found in all rows. */
+/** Rows by whose values columns are recognized. All rows show what the columns contain. */
 const SAMPLE_ROWS = 500;
 
 function dateOrderOf(options: Options): DateOrder | undefined {
@@ -36,7 +36,8 @@ function timeZoneOf(options: Options): string | undefined {
 }
 
 async function proposed(terminal: Terminal, file: CsvFile, options: Options): Promise<Proposal> {
-  const [dateOrder, chosenZone] = [dateOrderOf(options), timeZoneOf(options)];
+  const dateOrder = dateOrderOf(options);
+  const chosenZone = timeZoneOf(options);
   const sample = await readSample(file, SAMPLE_ROWS);
   const survey = new RowSurvey(sample.names);
   await observeRows(file.blob.stream(), sample, () => [survey]);
@@ -54,13 +55,16 @@ async function proposed(terminal: Terminal, file: CsvFile, options: Options): Pr
 async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {
   if (mapping.fields?.["status"] === undefined) return 0;
   let count: ReturnType<typeof createUndatedCount> | undefined;
-  await observeRows(file.blob.stream(), layoutOf(mapping), (names) => [(count = createUndatedCount(mapping, names))]);
+  await observeRows(file.blob.stream(), layoutOf(mapping), (names) => {
+    count = createUndatedCount(mapping, names);
+    return [count];
+  });
   return count?.rows() ?? 0;
 }
 
 /**
- * Writes a proposed mapping for a file, and says what it means.
- * @throws CommandError if a date can be read in two ways, and no option says which is meant
+ * Writes a proposed mapping for a file and describes it.
+ * @throws CommandError if a date can be read in two ways and no option chooses one
  */
 export async function writeProposal(terminal: Terminal, file: CsvFile, path: string, options: Options): Promise<void> {
   const proposal = await proposed(terminal, file, options);
@@ -76,7 +80,7 @@ export async function writeProposal(terminal: Terminal, file: CsvFile, path: str
   await writeFile(path, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
 }
 
-/** The index of the first column that makes the IDs of items; undefined if none does. */
+/** The index of the first column of the items' IDs; undefined without one. */
 function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | undefined {
   const source = fields["external_id"] ?? {};
   const used = singlesOf({ source, path: [] }).flatMap((single) => columnsOf(single.source).map(comparable));
@@ -84,7 +88,7 @@ function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | 
   return index === -1 ? undefined : index;
 }
 
-/** The rows of a file that look like no items by its mapping. */
+/** The rows of a file that don't look like items with its mapping. */
 async function totalsOf({ blob }: CsvFile, mapping: Mapping): Promise<readonly NumberedRow[]> {
   let id: number | undefined;
   let header: readonly string[] = [];
@@ -92,17 +96,18 @@ async function totalsOf({ blob }: CsvFile, mapping: Mapping): Promise<readonly N
   await observeRows(blob.stream(), layoutOf(mapping), (names) => {
     header = names;
     id = idColumn(mapping, names);
-    return [(survey = new RowSurvey(names))];
+    survey = new RowSurvey(names);
+    return [survey];
   });
   return totalsIn(survey.result(), header, id);
 }
 
-/** Names the rows of a file that look like no items, before they are imported. */
+/** Prints the rows of a file that don't look like items, before the import. */
 export async function noteTotals(terminal: Terminal, file: CsvFile, mapping: Mapping): Promise<void> {
   for (const line of totalsLines(await totalsOf(file, mapping))) terminal.note(line);
 }
 
-/** The content of a file in which rows that are no items are blank lines, so that all rows keep their numbers. It names those rows. */
+/** A file with blank lines for rows that aren't items, so that all rows keep their numbers. Prints those rows. */
 export async function withoutTotals(terminal: Terminal, file: CsvFile, mapping: Mapping): Promise<Blob> {
   const totals = await totalsOf(file, mapping);
   for (const { row, cells } of totals) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);

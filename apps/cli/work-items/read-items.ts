@@ -5,10 +5,10 @@ import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 
-/** Events in one work item of a call. */
+/** Limit of the events of one work item in a call. */
 const EVENTS_MAX = 99;
 
-/** What two rows of an item make of it together. */
+/** An item made of two of its rows; the second wins. */
 function merged(first: WorkItemInput, second: WorkItemInput): WorkItemInput {
   return {
     ...first,
@@ -19,9 +19,9 @@ function merged(first: WorkItemInput, second: WorkItemInput): WorkItemInput {
 }
 
 /**
- * Reads a file by a mapping, as an upload does, into work items for batches: rows of the same item are merged, unless
- * they have more events than a call takes.
- * @throws CommandError if a row cannot be read
+ * Reads a file with a mapping, as an upload does, into work items for batches. Merges rows of the same item, up to the
+ * limit of events in a call.
+ * @throws CommandError if a row can't be read
  */
 export async function readItems(source: AsyncIterable<Uint8Array>, mapping: Mapping): Promise<WorkItemInput[]> {
   const items: WorkItemInput[] = [];

@@ -8,8 +8,8 @@ import { plainReason } from "../../../infra/plain-reason.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 
 /**
- * Finds the service and the key to call it with: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, else what the local service
- * wrote into its data directory.
+ * Finds the service and its key: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, or what the local service wrote into its data
+ * directory.
  * @throws CommandError
  */
 function findService(variables: Terminal["env"]) {
@@ -28,15 +28,15 @@ function findService(variables: Terminal["env"]) {
 /** Attempts after the first: few, so that a service that isn't running is reported within seconds. */
 const RETRIES = 5;
 
-/** The client of the service that is found. @throws CommandError */
+/** Creates the client of the service. @throws CommandError */
 export function openService({ env, sleep }: Terminal): Client {
   return createClient({ ...findService(env), retries: RETRIES, wait: sleep });
 }
 
-/** A response whose body the client leaves as text. */
+/** A response whose body is text. */
 type TextOutcome = Parameters<typeof accepted<string>>[0];
 
-/** The body of a response, in which numbers keep their digits. @throws ApiError */
+/** The parsed body of a response, with all digits of its numbers. @throws ApiError */
 export async function keepingDigits<T>(outcome: TextOutcome): Promise<T> {
   return parseJson((await accepted(outcome)).body) as T;
 }
@@ -45,7 +45,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   401: "; is WORK_ITEMS_KEY the key of this service, and has it not been revoked?",
 };
 
-/** Says in one line why a command failed. @returns undefined for an error of this program */
+/** Why a command failed, in one line; undefined for a defect of this program. */
 export function explain({ env }: Terminal, error: unknown): string | undefined {
   if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;

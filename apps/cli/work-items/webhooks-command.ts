@@ -16,7 +16,7 @@ function print({ terminal, options }: CommandCall, webhook: Webhook): void {
   else terminal.print(describeWebhook(webhook));
 }
 
-/** The secret goes to the standard output alone, so that a script can keep it. */
+/** Prints only the secret to standard output, so that a script can keep it. */
 function printSecret(call: CommandCall, webhook: WebhookWithSecret): void {
   if (call.options["json"] === true) return print(call, webhook);
   call.terminal.note(describeWebhook(webhook));
@@ -32,7 +32,7 @@ async function test({ terminal, options }: CommandCall, { webhooks }: Client, id
   if (status === null || status < 200 || status > 299) terminal.exitCode = EXIT.someFailed;
 }
 
-/** What can be done with the webhook of an ID. */
+/** The actions on the webhook with an ID. */
 const ACTIONS: Readonly<Record<string, (call: CommandCall, client: Client, id: string) => Promise<void>>> = {
   show: async (call, { webhooks }, id) => print(call, await webhooks.get(id)),
   test,
@@ -43,7 +43,7 @@ const ACTIONS: Readonly<Record<string, (call: CommandCall, client: Client, id: s
 };
 
 function typesIn(given: unknown): Webhook["types"] | undefined {
-  // The service says which types there are.
+  // The service rejects unknown types.
   return typeof given === "string" ? (given.split(",") as Webhook["types"]) : undefined;
 }
 
@@ -76,7 +76,8 @@ export const webhooksCommand: Command = {
     const client = call.client();
     if (act !== undefined) return act(call, client, target ?? "");
     if (action === "add") {
-      const [types, description] = [typesIn(options["types"]), options["description"]];
+      const types = typesIn(options["types"]);
+      const { description } = options;
       const more = { ...(types && { types }), ...(typeof description === "string" && { description }) };
       printSecret(call, await client.webhooks.create({ url: target ?? "", ...more }));
       return;
