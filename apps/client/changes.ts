@@ -6,7 +6,6 @@ import { waitByTimer } from "./retries.ts";
 /** A work item that changed, as it is now. Delete your copy of it if `deleted_at` is set. */
 export type Change = WorkItemChange | ErasedWorkItemChange;
 
-/** A page of the change feed. */
 export interface ChangesPage<T = Change> {
   readonly data: readonly T[];
   readonly meta: { readonly page: { readonly next: string; readonly more: boolean } };
@@ -33,7 +32,6 @@ export interface CopyOptions extends FeedOptions {
   readonly saveCursor: (cursor: string) => unknown;
 }
 
-/** Reads the page after a cursor. */
 type ReadPage<T> = (after: string | number | undefined) => Promise<ChangesPage<T>>;
 
 /** Milliseconds between requests at the end of the feed. */

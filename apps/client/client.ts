@@ -27,7 +27,6 @@ export interface ClientOptions extends RetryOptions {
   readonly apiKey: string;
 }
 
-/** Calls on conversation uploads. */
 function conversationUploadCalls(http: Http) {
   return {
     get: (id: string, options: CallOptions = {}) =>

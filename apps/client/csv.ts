@@ -19,7 +19,6 @@ function delimiterOf(report: string): Delimiter {
   return (/_row(.)_error\1_error_column/.exec(report)?.[1] ?? COMMA) as Delimiter;
 }
 
-/** The rows of a report of failed rows. */
 export function* failedRowsIn(report: string): Generator<FailedRow, void, undefined> {
   const delimiter = delimiterOf(report);
   let header: string[] | undefined;

@@ -14,7 +14,6 @@ export type QueryOf<Name extends keyof operations> = Omit<
   "cursor"
 >;
 
-/** The path parameter of an endpoint. */
 export function path(id: string) {
   return { path: { id } };
 }

@@ -70,12 +70,10 @@ async function toBlob(file: UploadFile): Promise<Blob> {
   return new Blob(chunks, { type: "text/csv" });
 }
 
-/** The name under which a file is uploaded. */
 function nameOf(file: Blob, { filename }: UploadOptions): string {
   return filename ?? (file instanceof File && file.name !== "" ? file.name : "upload.csv");
 }
 
-/** The form of a small file. */
 function formOf(file: Blob, options: UploadOptions): FormData {
   const form = new FormData();
   if (options.mapping !== undefined) form.set("upload[mapping]", JSON.stringify(options.mapping));
@@ -92,7 +90,6 @@ function presignedFormOf(file: Blob, fields: Readonly<Record<string, string>>): 
   return form;
 }
 
-/** Whether a job has ended. */
 export function hasEnded({ status }: Pick<UploadJob, "status">): boolean {
   return status !== "pending" && status !== "processing";
 }

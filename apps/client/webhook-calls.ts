@@ -10,7 +10,6 @@ export type WebhookInput = BodyOf<"createWebhook">;
 /** The fields of a webhook to change. */
 export type WebhookPatch = BodyOf<"updateWebhook">;
 
-/** Calls on webhooks. */
 export function webhookCalls(http: Http) {
   return {
     /** Adds a webhook. Only the responses of this and `rotateSecret` show the secret. */

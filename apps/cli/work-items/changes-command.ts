@@ -69,7 +69,6 @@ export async function exportSince({ terminal, client, options }: CommandCall, fi
   }
 }
 
-/** Prints the change feed. */
 export const changesCommand: Command = {
   arguments: "",
   summary: "print work items that changed, as they are now, one JSON object per line",

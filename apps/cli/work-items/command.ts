@@ -16,7 +16,6 @@ export interface CommandCall {
   readonly positionals: readonly string[];
 }
 
-/** One command of the program. */
 export interface Command {
   /** Its arguments, in commander's notation. */
   readonly arguments: string;

@@ -170,7 +170,6 @@ async function runImport(
   printOutcome(terminal, job, options);
 }
 
-/** Uploads a table from any system. */
 export const importCommand: Command = {
   arguments: "<file>",
   summary: "import a CSV file or a workbook from any system; - reads the standard input",

@@ -45,7 +45,6 @@ function noteFailure({ terminal }: CommandCall, name: string, error: string | nu
   terminal.exitCode = EXIT.someFailed;
 }
 
-/** Prints one item with its events. */
 async function printOne(call: CommandCall, name: string): Promise<void> {
   const { http, workItems } = call.client();
   const ids = namesById(call)(name)
@@ -162,7 +161,6 @@ async function list({ terminal, client, options }: CommandCall) {
   else await (isForPeople ? printTable(terminal, items) : printJson(terminal, items));
 }
 
-/** The commands for work items, by name. */
 export const itemCommands: Readonly<Record<string, Command>> = {
   get: {
     arguments: "<ids...>",

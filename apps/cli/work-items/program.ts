@@ -25,7 +25,7 @@ export const commands: Readonly<Record<string, Command>> = {
 const PROGRAM = "work-items";
 const OVERVIEW = `
 ${PROGRAM} <command> --help shows details. WORK_ITEMS_URL and WORK_ITEMS_KEY select the service (default: local).
-Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 some rows or items failed, 4 an import needs a yes, or --yes.`;
+Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 some rows or items failed, 4 the import was not confirmed.`;
 
 async function runCommand(terminal: Terminal): Promise<void> {
   const program = createCommandLine(terminal, PROGRAM, "Import, read and change work items");

@@ -42,7 +42,7 @@ export async function keepingDigits<T>(outcome: TextOutcome): Promise<T> {
 }
 
 const ADVICE: Readonly<Record<number, string>> = {
-  401: "; is WORK_ITEMS_KEY the key of this service, and has it not been revoked?",
+  401: "; check that WORK_ITEMS_KEY is a key of this service and has not been revoked",
 };
 
 /** Why a command failed, in one line; undefined for a defect of this program. */

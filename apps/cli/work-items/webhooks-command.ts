@@ -47,7 +47,6 @@ function typesIn(given: unknown): Webhook["types"] | undefined {
   return typeof given === "string" ? (given.split(",") as Webhook["types"]) : undefined;
 }
 
-/** Manages webhooks. */
 export const webhooksCommand: Command = {
   arguments: "[action] [url-or-id]",
   summary: "list webhooks; add <url>, or show, test, pause, resume, rotate or remove <id>",

@@ -11,7 +11,6 @@ const NAMED_VALUES = 1000;
 /** Limit of the rows that are kept one by one. */
 const KEPT_ROWS = 100;
 
-/** A row that failed. */
 export interface FailedRow {
   readonly row: number;
   /** As in the file. */

@@ -30,7 +30,6 @@ export const ENCODINGS: Readonly<Record<string, string>> = {
   macintosh: "Mac OS Roman",
 };
 
-/** What people call an encoding. */
 export function encodingName(encoding: string): string {
   return ENCODINGS[encoding]?.replace(/ \(.*/, "") ?? encoding;
 }

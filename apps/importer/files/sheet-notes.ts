@@ -38,7 +38,7 @@ export function notesOf({ lost, merged }: Sheet, headerRow: number): string[] {
       "cells are damaged",
       `correct ${lost.damaged.count === 1 ? "it" : "them"} and save the workbook again`,
     ),
-    ...(high.length === 0 ? [] : [`merged cells: each row of ${referencesTo(high)} gets their value`]),
-    ...(wide.length === 0 ? [] : [`merged cells: only the first column of ${referencesTo(wide)} gets their value`]),
+    ...(high.length === 0 ? [] : [`merged cells: each row of ${referencesTo(high)} gets the value`]),
+    ...(wide.length === 0 ? [] : [`merged cells: only the first column of ${referencesTo(wide)} gets the value`]),
   ];
 }

@@ -3,7 +3,6 @@ import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { NUL_BYTE } from "../../../lib/uploads/csv/file-kind.ts";
 import { RecordCut } from "./records.ts";
 
-/** A row of a file. */
 export interface FileRow {
   /** Its number as in a spreadsheet: blank lines count. */
   readonly row: number;

@@ -6,7 +6,6 @@ import { type CellPosition, type MergedRange, mergedRangeOf, positionOf, withMer
 import { type DateSystem, kindOfFormat, type NumberKind, textOfIso, textOfNumber } from "./workbook-values.ts";
 import { readXml } from "./xml.ts";
 
-/** A sheet of a workbook. */
 export interface Sheet {
   readonly name: string;
   /** Whether the workbook hides it. */

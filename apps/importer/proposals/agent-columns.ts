@@ -39,7 +39,6 @@ function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(value.trim());
 }
 
-/** Whether most texts are email addresses. */
 export function areEmails(values: readonly string[]): boolean {
   return isMost(values.filter(isEmail).length, values);
 }

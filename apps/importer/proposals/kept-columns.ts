@@ -2,7 +2,6 @@ import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 
-/** A column of a file. */
 export interface NamedColumn {
   readonly index: number;
   /** Its name in mappings. */

@@ -74,7 +74,6 @@ function meaningsOf(target: string): ReadonlyMap<string, string> {
   return meanings;
 }
 
-/** The fields with choices. */
 export const CHOICE_FIELDS = ITEM_FIELD_NAMES.filter(choicesOf);
 const MEANINGS: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   CHOICE_FIELDS.map((target) => [target, meaningsOf(target)]),

@@ -23,7 +23,6 @@ export function formOf(text: string): string {
   return text.replaceAll(/\d+/g, "#").replaceAll(/\p{L}+/gu, "a");
 }
 
-/** Whether nearly all texts of a column have digits. */
 function isNumbered({ filledRows, numberedRows }: TextCounts): boolean {
   return areNearlyAll(numberedRows, filledRows - numberedRows);
 }

@@ -22,7 +22,6 @@ function formatsWith(between: string): string[] {
   const times = HOURS.map((hours) => between + hours);
   return [...DATES, ...SHORT_DATES, ...NAMED_MONTHS].flatMap((date) => ["", ...times].map((time) => date + time));
 }
-/** Formats to choose from. */
 export const TIME_FORMATS: readonly string[] = ["iso", ...formatsWith(" "), "unix_ms", "unix"];
 /** Formats to try. Scripts and reports write a comma before the time. */
 const TRIED_FORMATS = [...new Set([...TIME_FORMATS, ...formatsWith(", "), ...DIGIT_FORMATS])];
@@ -169,7 +168,6 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   };
 }
 
-/** Whether texts of a format lack a UTC offset. */
 function needsZone(format: string, texts: readonly string[]): boolean {
   if (format in DIGITS) return false;
   if (format !== "iso") return true;

@@ -336,7 +336,10 @@ describe("work-items", () => {
       "work-items: unknown encoding latin-99; try utf-8, windows-1252, shift_jis or another name of the Encoding Standard",
     ]);
     vi.stubEnv("WORK_ITEMS_KEY", "wi_us_wrong");
-    expect(await told("list")).toEqual([1, expect.stringMatching(/is WORK_ITEMS_KEY the key of this service/)]);
+    expect(await told("list")).toEqual([
+      1,
+      expect.stringMatching(/check that WORK_ITEMS_KEY is a key of this service/),
+    ]);
     vi.stubEnv("WORK_ITEMS_URL", "http://127.0.0.1:1");
     expect(await told("batch", "items.jsonl", "--dry-run")).toEqual([
       1,

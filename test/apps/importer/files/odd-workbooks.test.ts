@@ -144,7 +144,7 @@ describe("a workbook of an unusual program", () => {
     ];
     const sheet = await merged(rows, "A2:A4", "A5:A1048576");
     expect(sheet.csv).toBe("agent,id\nAnn,1\nAnn,2\nAnn,3\nBob,4\nBob,5\n");
-    expect(notesOf(sheet, 1)).toEqual(["merged cells: each row of A2:A4, A5:A1048576 gets their value"]);
+    expect(notesOf(sheet, 1)).toEqual(["merged cells: each row of A2:A4, A5:A1048576 gets the value"]);
   });
 
   test("gives the text of a wide merged cell to its first column alone, and says so where it isn't a title", async () => {
@@ -157,8 +157,8 @@ describe("a workbook of an unusual program", () => {
     const sheet = await merged(rows, "A1:C1", "B3:C4");
     expect(sheet.csv).toBe("Report,,\nid,team,city\n1,north,\n2,north,\n");
     expect(notesOf(sheet, 2)).toEqual([
-      "merged cells: each row of B3:C4 gets their value",
-      "merged cells: only the first column of B3:C4 gets their value",
+      "merged cells: each row of B3:C4 gets the value",
+      "merged cells: only the first column of B3:C4 gets the value",
     ]);
   });
 
