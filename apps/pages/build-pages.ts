@@ -17,7 +17,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** Scripts and style sheets that pages name; what only these name follows from them. */
+/** The scripts and style sheets of the pages. */
 const ENTRIES = ["browser/docs.ts", "browser/upload.tsx", "docs.css", "upload.css"];
 
 async function buildAssets() {
@@ -39,7 +39,7 @@ async function buildAssets() {
     outdir: "out",
   });
   return {
-    /** The name of what an entry became. */
+    /** The name of an entry's built file. */
     nameOf: (entry: string): string =>
       basename(Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)![0]),
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
@@ -47,7 +47,7 @@ async function buildAssets() {
 }
 
 const COMPRESS = {
-  // The next qualities take ten times as long for a tenth of the bytes.
+  // Higher qualities take ten times as long and save a tenth of the bytes.
   br: (bytes: Uint8Array) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }),
 } as const;
@@ -64,7 +64,7 @@ const UPLOAD: Page = {
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232456d6'/%3E%3Cpath d='M4 8l3 3 5-6' fill='none' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
 
-/** A page with what all pages have around their content. */
+/** A page with the frame that all pages have. */
 function layoutOf(page: Page, nameOf: (entry: string) => string): Html {
   const { path, title, description, content, markdown } = page;
   const [script, styles] = page === UPLOAD ? ["browser/upload.tsx", "upload.css"] : ["browser/docs.ts", "docs.css"];

@@ -8,7 +8,7 @@ startCopyButtons();
 startSearch();
 startSendForm();
 
-/** The contents are a column where there is room for one. */
+/** On wide screens the contents are a column, which is always open. */
 const contents = document.querySelector<HTMLDetailsElement>("details.all");
 const isWide = matchMedia("(min-width: 60rem)");
 function follow(): void {

@@ -1,7 +1,7 @@
-/** Where a key is kept in the tab's session storage, if the person wants that. */
+/** Name of the key in the tab's session storage, if the person wants it kept. */
 export const KEPT_KEY = "work-items-key";
 
-/** A text that was kept. @param storage function, since browsers that forbid to keep anything throw when it is named */
+/** A text that was kept. @param storage a function, since browsers that forbid storage throw when it is accessed */
 export function readKept(storage: () => Storage, name: string): string | null {
   try {
     return storage().getItem(name);
@@ -10,12 +10,12 @@ export function readKept(storage: () => Storage, name: string): string | null {
   }
 }
 
-/** Keeps a text, or removes it if it is null. Where the browser forbids it, it lasts as long as the page. */
+/** Keeps a text, or removes it if it is null. Does nothing if the browser forbids storage. */
 export function keep(storage: () => Storage, name: string, text: string | null): void {
   try {
     if (text === null) storage().removeItem(name);
     else storage().setItem(name, text);
   } catch {
-    // Nothing is kept then.
+    // The browser forbids it.
   }
 }

@@ -1,7 +1,7 @@
 import type { JSONSchema } from "zod/v4/core";
 import openapi from "../../../docs/openapi.json" with { type: "json" };
 
-/** A JSON Schema of the document, in which no schema is just true or false. */
+/** A JSON Schema of the document. None of them is just true or false. */
 export interface Schema extends JSONSchema.BaseSchema {
   readonly properties?: Record<string, Schema>;
   readonly items?: Schema;
@@ -35,7 +35,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Only an endpoint without a key has one. */
+  /** Present if the endpoint needs no key. */
   readonly security?: readonly unknown[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: {
@@ -46,7 +46,7 @@ export interface Operation {
   >;
 }
 
-/** The part of the document that a reference names, or the value itself if it is none. */
+/** The part of the document that a reference names; any other value as it is. */
 export function resolve<T extends object>(value: T): T {
   const { $ref: reference, ...beside } = value as T & { readonly $ref?: string };
   if (reference === undefined) return value;

@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** A document in Markdown that has a page below `/docs`. */
 export interface MarkdownDocument {
-  /** The last part of its address. */
+  /** The last part of its page's address. */
   readonly name: string;
   /** Its first heading. */
   readonly title: string;
@@ -28,7 +28,7 @@ function readDocument(path: string): MarkdownDocument {
   return { name: nameOf(path)!, title: textOf("heading"), summary: textOf("paragraph"), markdown };
 }
 
-/** The documents in a folder, in the order of their files' numbers, which their names don't have. */
+/** The documents in a folder, in the order of the numbers in their files' names. */
 function documentsIn(folder: string): MarkdownDocument[] {
   const files = readdirSync(join(ROOT, folder)).filter((file) => file.endsWith(".md"));
   return files.toSorted().map((file) => readDocument(`${folder}/${file}`));
@@ -39,7 +39,7 @@ export function readGuides(): MarkdownDocument[] {
   return documentsIn("docs/guides");
 }
 
-/** What callers notice of each version, without what only operators notice. */
+/** The changelog without what only operators notice. */
 function readChangelog(): MarkdownDocument {
   const changelog = readDocument("CHANGELOG.md");
   return { ...changelog, markdown: changelog.markdown.replaceAll(/#### For operators\n[^#]*/g, "") };

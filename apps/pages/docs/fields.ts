@@ -1,6 +1,6 @@
 import { resolve, type Schema } from "./documented-operations.ts";
 
-/** The name of a schema that is a component; undefined for one in place. */
+/** The name of a schema that is a component; undefined for an inline schema. */
 function nameOf({ $ref: reference }: Schema): string | undefined {
   return reference?.split("/").at(-1);
 }
@@ -53,7 +53,7 @@ function limitsOf(shown: Schema): readonly string[] {
   return [...alternativesOf(schema).flatMap(limitsOf), ...limits];
 }
 
-/** The schemas with properties that a value consists of: itself, its entries or its alternatives. */
+/** The schemas with properties in a schema: itself, or those of its entries or alternatives. */
 function objectsOf(shown: Schema): readonly Schema[] {
   const schema = resolve(shown);
   if (schema.properties) return [shown];
@@ -61,20 +61,20 @@ function objectsOf(shown: Schema): readonly Schema[] {
   return alternativesOf(schema).flatMap(objectsOf);
 }
 
-/** Ends the description of what goes beyond the interface. */
+/** The last sentence of descriptions of what goes beyond the interface. */
 const EXTENSION = /\s*Extension\.$/;
 
-/** A description without the sentence that makes it an extension's, and whether it had it. */
+/** A description without the sentence that says that it is an extension, and whether it had it. */
 export function splitExtension(description: string): readonly [text: string, isExtension: boolean] {
   return [description.replace(EXTENSION, ""), EXTENSION.test(description)];
 }
 
-/** The name, type, limits and description of one value, and the fields in it: an entry of a list in Markdown. */
+/** An entry of a list in Markdown: a value's name, type, limits and description, and the fields in it. */
 export function fieldEntry(name: string, schema: Schema, isRequired: boolean, description = "", inner = ""): string {
   const [text, isExtension] = splitExtension(description);
   const type = [typeOf(schema), ...limitsOf(schema)].join("; ");
-  const marks = `${isRequired ? " **required**" : ""}${isExtension ? " _extension_" : ""}`;
-  return `- \`${name}\` _${type}_${marks}${text && `  \n  ${text}`}${inner && `\n${indented(inner)}`}`;
+  const labels = `${isRequired ? " **required**" : ""}${isExtension ? " _extension_" : ""}`;
+  return `- \`${name}\` _${type}_${labels}${text && `  \n  ${text}`}${inner && `\n${indented(inner)}`}`;
 }
 
 function indented(lines: string): string {
@@ -82,8 +82,8 @@ function indented(lines: string): string {
 }
 
 /**
- * The fields of a value as a list in Markdown, each with the fields in it, and in several lists if it has alternatives.
- * @param within names of the schemas around it, whose fields are not listed again
+ * The fields of a value as a list in Markdown, each with the fields in it. Each alternative has its own list.
+ * @param within names of the schemas around it, whose fields aren't listed again
  */
 export function fieldEntries(schema: Schema, isRequest: boolean, within: readonly string[] = []): string {
   const objects = objectsOf(schema);

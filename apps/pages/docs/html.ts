@@ -1,4 +1,4 @@
-/** HTML that may be inserted as it is. */
+/** HTML that may be inserted without escaping. */
 export class Html {
   readonly text: string;
 
@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** What a template may contain: texts are escaped, false and undefined are left out. */
+/** A value of a template. Texts are escaped; false and undefined are left out. */
 type Part = Html | string | number | false | undefined | readonly Part[];
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -20,7 +20,7 @@ function textOf(part: Part): string {
     : String(part).replaceAll(/[&<>"]/g, (character) => ENTITIES[character]!);
 }
 
-/** A template whose values are escaped, for elements and for attributes in double quotes. */
+/** A template that escapes its values, for elements and for attributes in double quotes. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(texts.map((text, index) => text + textOf(parts[index])).join(""));
 }

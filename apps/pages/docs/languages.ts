@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 const highlight = require("highlight.js/lib/common") as Highlight;
 highlight.configure({ classPrefix: "c-" });
 
-/** The languages of code in several of them, by those of code blocks in Markdown, in the order of the tabs. */
+/** The names of tabs by the language of the code block in Markdown, in the tabs' order. */
 export const LANGUAGES = { bash: "curl", ts: "TypeScript", python: "Python" } as const;
 /** A language that tabs show. */
 export type Language = keyof typeof LANGUAGES;
@@ -21,16 +21,16 @@ export function isLanguage(name: string | undefined): name is Language {
   return name !== undefined && Object.hasOwn(LANGUAGES, name);
 }
 
-/** The local service's address, in whose place pages have the address that serves them. */
+/** The local service's address. Pages replace it with the address that serves them. */
 export const LOCAL_ADDRESS = "http://localhost:3000";
 
-/** What bars say of code that has no grammar, or in another word than its grammar's. */
+/** Names of languages above code that has no grammar, or whose grammar has another name. */
 const NAMES: Record<string, string> = { ...LANGUAGES, console: "Terminal", csv: "CSV", sh: "Terminal", text: "Output" };
 
-/** The browser shows it where scripts run. */
+/** Only shown where scripts run. */
 const COPY = html`<button type="button" class="copy">Copy</button>`;
 
-/** A block of code, coloured by the classes of its words, below a bar with its language. */
+/** A block of highlighted code below a bar with its language. */
 export function codeBlock(code: string, language = "text", isHidden = false): Html {
   const shown = code.replaceAll(LOCAL_ADDRESS, "{{base_url}}");
   const grammar = highlight.getLanguage(language);
@@ -40,7 +40,7 @@ export function codeBlock(code: string, language = "text", isHidden = false): Ht
   </figure> `;
 }
 
-/** The same code in several languages, of which the browser shows one where scripts run. */
+/** The same code in several languages. Where scripts run, the browser shows one of them. */
 export function codeTabs(blocks: readonly (readonly [language: Language, code: string])[]): Html {
   return html`<div class="tabs">
     <div class="head">

@@ -2,7 +2,7 @@ import { Marked, type Tokens } from "marked";
 import { Html } from "./html.ts";
 import { codeBlock, codeTabs, isLanguage, type Language, LOCAL_ADDRESS } from "./languages.ts";
 
-/** Headings have addresses, and links to files lead to the files' pages: links to files without a page become text. */
+/** Gives headings addresses, and lets links to files lead to their pages. A link to a file without a page becomes text. */
 const marked = new Marked({
   renderer: {
     heading({ tokens, depth, text }) {
@@ -13,7 +13,7 @@ const marked = new Marked({
       const address = addressOf(href);
       return address === undefined ? text : `<a href="${address}">${text}</a>`;
     },
-    /** A list below the name of a value has the fields of the value, and can be opened. */
+    /** A list below a value's name has its fields, and can be opened. */
     listitem({ tokens }) {
       const list = tokens.find(({ type }) => type === "list");
       const [name] = /^`[^`]*`/.exec(tokens[0]?.raw ?? "") ?? [];
@@ -26,7 +26,7 @@ const marked = new Marked({
   },
 });
 
-/** The part of an address that names a heading, as in repositories of Markdown. */
+/** The part of an address that names a heading, as GitHub makes it. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -35,7 +35,7 @@ export function slugOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** The files with a page that aren't in a folder of pages. */
+/** The files with a page outside the folders of guides and reference. */
 const PAGES_OF_FILES: Readonly<Record<string, string>> = {
   "from-an-export.md": "from-an-export",
   "apps/client/README.md": "typescript-client",
@@ -58,7 +58,7 @@ function addressOf(href: string): string | undefined {
   return name === undefined ? undefined : `{{root}}docs/${name}${end}`;
 }
 
-/** The HTML of Markdown. Code blocks in several languages that follow each other become tabs in the browser. */
+/** The HTML of Markdown. Consecutive code blocks in several languages become tabs. */
 export function renderMarkdown(markdown: string): Html {
   const tokens = marked.lexer(markdown).filter((token) => token.type !== "space");
   let content = "";
@@ -77,7 +77,7 @@ export function renderMarkdown(markdown: string): Html {
     content += marked.parser([token]);
   }
   flush();
-  // A table that is wider than a phone scrolls by itself, by keyboard too.
+  // Wide tables scroll, by keyboard too.
   const tables = content.replaceAll("<table>", '<div class="scroll" tabindex="0"><table>');
   return new Html(tables.replaceAll("</table>", "</table></div>"));
 }
@@ -87,7 +87,7 @@ export function renderLine(markdown: string): Html {
   return new Html(marked.parseInline(markdown, { async: false }));
 }
 
-/** A text of Markdown without its marks. */
+/** Markdown as plain text. */
 export function plainText(markdown: string): string {
   return markdown
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
@@ -96,7 +96,7 @@ export function plainText(markdown: string): string {
     .trim();
 }
 
-/** The sections of a document: each heading with its text below it. */
+/** The sections of a document: each heading with the text below it. */
 export function sectionsOf(markdown: string): { readonly heading: string; readonly text: string }[] {
   const sections: { heading: string; text: string }[] = [];
   for (const token of marked.lexer(markdown)) {
@@ -109,7 +109,7 @@ export function sectionsOf(markdown: string): { readonly heading: string; readon
 const BLOCKS = /(^```[^]*?^```$)/m;
 const LINKS = /\[([^\]]*)\]\(([^)\s]+)\)/g;
 
-/** Lets links lead to the Markdown of pages, as addresses; those to files without a page become text. */
+/** Lets links lead to the Markdown of pages. A link to a file without a page becomes text. */
 function withAddresses(markdown: string): string {
   return markdown.replaceAll(LINKS, (_, text: string, href: string) => {
     const address = addressOf(href)?.replace(/^\{\{root\}\}(docs\/[\w-]+)/, "{{base_url}}/$1.md");
@@ -117,7 +117,7 @@ function withAddresses(markdown: string): string {
   });
 }
 
-/** A document with the address that serves it in its code. */
+/** A document whose links and code have the address that serves it. */
 export function documentMarkdown(markdown: string): string {
   const parts = markdown.split(BLOCKS).map((part, index) => (index % 2 === 0 ? withAddresses(part) : part));
   return parts.join("").replaceAll(LOCAL_ADDRESS, "{{base_url}}");

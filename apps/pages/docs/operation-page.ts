@@ -6,16 +6,16 @@ import { type Operation, resolve } from "./documented-operations.ts";
 import { samplesOf } from "./samples.ts";
 import { sendForm } from "./send-form.ts";
 
-const PLACES = { path: "Path", query: "Query", header: "Header" } as const;
+const LOCATIONS = { path: "Path", query: "Query", header: "Header" } as const;
 
 function code(text: string, language: string): string {
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 }
 
 function parametersOf({ parameters }: Operation): string[] {
-  return Object.entries(PLACES).flatMap(([place, title]) => {
+  return Object.entries(LOCATIONS).flatMap(([location, title]) => {
     const entries = parameters
-      .filter((each) => each.in === place)
+      .filter((each) => each.in === location)
       .map(({ name, schema, required = false, description }) => fieldEntry(name, schema, required, description));
     return entries.length === 0 ? [] : [`## ${title}`, entries.join("\n")];
   });
@@ -30,7 +30,7 @@ function bodyOf({ requestBody }: Operation): string[] {
   return ["## Body", "### As a form `multipart/form-data`", asForm, "### As JSON `application/json`", asJson];
 }
 
-/** A status that leads to the first kind of error with it. */
+/** A status as a link to its first kind of error. */
 function errorStatus(status: string): string {
   const kind = errorKinds.find((each) => String(each.status) === status);
   return kind ? `[${status}](/docs/errors#${kind.name})` : status;
@@ -40,7 +40,7 @@ function section(...parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-/** What an endpoint takes and returns, in Markdown, with the code that calls it. */
+/** What an endpoint takes and returns, and code that calls it, in Markdown. */
 function operationSections(operation: Operation) {
   const responses = Object.entries(operation.responses).map(([status, shown]) => ({ status, ...resolve(shown) }));
   const successes = responses.filter(({ status }) => status.startsWith("2"));

@@ -5,7 +5,7 @@ const BASE_URL = "http://localhost:3000";
 /** The file that samples upload. One of its rows fails. */
 const FILE = { name: "work_items.csv", text: "external_id,type,completed_at\nT-1,call,\nT-2,call,yesterday\n" };
 
-/** What calls name by an ID: the variable with the ID, the call that makes the thing, and where its response has the ID. */
+/** By path: the variable of an ID, the call that creates what has the ID, and where its response has it. */
 const PREPARATIONS = [
   {
     path: "/v1/work_items/{id}",
@@ -36,10 +36,10 @@ const PREPARATIONS = [
     idAt: ["id"],
   },
 ] as const;
-/** Calls that need an upload that has ended. */
+/** The paths that need an upload that has ended. */
 const AFTER_THE_END = /^\/v1\/work_items\/upload\/\{id\}\/(?:undo|failed_rows|results)$/;
 
-/** The body that a person may send without harm: batches are only tried. */
+/** The example of a body that does no harm: batches are dry runs. */
 export function exampleBody({ requestBody }: Operation): unknown {
   const json = requestBody?.content["application/json"];
   const example = json?.example;
@@ -47,20 +47,22 @@ export function exampleBody({ requestBody }: Operation): unknown {
   return "dry_run" in properties ? { ...(example as object), dry_run: true } : example;
 }
 
-/** @param made paths' variables that the code has; others have the values of examples */
+/** @param made the path's variables that the code has. Others get the values of examples */
 function requestOf(operation: Operation, made: ReadonlySet<string>, body?: unknown) {
   const { method, security, parameters, requestBody, responses } = operation;
   const isUpload = requestBody?.content["multipart/form-data"] !== undefined;
   return {
     method,
-    /** In it `{id}` stands for a variable. */
+    /** `{id}` stands for a variable. */
     path: operation.path.replaceAll(/\{(\w+)\}/g, (variable, name: string) =>
       made.has(name) ? variable : String(parameters.find((each) => each.name === name)?.example),
     ),
     isPublic: security !== undefined,
-    /** Headers beside the key and the type of the body. What is only made for another call is another one each time. */
-    headers: parameters.flatMap(({ in: place, name, example }) =>
-      place === "header" && name === "Idempotency-Key" && body === undefined ? [[name, String(example)] as const] : [],
+    /** Headers beside the key and the type of the body. Calls that only prepare have no Idempotency-Key: each creates something new. */
+    headers: parameters.flatMap(({ in: location, name, example }) =>
+      location === "header" && name === "Idempotency-Key" && body === undefined
+        ? [[name, String(example)] as const]
+        : [],
     ),
     body: isUpload ? undefined : (body ?? exampleBody(operation)),
     /** Whether the body is the file. */
@@ -74,7 +76,7 @@ type Request = ReturnType<typeof requestOf>;
 
 const PYTHON: Readonly<Record<string, string>> = { null: "None", true: "True", false: "False" };
 
-/** A JSON value, on one line if it is short. @param names how a language writes null, true and false, if not as JSON does */
+/** A JSON value, on one line if it is short. @param names how a language writes null, true and false. @default as in JSON */
 function literal(value: unknown, step: string, names: typeof PYTHON = {}, indent = ""): string {
   if (typeof value !== "object" || value === null) return names[String(value)] ?? JSON.stringify(value);
   const deeper = indent + step;
@@ -89,7 +91,7 @@ function literal(value: unknown, step: string, names: typeof PYTHON = {}, indent
 }
 
 function curl({ method, path, isPublic, headers, body, isUpload }: Request): string {
-  // By a body curl knows that it is a POST.
+  // With a body, curl sends a POST.
   const isImplied = method === "GET" || (method === "POST" && (isUpload || body !== undefined));
   const lines = [
     `curl${isImplied ? "" : ` -X ${method}`} "${BASE_URL}${path.replaceAll(/\{(\w+)\}/g, "$$$1")}"`,
@@ -138,10 +140,10 @@ function requestsCall({ method, path, isPublic, headers, body, isUpload }: Reque
 /** How a language writes a sample, paragraph by paragraph. */
 interface Writer {
   readonly comment: string;
-  /** What the calls need. */
+  /** The first paragraphs, by what the calls need. */
   readonly begin: (needs: Readonly<Record<"key" | "file" | "wait", boolean>>) => readonly (string | false)[];
   readonly call: (request: Request) => string;
-  /** Keeps the ID of what a call has made. */
+  /** Keeps the ID of what a call created. */
   readonly keepId: (call: string, variable: string, idAt: readonly (string | number)[]) => string;
   /** Waits until an upload has ended. */
   readonly wait: (call: string) => string;
@@ -198,7 +200,7 @@ function operationNamed(name: string): Operation {
   return operations.find((operation) => operation.name === name)!;
 }
 
-/** The code of a call in each language, after the calls that make what it needs. */
+/** The code of a call in each language, after the calls that create what it needs. */
 export function samplesOf(operation: Operation): (readonly [Language, string])[] {
   const needed = PREPARATIONS.filter(({ path }) => `${operation.path}/`.startsWith(`${path}/`));
   const made = new Set<string>(needed.map(({ variable }) => variable));

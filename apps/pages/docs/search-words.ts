@@ -1,4 +1,4 @@
-/** Words by which people look for a page and which it doesn't contain, or not where it matters. */
+/** Words by which people look for a page, and which it doesn't contain where it matters. */
 export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/first-call": "quickstart getting started tutorial hello world example introduction begin",
   "docs/nightly-sync": "bulk upsert sync many mass import synchronize cron job schedule",
@@ -6,7 +6,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/errors-and-retries": "idempotency-key idempotent retry retries backoff duplicate twice same thing again",
   "docs/errors": "status code 400 401 403 404 409 410 412 413 415 422 429 500 503",
   "docs/errors#unauthenticated": "unauthorized unauthorised 401 invalid key",
-  "docs/errors#resync-required": "mark too old 410 gone expired",
+  "docs/errors#resync-required": "cursor mark too old 410 gone expired",
   "docs/keys": "authentication authorization authenticate auth token bearer login password oauth api key permission",
   "docs/keys#scopes": "permission denied read-only role",
   "docs/keep-a-copy":

@@ -2,7 +2,7 @@ import { type Html, html } from "./html.ts";
 import { type Operation, type Parameter, resolve, type Schema } from "./documented-operations.ts";
 import { exampleBody } from "./samples.ts";
 
-/** Headers that browsers set, or whose effect a form doesn't show. */
+/** Headers that browsers set, or whose effect the form doesn't show. */
 const HIDDEN = new Set(["If-None-Match"]);
 
 function field(label: string, control: Html): Html {
@@ -15,17 +15,17 @@ function choice(name: string, values: readonly unknown[]): Html {
   </select>`;
 }
 
-/** The field of a parameter. None is filled in, so that a first request shows the person's own data. */
-function parameterField({ in: place, name, required = false, schema, example }: Parameter): Html {
-  // Of a list the form sends one value.
+/** The field of a parameter. It is empty, so that a first request shows the person's own data. */
+function parameterField({ in: location, name, required = false, schema, example }: Parameter): Html {
+  // The form sends one value of a list.
   const shown = resolve(schema);
   const { enum: values } = resolve(shown.items ?? shown);
-  if (values !== undefined) return field(name, choice(`${place}:${name}`, ["", ...values]));
-  const placeholder = example !== undefined && place !== "path" && html`placeholder="${example}"`;
+  if (values !== undefined) return field(name, choice(`${location}:${name}`, ["", ...values]));
+  const placeholder = example !== undefined && location !== "path" && html`placeholder="${example}"`;
   return field(
     name,
     html`<input
-      name="${place}:${name}"
+      name="${location}:${name}"
       ${required && "required"}
       autocomplete="off"
       spellcheck="false"
@@ -34,7 +34,7 @@ function parameterField({ in: place, name, required = false, schema, example }: 
   );
 }
 
-/** The field of a part of a form. A dry run is chosen unless the person decides otherwise. */
+/** The field of a part of a form. A dry run is preselected. */
 function partField([name, shown]: readonly [string, Schema], isRequired: boolean): Html {
   const { type, format } = resolve(shown);
   if (type === "boolean") return field(name, choice(`part:${name}`, [true, false]));
@@ -62,7 +62,7 @@ const keyFields = html`<p>Requests use your key and act on your organization’s
   ${field("API key", html`<input name="key" type="password" required autocomplete="off" placeholder="wi_…" />`)}
   <label class="check"><input type="checkbox" name="keep" /> Keep the key in this tab</label>`;
 
-/** A form that sends the call. Scripts show and run it. */
+/** A form that sends the call. It is only shown where scripts run. */
 export function sendForm(operation: Operation): Html {
   const { method, path, security, parameters } = operation;
   return html`<section aria-labelledby="try">

@@ -7,7 +7,7 @@ import { endpointLine, operationMarkdown, operationPage } from "./operation-page
 import { type Operation, operations, tags } from "./documented-operations.ts";
 import { SEARCH_WORDS } from "./search-words.ts";
 
-/** A page, without what all pages have around their content. */
+/** A page, without the frame that all pages have. */
 export interface Page {
   readonly path: string;
   readonly title: string;
@@ -216,7 +216,7 @@ export function docsSite() {
         path: `docs/${name}`,
         text: plainText(`${method} ${path} ${parameters.map((each) => each.name).join(" ")} ${description}`),
       })),
-      // A changelog has a word for everything, and the same headings again and again.
+      // Only the start of the changelog: it has every word, and the same headings for each version.
       ...[...documents.guides, ...documents.topics].flatMap((document) =>
         entriesOf(document).slice(0, document.name === "changelog" ? 1 : undefined),
       ),

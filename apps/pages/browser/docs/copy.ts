@@ -1,7 +1,7 @@
-/** How long a button says that it has copied, in milliseconds. */
+/** How long a button says that it has copied. */
 const SHOWN_MS = 2000;
 
-/** Lets the buttons in the bars above code copy it: of several blocks, the one that is shown. */
+/** Lets the buttons above code copy it. In tabs they copy the block that is shown. */
 export function startCopyButtons(): void {
   for (const button of document.querySelectorAll(".copy")) {
     button.addEventListener("click", () => {

@@ -1,10 +1,10 @@
 import { keep, KEPT_KEY, readKept } from "../kept.ts";
 
-/** The texts of a form's fields whose names begin with a place, without those that are empty. */
-function textsOf(form: FormData, place: string): [string, string][] {
+/** The texts of a form's fields whose names have a prefix, such as `query:`, without empty ones. */
+function textsOf(form: FormData, prefix: string): [string, string][] {
   return [...form].flatMap(([name, value]) =>
-    name.startsWith(`${place}:`) && typeof value === "string" && value !== ""
-      ? [[name.slice(place.length + 1), value] as [string, string]]
+    name.startsWith(prefix) && typeof value === "string" && value !== ""
+      ? [[name.slice(prefix.length), value] as [string, string]]
       : [],
   );
 }
@@ -19,8 +19,8 @@ function requestOf(form: HTMLFormElement, root: URL): [URL, RequestInit] {
     encodeURIComponent(textOf(`path:${name}`)),
   );
   const url = new URL(path.slice(1), root);
-  for (const [name, value] of textsOf(fields, "query")) url.searchParams.set(name, value);
-  const headers = new Headers(textsOf(fields, "header"));
+  for (const [name, value] of textsOf(fields, "query:")) url.searchParams.set(name, value);
+  const headers = new Headers(textsOf(fields, "header:"));
   if (textOf("key") !== "") headers.set("authorization", `Bearer ${textOf("key")}`);
   const parts = [...fields].filter(([name]) => name.startsWith("part:"));
   const method = form.dataset["method"]!;
@@ -54,7 +54,9 @@ export function startSendForm(): void {
   form.hidden = false;
   const send = async (): Promise<void> => {
     if (key && new FormData(form).has("keep")) keep(() => sessionStorage, KEPT_KEY, key.value.trim());
-    [result.className, result.textContent, shown.hidden] = ["", "Sending…", true];
+    result.className = "";
+    result.textContent = "Sending…";
+    shown.hidden = true;
     const started = performance.now();
     try {
       const response = await fetch(...requestOf(form, root));

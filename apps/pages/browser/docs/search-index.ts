@@ -1,12 +1,12 @@
 import MiniSearch, { type Options } from "minisearch";
 import { stemmer } from "stemmer";
 
-/** What the search finds: a page, or a place in one. */
+/** What the search finds: a page, or a section of one. */
 export interface SearchEntry {
-  /** Where it leads, from the root. */
+  /** Its address, relative to the root. */
   readonly path: string;
   readonly title: string;
-  /** Words by which people look for it and which it doesn't contain. */
+  /** Words by which people look for it, and which it doesn't contain. */
   readonly words: string;
   readonly text: string;
 }
@@ -15,18 +15,18 @@ export interface SearchEntry {
 export interface Found extends Pick<SearchEntry, "title" | "text"> {
   /** The entry's path. */
   readonly id: string;
-  /** The words in the index that fit. */
+  /** The index's terms that match. */
   readonly terms: readonly string[];
 }
 
-/** Words of questions that say nothing of their subject. */
+/** Words that say nothing about the subject of a question. */
 const IGNORED = new Set(
   "a an and are as at be by can do does for from get has have how i if in is it its my need of on or our should so that the there they this to use was we what when where which who why will with you your".split(
     " ",
   ),
 );
 
-/** A word and its stem, as the index has them; none if the word says nothing. A misspelt word has another stem. */
+/** The index's terms for a word: the word, since a misspelt one has another stem, and its stem. None for an ignored word. */
 export function termsOf(word: string): string[] {
   const lower = word.toLowerCase().replace(/['’]s$/, "");
   return IGNORED.has(lower) ? [] : [...new Set([lower, stemmer(lower)])];

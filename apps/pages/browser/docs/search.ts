@@ -2,21 +2,22 @@ import { type Found, openIndex, termsOf } from "./search-index.ts";
 
 /** The most results that are shown. */
 const RESULTS_MAX = 8;
-/** Characters of a result's text that are shown, and how many of them before the first word that fits. */
+/** How many characters of a result's text are shown, and how many of them before the first match. */
 const EXCERPT = { length: 150, before: 50 };
 
-/** The part of a text around the first word that fits, with all that fit marked. */
+/** The part of a text around the first match, with all matches highlighted. */
 function excerptOf({ text, terms }: Found): HTMLElement {
   const words = text.split(/(?<=\s)/);
-  const fits = (word: string): boolean =>
+  const matches = (word: string): boolean =>
     termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).some((term) => terms.includes(term));
-  let [start, end, length] = [Math.max(0, words.findIndex(fits)), 0, 0];
+  let start = Math.max(0, words.findIndex(matches));
   for (let before = 0; start > 0 && before < EXCERPT.before; before += words[start]!.length) start -= 1;
-  for (end = start; end < words.length && length < EXCERPT.length; end++) length += words[end]!.length;
+  let end = start;
+  for (let length = 0; end < words.length && length < EXCERPT.length; end++) length += words[end]!.length;
   const excerpt = document.createElement("p");
   if (start > 0) excerpt.append("… ");
   for (const word of words.slice(start, end)) {
-    if (!fits(word)) excerpt.append(word);
+    if (!matches(word)) excerpt.append(word);
     else {
       const mark = document.createElement("mark");
       mark.textContent = word.trimEnd();
@@ -36,7 +37,7 @@ function resultOf(found: Found, root: URL): HTMLElement {
   return item;
 }
 
-/** Lets the search find pages and places in them. The index is loaded when the search is first used. */
+/** Starts the search of pages and their sections. Loads the index when the search is first used. */
 export function startSearch(): void {
   const input = document.querySelector<HTMLInputElement>("#search");
   const list = document.querySelector(".results");

@@ -1,14 +1,17 @@
 import { keep, readKept } from "../kept.ts";
 
-/** Where the chosen language is kept, for all guides. */
+/** Name of the chosen language in the browser's storage, for all guides. */
 const CHOICE = "language";
 const groups: { readonly choose: (language: string) => void }[] = [];
 
-/** Lets a group's tabs choose its block of code, by the pattern that assistive technology knows (WAI-ARIA tabs). */
+/** Steps between tabs, by key. */
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
+
+/** Makes a group's buttons and blocks of code into tabs (WAI-ARIA tabs). */
 function startTabsOf(group: Element, index: number): void {
   const buttons = [...group.querySelectorAll<HTMLElement>("[role=tab]")];
-  const tabs = [...group.querySelectorAll<HTMLElement>(".code")].map((panel, at) => {
-    const tab = buttons[at]!;
+  const tabs = [...group.querySelectorAll<HTMLElement>(".code")].map((panel, order) => {
+    const tab = buttons[order]!;
     const language = panel.dataset["language"] ?? "";
     tab.id = `tab-${index}-${language}`;
     tab.setAttribute("aria-controls", (panel.id = `panel-${index}-${language}`));
@@ -30,12 +33,12 @@ function startTabsOf(group: Element, index: number): void {
     keep(() => localStorage, CHOICE, language);
     for (const each of groups) each.choose(language);
   };
-  for (const [at, { tab, language }] of tabs.entries()) {
+  for (const [order, { tab, language }] of tabs.entries()) {
     tab.addEventListener("click", () => chooseEverywhere(language));
     tab.addEventListener("keydown", ({ key }) => {
-      const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
-      const next = tabs.at((at + step) % tabs.length);
-      if (step === 0 || next === undefined) return;
+      const step = STEPS[key];
+      const next = step === undefined ? undefined : tabs.at((order + step) % tabs.length);
+      if (next === undefined) return;
       chooseEverywhere(next.language);
       next.tab.focus();
     });
@@ -44,7 +47,7 @@ function startTabsOf(group: Element, index: number): void {
   choose(readKept(() => localStorage, CHOICE) ?? "");
 }
 
-/** Lets all tabs in the page choose code. */
+/** Starts all tabs of the page. */
 export function startTabs(): void {
   for (const [index, group] of document.querySelectorAll(".tabs").entries()) startTabsOf(group, index);
 }

@@ -4,19 +4,19 @@ import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
-import { placeOf, surveyed, TIME_ZONE } from "./sources.ts";
+import { columnIndex, surveyed, TIME_ZONE } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
-/** What a person has said of a file: the names of the columns that were looked at, and answers to questions. */
+/** What a person has said about a file: the names of checked columns, and answers to questions. */
 export type Checked = ReadonlySet<string>;
 
-// No header has a NUL.
+// Starts with NUL, which no header contains.
 const ZONE = "\0zone";
 function dateOf(column: string): string {
   return `\0date ${comparable(column)}`;
 }
 
-/** The mapping with other sources of date-times. */
+/** The mapping with its sources of date-times changed. */
 function withTimes(mapping: Mapping, change: (source: Source) => Source): Mapping {
   const changed = (source: Source): Source =>
     source.first_of ? { ...source, first_of: source.first_of.map(changed) } : change(source);
@@ -29,13 +29,13 @@ function withTimes(mapping: Mapping, change: (source: Source) => Source): Mappin
   };
 }
 
-/** What the columns of date-times leave open, proposed or chosen. */
+/** The questions that the columns of date-times leave open. */
 function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
   const times = [mapping.fields?.["completed_at"], mapping.event?.["occurred_at"]];
   const singles = times.flatMap((source) => (source ? singlesOf({ source, path: [] }) : []));
   return singles.flatMap(({ source: { column } }) => {
     if (column === undefined) return [];
-    const index = placeOf(table.names, column);
+    const index = columnIndex(table.names, column);
     const time = index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE });
     return time?.questions ?? [];
   });
@@ -50,23 +50,23 @@ export function openQuestions(table: SurveyedTable, mapping: Mapping, checked: C
   return questionsOf(table, mapping).filter((question) => !checked.has(answerOf(question)));
 }
 
-/** What is known of a file whose mapping was used before: all of it. */
+/** The answers for a file whose mapping was used before: all of them. */
 export function answersIn(table: SurveyedTable, mapping: Mapping): Checked {
   return new Set(questionsOf(table, mapping).map(answerOf));
 }
 
-/** A column becomes something else: what was said of its dates doesn't count any more. */
+/** The answers after a column became something else: those about its dates no longer count. */
 export function withoutAnswers(checked: Checked, column: string): Checked {
   return new Set([...checked, column].filter((each) => each !== dateOf(column)));
 }
 
-/** A column that a person has yet to look at. */
+/** A column that a person has yet to check. */
 export interface UncheckedColumn extends Pick<ProposedColumn, "index" | "column"> {
-  /** Whether the page still compares its values: it may become certain by itself. */
+  /** Whether the page still compares its values. The column may become certain by itself. */
   readonly isBeingCompared: boolean;
 }
 
-/** The columns that a person has yet to look at: what is only likely, and what was asked. */
+/** The columns that a person has yet to check: likely ones and those with questions. */
 export function uncheckedColumns(
   table: SurveyedTable,
   mapping: Mapping,
@@ -87,7 +87,7 @@ export interface Answered {
   readonly checked: Checked;
 }
 
-/** A person chose the time zone of a column: that of all local times, but for columns whose headers name their own. */
+/** Applies the time zone chosen for a column to all local times, except in columns whose headers name their own. */
 export function withZone(table: SurveyedTable, { mapping, checked }: Answered, own: string, zone: string): Answered {
   const hasOwn = (name: string): boolean => withoutZone(name) !== name;
   const columns = questionsOf(table, mapping).flatMap(({ kind, column }) => (kind === "zone" ? [column] : []));
@@ -96,14 +96,14 @@ export function withZone(table: SurveyedTable, { mapping, checked }: Answered, o
     const { time_zone: before, ...others } = source;
     const name = source.column ?? "";
     const isLocal = before !== undefined || asked.has(comparable(name));
-    const isMeant = hasOwn(name) || hasOwn(own) ? comparable(name) === comparable(own) : isLocal;
-    if (!isMeant) return source;
+    const isAffected = hasOwn(name) || hasOwn(own) ? comparable(name) === comparable(own) : isLocal;
+    if (!isAffected) return source;
     return zone === "" ? others : { ...others, time_zone: zone };
   });
   return { mapping: next, checked: new Set([...checked, ZONE, ...columns]) };
 }
 
-/** A person chose how dates are read: in other columns that leave it open, the same number comes first. */
+/** Applies the date format chosen for a column. In other ambiguous columns the same number comes first too. */
 export function withFormat(
   table: SurveyedTable,
   { mapping, checked }: Answered,

@@ -13,10 +13,10 @@ import { inPageWords } from "./field-names.ts";
 
 export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "work-items-client/client.ts";
 
-/** Where an organization is notified. */
+/** A webhook of the organization. */
 export type Webhook = Awaited<ReturnType<Api["webhooks"]["list"]>>[number];
 
-/** An upload job. Its mapping is shown in full, also where it came from an earlier job. */
+/** An upload job. It has its whole mapping, also if that came from an earlier job. */
 export interface Job extends Omit<UploadJob, "mapping"> {
   readonly mapping?: Mapping | undefined;
 }
@@ -28,13 +28,13 @@ export const NO_CONNECTION =
   "The service can’t be reached. Check your connection and try again. Imports already running will continue.";
 const OUTCOME_UNKNOWN =
   "The connection was lost, so this may have started. Look at your imports before you try again. A trial run saves nothing.";
-/** Attempts after the first: somebody is waiting. */
+/** Attempts after the first: few, since a person waits. */
 const RETRIES = 2;
 
-/** So much of a job's results is read: some 300,000 rows. */
+/** How much of a job's results is read: about 300,000 rows. */
 const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 
-/** The sentence of an error, for people. */
+/** An error in a sentence for people. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return "Something went wrong. Try again.";
   if (error instanceof OutcomeUnknownError) return OUTCOME_UNKNOWN;
@@ -58,7 +58,7 @@ export function newKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join("-");
 }
 
-/** A fetch that says what to do where no response comes. It throws the same type, by which the client knows to retry. */
+/** A fetch that says what to do if there is no response. It throws a TypeError too, since the client retries those. */
 async function connect(...request: Parameters<typeof fetch>): Promise<Response> {
   try {
     return await fetch(...request);
@@ -68,7 +68,7 @@ async function connect(...request: Parameters<typeof fetch>): Promise<Response> 
 }
 
 /**
- * Makes the caller of the service. The key is kept nowhere else.
+ * Sends requests with a key, which is kept nowhere else.
  * @param root address of the service, with a slash at its end
  */
 export function createApi(root: URL, key: string) {
@@ -77,7 +77,7 @@ export function createApi(root: URL, key: string) {
   const send = fetchWithRetries(retrying);
 
   /**
-   * Parses JSON as the response has it: browsers that can't keep the digits of long numbers round them.
+   * Keeps the digits of long numbers where the browser can.
    * @throws ApiError for any response but a successful one
    */
   const get = async <T>(path: string, query: Query = {}): Promise<T> => {
@@ -114,14 +114,14 @@ export function createApi(root: URL, key: string) {
     get,
     listUrl,
     /**
-     * A name for what this browser keeps for the key: 32 bits of a digest tell a few keys apart, and find none of them.
-     * The service can be out of reach when a file is opened, and pages without HTTPS have no crypto.subtle.
+     * Names what this browser keeps for the key: 32 bits of a digest tell keys apart and don't reveal them. Pages without
+     * HTTPS have no crypto.subtle.
      */
     name: bytesToHex(sha256(utf8ToBytes(key))).slice(0, 8),
-    /** A page of a list, which begins at a cursor. */
+    /** A page of a list, from a cursor on. */
     list: <T>(path: string, query: Query) => get<Page<T>>(path, query),
     readList,
-    /** Shows the results of a job's rows, as far as they are read. @returns whether these were all */
+    /** Shows the first results of a job's rows. @returns whether these were all */
     readResults: async (id: string, show: (cells: readonly string[]) => void): Promise<boolean> => {
       const list = await readList(id, "results");
       const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES };

@@ -15,25 +15,25 @@ const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", web
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
 /**
- * What is shown: the name, the id and the filters of a list after `#` in the address, which a reload and the browser's
- * history keep. Where a place isn't known, or was typed by hand, a file is imported.
+ * What is shown: the view's name, an id, and the filters of a list. They come after `#` in the address, so that a reload and the
+ * browser's history keep them. An unknown view becomes the import.
  */
-function placeOf(hash: string) {
-  const [place = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
-  // Unlike decodeURIComponent, it takes a text that isn't percent-encoded.
-  const [[name, id] = ["", ""]] = [...new URLSearchParams(place)];
+function viewOf(hash: string) {
+  const [view = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
+  // Unlike decodeURIComponent, it accepts a malformed text.
+  const [[name, id] = ["", ""]] = [...new URLSearchParams(view)];
   const isKnown = Object.hasOwn(SECTIONS, name) || Object.hasOwn(SECTION_OF, name);
   return { name: isKnown ? name : "import", id, query };
 }
 
-function usePlace() {
+function useView() {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = (): void => setHash(location.hash);
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
-  return placeOf(hash);
+  return viewOf(hash);
 }
 
 /** The upload page. @param root address of the service */
@@ -42,9 +42,9 @@ export function App({ root }: { readonly root: URL }) {
     const key = readKept(() => sessionStorage, KEPT_KEY);
     return key === null ? undefined : createApi(root, key);
   });
-  const [sents, setSents] = useState<readonly Sent[]>([]);
+  const [sentFiles, setSentFiles] = useState<readonly Sent[]>([]);
   const [earlier, setEarlier] = useState<Job>();
-  const { name, id, query } = usePlace();
+  const { name, id, query } = useView();
   const list = useRef("#items");
   if (name === "items") list.current = query === "" ? "#items" : `#items?${query}`;
   useEffect(() => {
@@ -57,13 +57,13 @@ export function App({ root }: { readonly root: URL }) {
   const forgetKey = (): void => {
     keep(() => sessionStorage, KEPT_KEY, null);
     setApi(undefined);
-    setSents([]);
+    setSentFiles([]);
     setEarlier(undefined);
   };
   if (api === undefined) return <KeyForm onApi={setApi} root={root} />;
-  const own = name === "job" ? sents.find(({ jobId }) => jobId === id) : undefined;
+  const own = name === "job" ? sentFiles.find(({ jobId }) => jobId === id) : undefined;
   const current = own ? "import" : (SECTION_OF[name] ?? name);
-  const keepSent = (sent: Sent): void => setSents([...sents.filter(({ jobId }) => jobId !== sent.jobId), sent]);
+  const keepSent = (sent: Sent): void => setSentFiles([...sentFiles.filter(({ jobId }) => jobId !== sent.jobId), sent]);
   const job = name === "job" && (
     <JobView key={id} api={api} id={id} sent={own} onSent={keepSent} onUseAgain={useAgain} />
   );
@@ -89,7 +89,7 @@ export function App({ root }: { readonly root: URL }) {
         <ImportView
           api={api}
           earlier={earlier}
-          sent={sents.at(-1)}
+          sent={sentFiles.at(-1)}
           job={own && { isTrial: own.dryRun, view: job }}
           onForget={() => setEarlier(undefined)}
           onSent={keepSent}

@@ -11,7 +11,7 @@ interface Bar {
   readonly kind?: string;
 }
 
-function said(bars: readonly Bar[]): string {
+function inWords(bars: readonly Bar[]): string {
   return bars.map(({ name, count }) => `${shownNumber(count)} ${name}`).join(", ");
 }
 
@@ -21,7 +21,7 @@ export function Counts({ bars, total }: { readonly bars: readonly Bar[]; readonl
   return (
     <>
       <svg class="chart stacked" viewBox={`0 0 ${Math.max(1, total)} 1`} preserveAspectRatio="none" role="img">
-        <title>{said(bars)}</title>
+        <title>{inWords(bars)}</title>
         {bars.map(({ name, count, kind }, index) => (
           <rect key={name} class={kind} x={starts[index]} y="0" width={count} height="1" />
         ))}
@@ -38,7 +38,7 @@ export function Counts({ bars, total }: { readonly bars: readonly Bar[]; readonl
   );
 }
 
-/** How a number changed, as a line from left to right. @param title what it is */
+/** A line that shows how a number changed, from left to right. @param title what the number is */
 export function Line({ values, title }: { readonly values: readonly number[]; readonly title: string }) {
   if (values.length < 2) return null;
   const most = Math.max(1, ...values);
@@ -58,10 +58,10 @@ function Days({ title, bars }: { readonly title: string; readonly bars: readonly
     <figure>
       <figcaption>{title}</figcaption>
       <svg class="chart days" viewBox={`0 0 ${bars.length} 1`} preserveAspectRatio="none" role="img">
-        <title>{said(bars.filter(({ count }) => count > 0))}</title>
+        <title>{inWords(bars.filter(({ count }) => count > 0))}</title>
         {bars.map(({ name, count }, index) => (
           <rect key={name} x={index + 0.1} width="0.8" y={1 - count / most} height={count / most}>
-            <title>{said([{ name, count }])}</title>
+            <title>{inWords([{ name, count }])}</title>
           </rect>
         ))}
       </svg>
@@ -74,7 +74,7 @@ function Days({ title, bars }: { readonly title: string; readonly bars: readonly
 }
 
 const DAY_MS = 86_400_000;
-/** More days are no columns that can be told apart. */
+/** More columns couldn't be told apart. */
 const SHOWN_DAYS = 92;
 
 /** The day of a moment in the browser's time zone, counted from 1970. */
@@ -83,7 +83,7 @@ function dayOf(time: string): number {
   return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS;
 }
 
-/** How many of the items that are loaded have each status, and were completed on each day of the last ones. */
+/** How many of the loaded items have each status, and how many were completed on each of the last days. */
 export function ItemsChart({ items }: { readonly items: readonly Item[] }) {
   const statuses = Map.groupBy(items, ({ status }) => status);
   const bars = WORK_ITEM_FIELDS.status.kind.choices.flatMap((status) => {

@@ -4,25 +4,24 @@ import { InvalidFileError } from "../../../../lib/uploads/csv/invalid-file-error
 import type { RowError } from "../../../../lib/uploads/csv/row-reader.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
-import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type ColumnRole, KEPT, rolesOf } from "./column-roles.ts";
+import { type ColumnRole, rolesOf, targetOf } from "./column-roles.ts";
 import { inPageWords } from "./field-names.ts";
 import { shownStart } from "./shown.ts";
 import { asSentence, isBlank, type TableFile } from "./table-file.ts";
 
-/** More problems are counted: a mapping for another file has hundreds. */
+/** Further problems are only counted: a mapping for another file has hundreds. */
 const SHOWN_PROBLEMS = 5;
-/** Of longer values only the start is shown. */
+/** Longer values are cut. */
 const SHOWN_CHARACTERS = 100;
 
 /** What an import would say of the mapping and of the first rows. */
 export interface CheckedRows {
-  /** What is wrong with the mapping, or does not fit the file; undefined if nothing is. */
+  /** What is wrong with the mapping, or doesn't fit the file; undefined if nothing is. */
   readonly problem: string | undefined;
-  /** Number of rows that were checked. */
+  /** How many rows were checked. */
   readonly rows: number;
-  /** Number of those that would fail. */
+  /** How many of them would fail. */
   readonly failed: number;
 }
 
@@ -30,7 +29,7 @@ function problemWith(problem: string): CheckedRows {
   return { problem, rows: 0, failed: 0 };
 }
 
-/** Checks a mapping and the first rows of a file by the service's own code. */
+/** Checks a mapping and the first rows of a file with the service's own code. */
 export function checkRows({ names, rows, headerRow, problem }: TableFile, mapping: Mapping): CheckedRows {
   if (problem !== undefined) return problemWith(asSentence(problem));
   if (mapping.fields?.["external_id"] === undefined) {
@@ -53,25 +52,24 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
   }
 }
 
-/** The rows whose cell in a column cannot be read. */
+/** The rows in which a column's value can't be read. */
 export interface Misfit {
   readonly rows: number;
   /** What is wrong with the first of them. */
   readonly example: string;
 }
 
-/** What stands for the unique ID while another column is checked. */
+/** Stands for the unique ID while another column is checked. */
 const ANY_ID: Source = { value: "id" };
 
 /** The mapping of a column alone. */
 function mappingOf({ role, source, name }: ColumnRole, { empty, decimal }: Mapping): Mapping | undefined {
-  const target = role === KEPT ? ATTRIBUTE_PREFIX + name : role;
   if (source === undefined) return undefined;
-  const fields = { external_id: ANY_ID, [target]: source };
+  const fields = { external_id: ANY_ID, [targetOf({ role, name })]: source };
   return { fields, others: "ignore", ...(empty && { empty }), ...(decimal && { decimal }) };
 }
 
-/** The columns whose cells do not fit what they become, by their places. */
+/** The columns whose values don't fit what they become, by index. */
 export function misfitsOf({ names, rows }: TableFile, mapping: Mapping): ReadonlyMap<number, Misfit> {
   const misfits = new Map<number, Misfit>();
   const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
@@ -93,7 +91,7 @@ export interface RowProblem {
   readonly sentence: string;
 }
 
-/** Makes the function that reads a row of a file by the service's own code. It returns undefined for one that fits. */
+/** Makes the function that reads a row with the service's own code. It returns undefined for a valid row. */
 export function readRowProblem(names: readonly string[], mapping: Mapping) {
   const reader = mappedReader(mapping, names);
   return (cells: readonly string[]): RowProblem | undefined => {
@@ -102,14 +100,14 @@ export function readRowProblem(names: readonly string[], mapping: Mapping) {
   };
 }
 
-/** What the service says in one line, in sentences: the pieces that it puts semicolons between. */
+/** Turns the service's line of problems, with semicolons between them, into sentences. */
 function inSentences(problem: string): string {
-  // A further problem begins with its field, such as `; agent_email: must be …`.
+  // After a semicolon, a field's name begins another problem, such as `; agent_email: must be …`.
   const sentences = problem.replaceAll(/; (?![\w.]+:)([a-z])/g, (_, first: string) => `. ${first.toUpperCase()}`);
   return asSentence(inPageWords(sentences.replaceAll(/(?<=one of [\w, ]*)_/g, " ")));
 }
 
-/** An error in the words of the page, whose tables name column and value beside it. */
+/** An error in the page's words, without column and value, which the page's tables show beside it. */
 export function exampleOf({ message, value }: Pick<RowError, "message" | "value">): string {
   const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
   const isNamed = value === "" || problem.startsWith('"');

@@ -3,16 +3,16 @@ import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../lib/uploads/csv/target
 import { COLUMNS_MAX, PART_MAX_CHARACTERS } from "@work-items/importer/proposals/made-ids.ts";
 import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { placeOf } from "./sources.ts";
+import { columnIndex } from "./sources.ts";
 import { isBlank, type TableFile } from "./table-file.ts";
 
-/** What becomes of a column that is no field; no target is called so. */
+/** The roles of columns that don't become fields. No target has these names. */
 export const KEPT = "kept";
 export const LEFT_OUT = "left out";
-/** It is one of several columns of a source, which only the mapping as JSON shows. */
+/** One of several columns of a source, which only the mapping as JSON shows. */
 export const COMBINED = "combined";
 
-/** It completes items for which no column before it has a date. */
+/** Completes items for which no earlier column has a date. */
 export const ELSE_COMPLETED = "completed_at else";
 
 /** A column of the file, and what becomes of it. */
@@ -20,28 +20,33 @@ export interface ColumnRole {
   readonly index: number;
   /** Its name in the mapping; empty if it has no header. */
   readonly name: string;
-  /** `KEPT`, `LEFT_OUT`, `COMBINED` or the target in `fields` that is made of it alone. */
+  /** `KEPT`, `LEFT_OUT`, `COMBINED`, or the target in `fields` that is made of this column alone. */
   readonly role: string;
-  /** The source that is made of it; undefined if `others` says what becomes of it, or if it is combined. */
+  /** The source that is made of it; undefined if `others` decides, or if it is combined. */
   readonly source: Source | undefined;
-  /** The target that it is one of several columns of; empty if it isn't combined. */
+  /** The target of a combined column; otherwise empty. */
   readonly partOf: string;
-  /** The columns of the same target that come before it, if the first that isn't empty counts. */
+  /** The columns that the same target tries before this one. */
   readonly before: readonly string[];
 }
 
-/** The columns that a target is made of, the first that isn't empty first; undefined if they are combined in another way. */
+/** The sources of which a target takes the first with a value; undefined if it combines columns in another way. */
 function alternatives(target: string, source: Source): readonly Source[] | undefined {
   if (source.column !== undefined) return [source];
   const isPlain = target === "completed_at" && source.first_of?.every(({ column }) => column !== undefined);
   return isPlain === true ? source.first_of : undefined;
 }
 
+/** The target in `fields` of a role. */
+export function targetOf({ role, name }: Pick<ColumnRole, "role" | "name">): string {
+  return role === KEPT ? ATTRIBUTE_PREFIX + name : role;
+}
+
 function isOf(source: Source, name: string): boolean {
   return source.column !== undefined && comparable(source.column) === comparable(name);
 }
 
-/** What becomes of each column. Those of a report of failed rows are not shown: they are never imported. */
+/** What becomes of each column. Leaves out the columns of a report of failed rows, which are never imported. */
 export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole[] {
   const { fields = {} } = mapping;
   const combined = new Map(
@@ -53,11 +58,11 @@ export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole
     if (isReportColumn(name)) return [];
     for (const [target, each] of name === "" ? [] : Object.entries(fields)) {
       const sources = alternatives(target, each) ?? [];
-      const place = sources.findIndex((source) => isOf(source, name));
-      if (place === -1) continue;
-      const before = sources.slice(0, place).map(({ column = "" }) => column);
+      const order = sources.findIndex((source) => isOf(source, name));
+      if (order === -1) continue;
+      const before = sources.slice(0, order).map(({ column = "" }) => column);
       const role = target === ATTRIBUTE_PREFIX + name ? KEPT : target;
-      return [{ index, name, role, source: sources[place], partOf: "", before }];
+      return [{ index, name, role, source: sources[order], partOf: "", before }];
     }
     const partOf = name === "" ? "" : (combined.get(comparable(name)) ?? "");
     const left = mapping.others === "custom_attributes" ? KEPT : LEFT_OUT;
@@ -70,7 +75,7 @@ export function canBeKept({ name }: Pick<ColumnRole, "name">): boolean {
   return name !== "" && itemTarget(ATTRIBUTE_PREFIX + name) !== undefined;
 }
 
-/** The mapping with all kept columns named one by one, so that others can be left out. */
+/** The mapping that names all kept columns, so that others can be left out. */
 function withKeptNamed(header: readonly string[], mapping: Mapping): Mapping {
   if (mapping.others !== "custom_attributes") return { ...mapping, others: "ignore" };
   const kept = rolesOf(header, mapping).filter((each) => each.role === KEPT && !each.source && canBeKept(each));
@@ -78,7 +83,7 @@ function withKeptNamed(header: readonly string[], mapping: Mapping): Mapping {
   return { ...mapping, others: "ignore", fields: { ...mapping.fields, ...Object.fromEntries(sources) } };
 }
 
-/** The same mapping in which `others` keeps the columns, if none is left out. */
+/** If no column is left out, the mapping whose `others` keeps the plain attributes. */
 function withoutKeptNamed(header: readonly string[], mapping: Mapping): Mapping {
   if (rolesOf(header, mapping).some(({ role }) => role === LEFT_OUT)) return mapping;
   const isPlain = ([target, { column, ...options }]: readonly [string, Source]): boolean =>
@@ -92,7 +97,7 @@ function joined(sources: readonly Source[]): Source | undefined {
   return sources.length > 1 ? { first_of: [...sources] } : sources[0];
 }
 
-/** The fields without what a column is. */
+/** The fields without a column. */
 function withoutColumn(fields: Readonly<Record<string, Source>>, name: string): [string, Source][] {
   return Object.entries(fields).flatMap(([target, source]): [string, Source][] => {
     const sources = alternatives(target, source);
@@ -117,7 +122,7 @@ export function withRole(
   const left = withoutColumn(named.fields ?? {}, name);
   const completed = left.find(([target]) => target === "completed_at")?.[1];
   const previous = rolesOf(header, mapping).filter((each) => each.role === role && each.source && each.index !== index);
-  const target = isElse ? "completed_at" : role === KEPT ? ATTRIBUTE_PREFIX + name : role;
+  const target = isElse ? "completed_at" : targetOf({ role, name });
   const sources = [...(isElse && completed ? (alternatives(target, completed) ?? [completed]) : []), source];
   const added: (readonly [string, Source])[] = [
     ...(role === KEPT ? [] : previous.map((each) => [ATTRIBUTE_PREFIX + each.name, { column: each.name }] as const)),
@@ -125,13 +130,13 @@ export function withRole(
   ];
   const others = left.filter(([each]) => each !== target);
   const next = { ...named, fields: Object.fromEntries([...others, ...added]) };
-  // A column without a header has no name: only `others` says what becomes of it.
+  // For a column without a header only `others` decides.
   return role === KEPT && name === "" ? { ...next, others: "custom_attributes" } : withoutKeptNamed(header, next);
 }
 
-/** The mapping in which a column is read in another way. */
+/** The mapping that reads a column in another way. */
 export function withReading(mapping: Mapping, { name, role }: ColumnRole, source: Source): Mapping {
-  const target = role === KEPT ? ATTRIBUTE_PREFIX + name : role;
+  const target = targetOf({ role, name });
   const before = mapping.fields?.[target];
   const sources = before && alternatives(target, before)?.map((each) => (isOf(each, name) ? source : each));
   return { ...mapping, fields: { ...mapping.fields, [target]: (sources && joined(sources)) ?? source } };
@@ -140,21 +145,21 @@ export function withReading(mapping: Mapping, { name, role }: ColumnRole, source
 const JOIN = "-";
 
 /**
- * How an ID is made of columns: for people, of a few that have values in all rows; a digest of others, whose texts would be
- * long, or the same for two rows that differ: "A-1" and "2" joined are "A" and "1-2" joined.
+ * How an ID is made of columns. A few short columns with values in all rows are joined, so that people can read it. Others get a
+ * digest, since they would be long, or the same for different rows: "A-1" and "2" join like "A" and "1-2".
  */
 export function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
   const nothing = new Set(["", ...empty.map(comparable)]);
   const isPart = (text: string): boolean => text.length <= PART_MAX_CHARACTERS && !nothing.has(comparable(text));
-  const places = columns.map((column) => placeOf(names, column));
+  const indexes = columns.map((column) => columnIndex(names, column));
   const isReadable =
     columns.length <= COLUMNS_MAX &&
-    places.filter((place) => rows.some((cells) => cells[place]?.includes(JOIN))).length < 2 &&
-    rows.every((cells) => isBlank(cells) || places.every((place) => isPart(cells[place] ?? "")));
+    indexes.filter((index) => rows.some((cells) => cells[index]?.includes(JOIN))).length < 2 &&
+    rows.every((cells) => isBlank(cells) || indexes.every((index) => isPart(cells[index] ?? "")));
   return { columns: [...columns], ...(isReadable ? { join: JOIN } : { digest: true }) };
 }
 
-/** The mapping whose IDs are made of columns. Those that were kept stay custom attributes. */
+/** The mapping whose IDs are made of columns. Columns that were kept stay custom attributes too. */
 export function withMadeId(table: TableFile, mapping: Mapping, columns: readonly string[]): Mapping {
   const { external_id: _, ...others } = mapping.fields ?? {};
   if (columns.length === 0) return { ...mapping, fields: others };

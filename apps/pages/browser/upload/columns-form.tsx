@@ -39,12 +39,12 @@ const TYPE_NAMES: Readonly<Record<ValueKind, string>> = {
   json: "JSON",
 };
 
-/** Id of what a column becomes and how it is read. */
+/** Id of a column's element. */
 function idOfColumn(index: number): string {
   return `column-${index}`;
 }
 
-/** Opens a column, and the group that it is in, and takes the focus there. */
+/** Opens a column and its group, and moves the focus there. */
 export function openColumn(index: number): void {
   const column = document.querySelector<HTMLDetailsElement>(`#${idOfColumn(index)}`);
   const group = column?.parentElement?.closest("details");
@@ -74,7 +74,7 @@ function optionsOf({ role, name, before, partOf }: ColumnRole, completing: reado
 type Asked = TimeQuestion["kind"] | undefined;
 const QUESTIONS = { date: "Day or month first?", zone: "Which time zone are these times in?" } as const;
 
-/** What a person reads of how sure the proposal is; a line when the column is folded. */
+/** How sure the proposal is, in words. Also shown while the column is closed. */
 function surenessOf(
   { role, source }: ColumnRole,
   proposed: ProposedColumn | undefined,
@@ -91,7 +91,7 @@ function surenessOf(
   return { text: role === KEPT ? TYPE_NAMES[source?.as ?? "text"] : "From the earlier mapping", class: "" };
 }
 
-/** How the cells of a column are read: first what is asked. */
+/** How a column's values are read; questions come first. */
 function Reading({ column, match }: { readonly column: ColumnRole; readonly match: Match }) {
   const { table, mapping, checked, onAnswer } = match;
   const { role, name, index } = column;
@@ -129,12 +129,12 @@ function Reading({ column, match }: { readonly column: ColumnRole; readonly matc
   );
 }
 
-/** The number of values of a choice whose meaning a person has yet to say. */
+/** How many values of a choice still need a meaning. */
 function unansweredOf(table: SurveyedTable, { empty = [] }: Mapping, { role, source, index }: ColumnRole): number {
   return choicesOf(role) && source ? unansweredValues(role, source, valuesAt(table, index, empty)).length : 0;
 }
 
-/** One column: a line with its name, samples and what it becomes, which opens to change it. */
+/** One column: a line with its name, samples and role. It opens to change them. */
 function ColumnCard({
   match,
   column,
@@ -156,8 +156,8 @@ function ColumnCard({
   const found = proposed.find((each) => each.index === index);
   const shown = name === "" ? `Column ${index + 1} (no header)` : name;
   const unanswered = unansweredOf(table, mapping, column);
-  const isLooked = checked.has(name) || found?.certainty !== "likely";
-  const is = { checked: checked.has(name), asked, unanswered: isLooked ? unanswered : 0 };
+  const needsCheck = !checked.has(name) && found?.certainty === "likely";
+  const is = { checked: checked.has(name), asked, unanswered: needsCheck ? 0 : unanswered };
   const sureness = surenessOf(column, found, is);
   const options = optionsOf(column, completing);
   const value = before.length > 0 ? ELSE_COMPLETED : role;
@@ -182,7 +182,7 @@ function ColumnCard({
         </summary>
         <div class="buttons">
           <Choice label={`“${shown}” becomes`} isLabelHidden value={value} options={options} onChange={choose} />
-          {sureness.class === "likely" && !isLooked && asked === undefined && (
+          {sureness.class === "likely" && needsCheck && asked === undefined && (
             <Button
               onClick={() => onAnswer({ mapping, checked: new Set([...checked, name]) })}
               aria-label={`Looks right: “${name}”`}
@@ -203,14 +203,11 @@ function ColumnCard({
   );
 }
 
-/** Where a column stands: what needs a look is on top and open, what is certain is folded, what is kept is one group. */
+/** The groups of columns: those to check are on top and open, recognized ones are closed, others are in one closed group. */
 const GROUP_NAMES = { look: "Please check", field: "Recognized columns", kept: "Other columns" } as const;
 type Group = keyof typeof GROUP_NAMES;
 
-/**
- * The groups of a file's columns when it was read. A column stays where it is when it is changed: what a person looks at
- * doesn't move.
- */
+/** The groups of columns when the file was read. A changed column stays in its group, so that it doesn't move. */
 function groupsOf({ table, initial: { mapping, checked }, proposed }: Match): readonly Group[] {
   const misfits = misfitsOf(table, mapping);
   const unchecked = uncheckedColumns(table, mapping, proposed, checked).flatMap(({ index, isBeingCompared }) =>
@@ -219,19 +216,20 @@ function groupsOf({ table, initial: { mapping, checked }, proposed }: Match): re
   const groups: Group[] = table.names.map(() => "kept");
   for (const column of rolesOf(table.names, mapping)) {
     const { index, role } = column;
-    const isLook = misfits.has(index) || unchecked.includes(index) || unansweredOf(table, mapping, column) > 0;
-    groups[index] = isLook ? "look" : role === KEPT || role === LEFT_OUT ? "kept" : "field";
+    if (misfits.has(index) || unchecked.includes(index) || unansweredOf(table, mapping, column) > 0)
+      groups[index] = "look";
+    else if (role !== KEPT && role !== LEFT_OUT) groups[index] = "field";
   }
   return groups;
 }
 
-/** All columns of the file, what they become, how they are read, and whether the rows fit. */
+/** All columns of the file: what they become, how they are read, and whether the rows fit. */
 export function ColumnsForm({ match }: { readonly match: Match }) {
   const { table, mapping, proposed, checked, initial } = match;
   const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
   const certainties = proposed.map(({ certainty, reason }) => certainty + reason).join("\n");
   const groups = useMemo(() => groupsOf(match), [table, initial, certainties]);
-  // Reading the whole file renders this a hundred times, and a file can have thousands of columns.
+  // Memoized, since reading the whole file renders this a hundred times, and a file can have thousands of columns.
   return useMemo(() => {
     const roles = rolesOf(table.names, mapping);
     const asked = Map.groupBy(openQuestions(table, mapping, checked), ({ column }) => comparable(column));

@@ -1,7 +1,7 @@
 import { singlesOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
-/** The zone of a mapping's local times, if it has one for all. */
+/** The time zone of a mapping's local times; undefined if it has none or several. */
 export function zoneOf({ fields = {}, event = {} }: Mapping): string | undefined {
   const sources = [...Object.values(fields), ...Object.values(event)];
   const singles = sources.flatMap((source) => singlesOf({ source, path: [] }));
@@ -9,10 +9,7 @@ export function zoneOf({ fields = {}, event = {} }: Mapping): string | undefined
   return zones.size === 1 ? [...zones][0] : undefined;
 }
 
-/**
- * Whether two mappings make the same of the columns, whatever the order in which they name them. Their time zone may be
- * another: the items are the same.
- */
+/** Whether two mappings make the same of the columns, in any order. Their time zones may differ. */
 export function isSameMapping(a: Mapping, b: Mapping): boolean {
   const sorted = (key: string, value: unknown): unknown => {
     if (key === "time_zone" && typeof value === "string") return undefined;

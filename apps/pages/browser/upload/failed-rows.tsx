@@ -8,7 +8,7 @@ import type { Sent } from "./send.ts";
 import { shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
 
-/** The rows of a job that failed, by what is wrong, and the whole list as a file. */
+/** A job's failed rows, grouped by what is wrong, and the whole list as a file. */
 export function FailedRows({
   api,
   job,
@@ -17,7 +17,7 @@ export function FailedRows({
 }: {
   readonly api: Api;
   readonly job: Job;
-  /** The file, if rows can be corrected in it: that of a trial, if the page still has it. */
+  /** The trial's file, in which rows can be corrected; undefined if the page doesn't have it. */
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
 }) {

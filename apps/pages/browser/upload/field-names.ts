@@ -33,12 +33,12 @@ export function choiceOptions(choices: readonly string[]): (readonly [string, st
   return choices.map((choice) => [choice, shownChoice(choice)]);
 }
 
-/** A value of a field or an attribute: texts as they are, others as JSON. */
+/** A value of a field or an attribute: a text unchanged, anything else as JSON. */
 export function shownValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The fields of an item that are shown by their names: all but those of its agent and its attributes. */
+/** The fields that are shown by name: all but those of the agent and the custom attributes. */
 export const SHOWN_FIELDS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
   ([, { kind, person }]) => kind.name !== "json" && person === undefined,
 );
@@ -54,14 +54,14 @@ const NAME = new RegExp(String.raw`(?<![\w.])(?:${[...ITEM_FIELD_NAMES, ...EVENT
 const PATH = /(?:upload\.)?(?:mapping\.)?\b(fields|event)(?:\.(\w+)|\["((?:[^"\\]|\\.)*)"\])((?:\.\w+|\[[^\]]*\])*)/g;
 const OPTION = /\.values\["((?:[^"\\]|\\.)*)"\]$/;
 
-/** A text of the service or the importer with the quotes of the page's prose. Quoted values stay as they are. */
+/** A text of the service or the importer with the page's quotation marks. What is in them stays unchanged. */
 export function inTypographicQuotes(text: string): string {
   return text.replaceAll(/“[^”]*”|"([^"]*)"|(?<=\w)'(?=\w)/g, (found, quoted?: string) =>
     quoted === undefined ? found.replace(/^'$/, "’") : `“${quoted}”`,
   );
 }
 
-/** A message of the service in which fields are called as the page calls them. */
+/** A message of the service with the page's names of fields. */
 export function inPageWords(message: string): string {
   const text = message
     .replaceAll(PATH, (_, kind: string, plain: string | undefined, quoted = "", options = "") => {

@@ -9,18 +9,18 @@ import {
 import { observeTable, type TableFile } from "./table-file.ts";
 import { useLoaded } from "./use-calls.ts";
 
-/** What is known of the IDs that a mapping makes of the whole file. */
+/** What is known about the IDs that a mapping makes of the whole file. */
 export interface FileIds {
-  /** The part of the file that was read, 0 to 1, until its end is reached. */
+  /** The part of the file that has been read, 0 to 1; undefined at its end. */
   readonly part: number | undefined;
-  /** Undefined until then, and where IDs may repeat: each row is an event of its item. */
+  /** Undefined until the end is reached, and if IDs may repeat because each row is an event. */
   readonly findings: IdFindings | undefined;
 }
 
 const NOT_READ: FileIds = { part: 0, findings: undefined };
 const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
 
-/** Reads a file to its end, in the background, whenever its IDs are made in another way. */
+/** Reads the whole file in the background, again whenever its IDs are made in another way. */
 export function useFileIds(table: TableFile | undefined, { fields, empty, event }: Mapping): FileIds {
   const source = fields?.["external_id"];
   const isRead = table !== undefined && source !== undefined && event === undefined;
@@ -29,14 +29,14 @@ export function useFileIds(table: TableFile | undefined, { fields, empty, event 
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
     const options = { signal, onPart: (part: number) => show({ part, findings: undefined }) };
     const reading = readRepeatedIds((begin) => observeTable(table, begin, options), mapping);
-    // The file may be gone. To send it fails then, too.
+    // The file may be gone. Then sending it fails too.
     return { part: undefined, findings: (await reading.catch(() => undefined)) ?? NOT_COMPARED };
   };
   const { value = NOT_READ } = useLoaded(read, [table, JSON.stringify([source, empty]), isRead]);
   return isRead ? value : MAY_REPEAT;
 }
 
-/** The columns of a proposal, as far as the whole file confirms that of the IDs, while it still is that. */
+/** A proposal's columns. If its ID column is still used, with what the whole file says about it. */
 export function confirmedColumns(
   columns: readonly ProposedColumn[],
   mapping: Mapping,

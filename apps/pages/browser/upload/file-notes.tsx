@@ -10,14 +10,14 @@ import { asSentence, observeTable, type TableFile } from "./table-file.ts";
 import { useLoaded } from "./use-calls.ts";
 import type { Match } from "./use-import.ts";
 
-/** So many cells of a row are shown. */
+/** How many cells of a row are shown. */
 const SHOWN_CELLS = 6;
-/** More such rows are chosen at once. */
+/** Further rows are chosen all at once. */
 const SHOWN_TOTALS = 20;
-/** Of larger files only the first rows are counted: each change of the mapping would read them again. */
+/** In larger files only the first rows are counted, since each change of the mapping reads them again. */
 const COUNTED_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Names the first IDs that more than one row has, if any has. */
+/** Names the first IDs that more than one row has, if there are any. */
 export function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
   if (repeatedRows === 0) return null;
   return (
@@ -40,7 +40,7 @@ export function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
   );
 }
 
-/** Names the first IDs that look like another one, if any does. */
+/** Names the first IDs that look like another one, if there are any. */
 function OddIdsNote({ odd, oddRows }: IdFindings) {
   if (oddRows === 0) return null;
   return (
@@ -64,7 +64,7 @@ function OddIdsNote({ odd, oddRows }: IdFindings) {
   );
 }
 
-/** Says what isn't as it is shown in a workbook. */
+/** Says what differs from what the workbook shows. */
 export function SheetNotes({ table: { workbook, headerRow } }: { readonly table: TableFile }) {
   const sheet = workbook?.sheets.find(({ name }) => name === workbook.sheet);
   const notes = sheet ? notesOf(sheet, headerRow) : [];
@@ -79,7 +79,7 @@ export function SheetNotes({ table: { workbook, headerRow } }: { readonly table:
   );
 }
 
-/** What is known of the IDs of the whole file, before it is sent. */
+/** What is known about the IDs of the whole file, before it is sent. */
 export function FileIdsNote({ part, findings }: FileIds) {
   return (
     <div role="status">
@@ -101,10 +101,11 @@ export function FileIdsNote({ part, findings }: FileIds) {
   );
 }
 
-/** The rows that look like no items, such as sums: left out, unless a person wants them. */
+/** Rows that don't look like items, such as sums. They are left out unless a person wants them. */
 export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { readonly match: Match }) {
   if (totals.length === 0) return null;
-  const [shown, others] = [totals.slice(0, SHOWN_TOTALS), totals.slice(SHOWN_TOTALS)];
+  const shown = totals.slice(0, SHOWN_TOTALS);
+  const others = totals.slice(SHOWN_TOTALS);
   const hidden = new Set(others.map(({ row }) => row));
   return (
     <fieldset class="question">
@@ -142,11 +143,11 @@ async function countUndated(table: TableFile, mapping: Mapping, signal: AbortSig
   return count.rows();
 }
 
-/** Says how many rows are completed and have no date of it. */
+/** Says how many rows are completed but have no completion date. */
 export function UndatedNote({ table, mapping }: { readonly table: TableFile; readonly mapping: Mapping }) {
   const { status, completed_at: completedAt } = mapping.fields ?? {};
   const about = [table, JSON.stringify([status, completedAt, mapping.empty])];
-  // A mapping that doesn't fit the file is named elsewhere.
+  // If the mapping doesn't fit the file, another note says so.
   const { value: rows = 0 } = useLoaded((signal) => countUndated(table, mapping, signal), about);
   if (rows === 0) return null;
   const where = table.size > COUNTED_MAX_BYTES ? ` of the first ${table.rows.length}` : "";

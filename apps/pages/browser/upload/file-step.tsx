@@ -9,7 +9,7 @@ import { useWork } from "./use-calls.ts";
 import type { useImport } from "./use-import.ts";
 
 const SHOWN_ROWS = 5;
-/** Rows that can be chosen as the header. */
+/** How many rows can be chosen as the header. */
 const OFFERED_ROWS = 30;
 const SHOWN_CHARACTERS = 50;
 function nameOfDelimiter(delimiter: Delimiter): string {
@@ -20,7 +20,7 @@ const DELIMITER_OPTIONS = (Object.keys(DELIMITERS) as Delimiter[]).map(
   (delimiter) => [delimiter, nameOfDelimiter(delimiter)] as const,
 );
 
-/** Takes a file, by a button or dropped. */
+/** Takes a file that is chosen or dropped. */
 function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
   const [isOver, setOver] = useState(false);
   const take = (files: FileList | null | undefined): void => {
@@ -47,7 +47,7 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
         class="hidden"
         accept=".csv,.tsv,.txt,.xlsx,text/csv"
         onClick={({ currentTarget }) => {
-          // The same file, saved again, is a change too.
+          // So that the same file can be chosen again after it was saved.
           currentTarget.value = "";
         }}
         onChange={({ currentTarget }) => take(currentTarget.files)}
@@ -69,15 +69,15 @@ interface ReadingProps {
   readonly onRead: (table: TableFile | Promise<TableFile>) => unknown;
 }
 
-/** The encoding of a text file: found, or to be chosen by how its values read in the likely ones. */
+/** The encoding of a text file. If it is in doubt, samples show how values read in the likely encodings. */
 function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: NonNullable<TableFile["text"]> }) {
   const { file, format, asked } = text;
   const { isRunning, error, run } = useWork();
-  // What was chosen is shown while the file is read by it.
+  // Shown while the file is read with it.
   const [choice, setChoice] = useState<string>();
   const choose = (encoding: string): void => {
     setChoice(encoding);
-    // What delimits the values was only a guess as long as the encoding was.
+    // While the encoding is in doubt, the delimiter is only a guess.
     const known = format.doubt ? { encoding } : { encoding, delimiter: table.delimiter };
     void run(async () => onRead(await readTextFile(file, known, asked)));
   };
@@ -90,7 +90,8 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
       </>
     );
   }
-  const chosen = isRunning ? choice : format.doubt ? undefined : format.encoding;
+  const found = format.doubt ? undefined : format.encoding;
+  const chosen = isRunning ? choice : found;
   const isLikely = (encoding: string): boolean => asked.likely.some((each) => each.encoding === encoding);
   return (
     <Question
@@ -118,7 +119,7 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
   );
 }
 
-/** Which of several delimiters separates the columns, by how the header reads. */
+/** Asks which delimiter separates the columns, and shows how the header reads with each. */
 function DelimiterQuestion({
   format: { delimiters },
   onChoose,
@@ -148,7 +149,7 @@ function headerOptions({ lines, headerRow }: TableFile): Options {
   });
 }
 
-/** How the file is read: what was found, to be changed where it is wrong. */
+/** How the file is read, with fields to correct it. */
 function ReadingForm({ table, onRead }: ReadingProps) {
   const { text, workbook, delimiter, headerRow } = table;
   if (text?.format.doubt) return <EncodingForm table={table} text={text} onRead={onRead} />;

@@ -7,7 +7,7 @@ import { Button, Check } from "./parts.tsx";
 import type { TableFile } from "./table-file.ts";
 import type { Match } from "./use-import.ts";
 
-/** More columns are left to the mapping as JSON. */
+/** Further columns can only be used in the mapping as JSON. */
 const OFFERED_COLUMNS = 60;
 
 /** The ID of the first row. */
@@ -16,12 +16,12 @@ function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Sourc
   return rows[0] ? mappedReader(own, names).externalIdOf(rows[0]) : "";
 }
 
-/** Makes an ID of columns, where none is one. */
+/** Makes an ID of several columns if none is an ID. */
 export function IdForm({ match: { table, mapping, check, onChange } }: { readonly match: Match }) {
   const { names, rows } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
-  const places = columns.map(({ index }) => index);
-  const found = useMemo(() => distinguishingColumns(rows, places), [rows, columns]);
+  const indexes = columns.map(({ index }) => index);
+  const found = useMemo(() => distinguishingColumns(rows, indexes), [rows, columns]);
   const source = mapping.fields?.["external_id"];
   if (source !== undefined && source.columns === undefined) return null;
   const chosen = source?.columns ?? [];

@@ -10,19 +10,19 @@ const STEPS = ["File", "Match", "Check", "Import"] as const;
 /** A step from a file to its import. */
 type StepName = (typeof STEPS)[number];
 
-/** From a file to its import, one step on the screen: the others are a line each. */
+/** From a file to its import. One step is open, the others are a line each. */
 export function ImportView({
   job,
   ...props
 }: ImportProps & {
-  /** The job of a file that this page has sent, while it is looked at. */
+  /** The job that is shown, if this page sent its file. */
   readonly job: { readonly isTrial: boolean; readonly view: ComponentChildren } | undefined;
 }) {
   const flow = useImport(props, job?.isTrial === false);
   const { table, match, trial, step, open } = flow;
   const jobStep = job?.isTrial === true ? "Check" : "Import";
   const current = job ? jobStep : step.name;
-  // As soon as the step is shown, before anyone can type elsewhere.
+  // Before anyone can type elsewhere.
   useLayoutEffect(() => {
     if (!job && step.takesFocus) document.querySelector<HTMLElement>("li[aria-current] h2")?.focus();
   }, [step, job === undefined]);
@@ -50,7 +50,7 @@ export function ImportView({
     location.hash = "#import";
     open(next);
   };
-  /** A step that isn't the current one: a line, which opens it if it says something. */
+  /** The line of a step that isn't open. It opens the step if it has a text. */
   const lineOf = (name: StepName, index: number) => {
     const title = `${index + 1}. ${name}`;
     if (lines[name] === undefined) return <p class="step">{title}</p>;

@@ -12,12 +12,12 @@ import { countOf, shownNumber } from "./shown.ts";
 import { type LoadedList, useList, useWork } from "./use-calls.ts";
 
 const PAGE_ITEMS = 50;
-/** As many as the service allows. */
+/** The most that the service allows. */
 const EXPORT_PAGE_ITEMS = 100;
 
 const FILTERS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(([, { filter }]) => filter !== undefined);
 
-/** Days of the browser's time zone as moments: the first begins, the last has ended. */
+/** The query of filters: from the start of the first day to the end of the last, in the browser's time zone. */
 function toQuery({ from = "", to = "", ...filters }: Query): Query {
   const end = to === "" ? undefined : new Date(`${to}T00:00`);
   end?.setDate(end.getDate() + 1);
@@ -28,7 +28,7 @@ function toQuery({ from = "", to = "", ...filters }: Query): Query {
   };
 }
 
-/** A list of items as far as it is loaded, with charts of it. @param status what is said of it */
+/** The loaded part of a list of items, with charts. @param status a sentence about it */
 function ItemsList({ list, status }: { readonly list: LoadedList<Item>; readonly status: ComponentChildren }) {
   return (
     <List list={list} status={status}>
@@ -60,14 +60,15 @@ async function readIds(api: Api, jobId: string): Promise<string[]> {
   return [...ids];
 }
 
-/** The items of an import as they are now, without those that were deleted since. */
+/** The items of an import as they are now, without those deleted since. */
 function ImportedItems({ api, jobId }: { readonly api: Api; readonly jobId: string }) {
   const reading = useRef<Promise<string[]>>(undefined);
   const [count, setCount] = useState(0);
   const list = useList<Item>(async (cursor) => {
     const ids = await (reading.current ??= readIds(api, jobId));
     setCount(ids.length);
-    const [start, end] = [Number(cursor), Number(cursor) + PAGE_ITEMS];
+    const start = Number(cursor);
+    const end = start + PAGE_ITEMS;
     const found = await Array.fromAsync(api.workItems.getMany({ ids: ids.slice(start, end) }));
     const page = { next: end < ids.length ? String(end) : undefined };
     return { data: found.flatMap(({ data }) => data ?? []), meta: { page } };
@@ -95,7 +96,7 @@ async function exportItems(api: Api, query: Query, onProgress: (items: number) =
   return new Blob(lines, { type: "text/csv" });
 }
 
-/** What is said of a list of items, which filters may have found. */
+/** A sentence about a list of items. */
 function statusOf({ entries, more }: LoadedList<Item>, isFiltered: boolean): ComponentChildren {
   if (entries.length > 0) {
     const count = more ? `First ${shownNumber(entries.length)} of many items` : countOf(entries.length, "item");

@@ -6,7 +6,7 @@ import { type Moment, rateOf, ratesOf, shownProgress } from "./progress.ts";
 import { shownNumber } from "./shown.ts";
 import { useWork } from "./use-calls.ts";
 
-/** Whether a job is the undo of an import, or the trial of one. */
+/** Whether a job is an undo or a trial of one. */
 export function isUndo({ undo_of: importId }: Job): boolean {
   return importId !== undefined;
 }
@@ -16,7 +16,7 @@ export function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job):
   return succeeded + failed;
 }
 
-/** What is said of a job while it runs and after it. */
+/** A sentence about a job, while it runs and after it. */
 export function sentenceOfStatus(job: Job, name: string): string {
   const isTrial = job.dry_run;
   const what = isTrial ? "Trial run" : isUndo(job) ? "Undo" : "Import";
@@ -36,7 +36,7 @@ export function sentenceOfStatus(job: Job, name: string): string {
   return sentences[job.status];
 }
 
-/** What the rows of a job did, or would do: what each number counts, and the class that gives its colour. */
+/** What a job's rows did, or would do: names, counts, and the class of each colour. */
 export function countsOf(job: Job) {
   const isTrial = job.dry_run;
   const would = isTrial ? "would be " : "";
@@ -64,7 +64,7 @@ export function countsOf(job: Job) {
   ];
 }
 
-/** How far a job is that hasn't ended, and the button that cancels it. */
+/** The progress of a running job, and the button that cancels it. */
 export function Running({
   api,
   job,

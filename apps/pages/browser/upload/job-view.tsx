@@ -14,7 +14,7 @@ import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
 import { useWork } from "./use-calls.ts";
 
-/** After a failed request a job is asked for again then: it goes on meanwhile. */
+/** When a job is asked for again after a failed request. The job continues in the meantime. */
 const AFTER_FAILURE_MS = 5000;
 
 /** Follows a job until it has ended. */
@@ -60,7 +60,7 @@ function NextOfTrial({
   readonly onSend: (changes: { readonly dryRun: boolean }) => void;
 }) {
   const { isChecked, repairs, trial } = sent;
-  // Other corrections than those with which the trial ran may change further items.
+  // Corrections made since the trial may change further items.
   const isTried = trial === undefined || trial.of === triedBy(sent);
   const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
   const label = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
@@ -86,14 +86,14 @@ function NextOfTrial({
 interface JobViewProps {
   readonly api: Api;
   readonly id: string;
-  /** Its file, if this page has sent it. */
+  /** Its file, if this page sent it. */
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
   /** Uses its mapping for another file. */
   readonly onUseAgain: (job: Job) => void;
 }
 
-/** What can be done with a job that has ended: the list of the result of each row, and its mapping for another file. */
+/** What can be done after a job has ended: download row-by-row results, and use its mapping for another file. */
 function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAgain"> & { readonly job: Job }) {
   const { error, run } = useWork();
   const { id, mapping, succeeded_rows: succeeded } = job;
@@ -117,7 +117,12 @@ function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAga
   );
 }
 
-/** One job: its progress while it is open, then what it did. */
+function titleOf(job: Job): string {
+  if (isUndo(job)) return job.dry_run ? "Trial undo" : "Undo";
+  return job.dry_run ? "Trial run" : "Import";
+}
+
+/** One job: its progress while it runs, then what it did. */
 export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const { job, error, moments } = useJob(api, id);
   const sending = useWork();
@@ -138,10 +143,9 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
     if (sent) void sending.run(() => send(api, { ...sent, ...changes }, onSent));
   };
-  const title = isUndo(job) ? (job.dry_run ? "Trial undo" : "Undo") : job.dry_run ? "Trial run" : "Import";
   return (
     <>
-      <Heading isStep={sent !== undefined}>{`${title} of ${name}`}</Heading>
+      <Heading isStep={sent !== undefined}>{`${titleOf(job)} of ${name}`}</Heading>
       <p role="status" class={`status ${job.status}`}>
         {sentenceOfStatus(job, name)}
       </p>

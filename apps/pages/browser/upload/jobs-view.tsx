@@ -30,7 +30,7 @@ function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Jo
 export function JobsView({ api }: { readonly api: Api }) {
   const list = useList((cursor) => api.list<Job>("v1/work_items/upload", { limit: "20", cursor }));
   const { entries } = list;
-  // An undo is newer than its import, and stands before it. Of several, the last counts.
+  // An undo comes before its import, since it is newer. The newest of several undos counts.
   const undos = entries.filter((job) => isUndo(job) && !job.dry_run);
   const undoOf = new Map(undos.toReversed().map((job) => [job.undo_of, job]));
   const rowOf = (job: Job) => {

@@ -6,7 +6,7 @@ import { Alert, Table } from "./parts.tsx";
 import { countOf, shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
 
-/** So many rows and fields of each are shown. */
+/** How many rows are shown, and how many fields of each. */
 const SHOWN_ROWS = 100;
 const SHOWN_FIELDS = 20;
 
@@ -36,7 +36,7 @@ interface Kept {
   readonly fields: Readonly<Record<string, { readonly imported: unknown; readonly now: unknown }>>;
 }
 
-/** The table's rows of a row of the results, one for each field that stays. */
+/** The table's rows for one row of the results: one for each field that stays. */
 function rowsOf([, externalId = "", id = "", , kept = ""]: readonly string[]): ComponentChildren[][] {
   const { reason, fields } = JSON.parse(kept) as Kept;
   const names = Object.keys(fields);
@@ -51,7 +51,7 @@ function rowsOf([, externalId = "", id = "", , kept = ""]: readonly string[]): C
   return more === 0 ? rows : [...rows, [link, `and ${countOf(more, "other field")}`, "", "", why]];
 }
 
-/** The first rows of which an undo keeps something. Results are row, external_id, id, outcome, kept. */
+/** The first rows in which an undo keeps something. A result is row, external_id, id, outcome, kept. */
 async function readKept(api: Api, job: Job) {
   const rows: ComponentChildren[][][] = [];
   let count = 0;
@@ -63,7 +63,7 @@ async function readKept(api: Api, job: Job) {
   return { rows, isWhole: isRead && count === rows.length };
 }
 
-/** The rows of which an undo keeps something, with both values of each field. */
+/** The rows in which an undo keeps something, with both values of each field. */
 export function KeptValues({ api, job }: { readonly api: Api; readonly job: Job }) {
   const { value: kept, error } = useLoaded(() => readKept(api, job));
   return (

@@ -10,10 +10,10 @@ import { SettingsForm } from "./settings-form.tsx";
 import { countOf, shownNumber } from "./shown.ts";
 import type { Match } from "./use-import.ts";
 
-/** What the first rows come to, in a sentence. */
+/** What importing the first rows would do, in a sentence. */
 function Outcome({ problem, rows, failed }: CheckedRows) {
   if (problem !== undefined) return <p class="alert">{problem}</p>;
-  // A file without rows is rejected before. These have no value in a column that is imported.
+  // A file without rows was rejected earlier. These rows have no value in an imported column.
   if (rows === 0) return <p>The first rows can’t be checked here. A trial run checks the whole file.</p>;
   if (failed === 0) {
     return (
@@ -28,7 +28,7 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
   );
 }
 
-/** A link to a column of this step; only the text where there is none. */
+/** A link to a column of this step; only the text if there is no such column. */
 function columnLink(text: string, index: number | undefined) {
   if (index === undefined) return text;
   return (
@@ -38,7 +38,7 @@ function columnLink(text: string, index: number | undefined) {
   );
 }
 
-/** The second step: what the columns are, what has to be answered, and the buttons that send the file. */
+/** The second step: what the columns become, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
   const { table, mapping, headerDoubt, check, ids, unchecked, sending, hasTried, error, onStart } = match;
   const isDisabled = check.problem !== undefined || sending !== undefined;

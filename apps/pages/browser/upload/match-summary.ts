@@ -5,20 +5,20 @@ import { KEPT, LEFT_OUT, rolesOf } from "./column-roles.ts";
 import { FIELD_NAMES, fieldName, shownChoice } from "./field-names.ts";
 import { unansweredValues } from "./reading-fields.tsx";
 import { countOf, shownNumber } from "./shown.ts";
-import { placeOf, valuesAt } from "./sources.ts";
+import { columnIndex, valuesAt } from "./sources.ts";
 import type { Match } from "./use-import.ts";
 
 /** One thing that a mapping makes of a file. */
 interface SummaryPart {
   readonly text: string;
-  /** Place of the column that is opened to change it; undefined if there is none. */
+  /** Index of the column that is opened to change it; undefined if there is none. */
   readonly index: number | undefined;
 }
 
-/** How the summary calls fields; those of one person are one. */
+/** The summary's names of fields. */
 const TITLES: Readonly<Record<string, string>> = { external_id: "ID", completed_at: "Completed" };
 const AGENT = "agent_";
-/** The columns of an ID that is made of more are only counted. */
+/** If an ID is made of more columns, they are only counted. */
 const NAMED_COLUMNS = 4;
 
 function columnsIn({ column, columns = [], first_of: first = [] }: Source): string {
@@ -30,7 +30,7 @@ function firstColumn({ column, columns, first_of: first }: Source): string | und
   return column ?? columns?.[0] ?? (first?.[0] && firstColumn(first[0]));
 }
 
-/** What a person has yet to say of a field in a column, and how many values it has. */
+/** Open questions about a field's column, and how many values it has. */
 function noteOn({ table, mapping, checked }: Match, target: string, source: Source, index: number): string {
   if (choicesOf(target) && index >= 0) {
     const values = valuesAt(table, index, mapping.empty ?? []);
@@ -57,14 +57,14 @@ export function summaryOf(match: Match): readonly SummaryPart[] {
     if (source === undefined || (isAgent && column !== undefined)) return [];
     const name = TITLES[target] ?? fieldName(target);
     if (column === undefined) return [{ text: `${name} “${shownChoice(source.value ?? "")}”`, index: undefined }];
-    const index = placeOf(table.names, column);
+    const index = columnIndex(table.names, column);
     return [{ text: `${name} ← ${columnsIn(source)}${noteOn(match, target, source, index)}`, index }];
   };
   const agentOf = (): SummaryPart[] => {
     const sources = Object.entries(fields).flatMap(([target, source]) => (target.startsWith(AGENT) ? [source] : []));
     const made = sources.filter(firstColumn);
     const text = `Agent ← ${[...new Set(made.map(columnsIn))].join(" and ")}`;
-    return made.slice(0, 1).map((source) => ({ text, index: placeOf(table.names, firstColumn(source) ?? "") }));
+    return made.slice(0, 1).map((source) => ({ text, index: columnIndex(table.names, firstColumn(source) ?? "") }));
   };
   const countedOf = (role: string, things: string, what: string): SummaryPart[] => {
     const own = roles.filter((each) => each.role === role);

@@ -2,12 +2,12 @@ import { cloneElement, type ComponentChildren, type ComponentProps, type VNode }
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { LoadedList } from "./use-calls.ts";
 
-/** A sentence about what went wrong, which screen readers say at once; nothing if there is none. */
+/** A sentence about what went wrong, which screen readers read at once. */
 export function Alert({ text }: { readonly text: string | undefined }) {
   return <div role="alert">{text !== undefined && <p class="alert">{text}</p>}</div>;
 }
 
-/** A heading that takes the focus when its view appears, so that keyboard and screen reader begin there, and names the view in the tab. */
+/** A view's heading. It takes the focus when the view appears, for keyboards and screen readers, and names the browser's tab. */
 export function Heading({
   children,
   isStep = false,
@@ -17,7 +17,7 @@ export function Heading({
   readonly isStep?: boolean;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // Before the browser can react to a key, so that the focus never moves away from somebody who types already.
+  // Before the browser can react to a key, so that the focus doesn't move away while someone types.
   useLayoutEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     document.title = `${children} · Work items`;
@@ -30,7 +30,7 @@ export function Heading({
   );
 }
 
-/** A view whose content isn't there yet. @param error why it can't be loaded */
+/** A view that is loading. @param error why it can't be loaded */
 export function Loading({ error, ...heading }: Parameters<typeof Heading>[0] & { readonly error: string | undefined }) {
   return (
     <>
@@ -41,7 +41,7 @@ export function Loading({ error, ...heading }: Parameters<typeof Heading>[0] & {
   );
 }
 
-/** A button. One that is `main` is what most people choose next; one that is `plain` looks like a link. */
+/** A button. `main` is what most people choose next; `plain` looks like a link. */
 export function Button({
   kind,
   ...button
@@ -53,7 +53,7 @@ export function Button({
 
 interface FieldProps {
   readonly label: string;
-  /** Whether only screen readers say the label: what stands beside it shows it. */
+  /** Whether only screen readers get the label, because the page shows it anyway. */
   readonly isLabelHidden?: boolean;
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -137,7 +137,7 @@ export function Check({
   );
 }
 
-/** A question with a few answers, of which none is chosen before a person chooses. @param children another way to answer */
+/** A question with a few answers, none of which is preselected. @param children another way to answer */
 export function Question({
   text,
   advice,
@@ -169,7 +169,7 @@ export function Question({
   );
 }
 
-/** A table, which scrolls by itself where the screen is narrow. */
+/** A table, which scrolls on narrow screens. */
 export function Table({
   caption,
   columns,
@@ -180,7 +180,7 @@ export function Table({
   readonly caption: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly ComponentChildren[])[];
-  /** What the rows are known by, where some may come between others. @default their places */
+  /** Keys of the rows, if rows may be inserted. @default their indexes */
   readonly keys?: readonly string[];
   /** Class of the table. */
   readonly kind?: string;
@@ -221,7 +221,7 @@ export function Verdict({ id, problem }: { readonly id?: string; readonly proble
   );
 }
 
-/** A list as far as it is loaded. @param status what is said of it @param children its entries */
+/** The loaded part of a list. @param status a sentence about it @param children its entries */
 export function List({
   list: { entries, isLoading, error, more },
   status,

@@ -6,7 +6,7 @@ export interface Moment {
   readonly rows: number;
 }
 
-/** So long rows are counted to know their rate. */
+/** How long rows are counted for their rate. */
 const RATE_MS = 30_000;
 
 /** The moments that count for the rate, with a new one. */
@@ -14,7 +14,7 @@ export function withMoment(moments: readonly Moment[], now: Moment): Moment[] {
   return [...moments.filter(({ at }) => now.at - at < RATE_MS), now];
 }
 
-/** Rows a second between the first moment and the last; 0 if that cannot be told. */
+/** Rows a second between the first moment and the last; 0 if unknown. */
 export function rateOf(moments: readonly Moment[]): number {
   const [first] = moments;
   const last = moments.at(-1);
@@ -33,7 +33,7 @@ function shownDuration(seconds: number): string {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** How far a job is, with rate and time left where they are known. @param total 0 if it is not known @param things what it counts */
+/** How far a job is, with rate and time left if known. @param total 0 if unknown */
 export function shownProgress(done: number, total: number, rate: number): string {
   const unknown = done > 0 ? `${shownNumber(done)} rows so far` : "Counting rows…";
   return [

@@ -12,9 +12,9 @@ import { countOf, shownTime } from "./shown.ts";
 import { aliasOf, rowsWith, surveyed, TIME_ZONE, valuesAt, withAlias, withKey } from "./sources.ts";
 import type { Match } from "./use-import.ts";
 
-/** More values are not asked for or shown one by one: the column is hardly a choice then. */
+/** Further values aren't asked for or shown. A column with so many is hardly a choice. */
 const SHOWN_VALUES = 30;
-/** A format that is not in the list. */
+/** A format that isn't in the list. */
 const OTHER = "other";
 
 /** A column whose source a person changes. */
@@ -25,12 +25,12 @@ interface ReadingProps {
   readonly onChange: (source: Source) => void;
 }
 
-/** The values of a field with choices whose meaning a person has yet to say. */
+/** The values of a choice that still need a meaning. */
 export function unansweredValues(target: string, source: Source, values: readonly string[]): string[] {
   return unknownIn(target, values).filter((value) => (aliasOf(source, value) ?? source.otherwise) === undefined);
 }
 
-/** Asks which choice each unknown value means, and shows which one each known value means. */
+/** Asks what each unknown value means, and shows what each known one means. */
 export function ChoiceReading({
   match: { table, mapping },
   column: { role, index },
@@ -77,7 +77,7 @@ export function ChoiceReading({
   );
 }
 
-/** A zone with what it makes of a date-time, such as "Europe/Berlin: 4 Mar 2024, 20:00 UTC". */
+/** A time zone with a date-time read in it, such as "Europe/Berlin: 4 Mar 2024, 20:00 UTC". */
 function shownZone(zone: string, example: string, format: string): string {
   const time = readTime(example, format, zone);
   const own = zone === TIME_ZONE ? " (this computer’s)" : "";
@@ -85,7 +85,7 @@ function shownZone(zone: string, example: string, format: string): string {
   return `${zone}${own}: ${shownTime(time, "UTC")} UTC`;
 }
 
-/** Asks what only a person knows of date-times, which number is the day and in which time zone they are; and how they are written. */
+/** How date-times are read: asks which number is the day and which time zone they are in, if the file doesn't say. */
 export function TimeReading({ match, column: { index, name }, source, onChange }: ReadingProps) {
   const { table, mapping, checked, onAnswer } = match;
   const { format = "iso", time_zone: zone = "" } = source;
@@ -94,7 +94,7 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
   const asked = new Set(open.map(({ kind }) => kind));
   const onFormat = (chosen: string): void => onAnswer(withFormat(table, match, name, chosen));
   const onZone = (chosen: string): void => onAnswer(withZone(table, match, name, chosen));
-  /** The zones of which one is likely: that of the last file, or of the mapping, and this computer's. */
+  /** The likely time zones: that of the mapping or the last file, and this computer's. */
   const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
   const readings = timeReadingsOf(shapes);
   const formats: readonly string[] = readings?.formats ?? [];
@@ -103,7 +103,8 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
   const shownFormat = (each: string): string =>
     (each === "iso" ? "ISO 8601 (2026-01-31 09:30)" : each) + (formats.includes(each) ? " · fits" : "");
   const isListed = ordered.includes(format);
-  // What a zone makes of a date isn't known before the date is.
+  const selected = isListed ? format : OTHER;
+  // A date can't be converted before its format is known.
   const isDateAsked = formats.length > 1 && asked.has("date");
   const isZoneShown = !(needsZone && asked.has("zone")) && !offered.includes(zone);
   return (
@@ -127,7 +128,7 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
       <div class="fields">
         <Choice
           label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
-          value={isDateAsked ? "" : isListed ? format : OTHER}
+          value={isDateAsked ? "" : selected}
           options={[
             ...(isDateAsked ? [["", "Choose…"] as const] : []),
             ...ordered.map((each) => [each, shownFormat(each)] as const),
@@ -150,7 +151,7 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
   );
 }
 
-/** Words that may mean that there is no value, and for date-times the dates that may mean none, each to be chosen. */
+/** Asks which words, and for date-times which dates, mean that there is no value. */
 export function EmptyMarks({
   match: { table, mapping },
   column,

@@ -18,17 +18,17 @@ import type { Sent } from "./send.ts";
 import { countOf, shownNumber } from "./shown.ts";
 import { aliasOf } from "./sources.ts";
 
-/** A file whose trial had rows that failed, which are corrected in it. */
+/** A file whose failed rows are corrected after its trial. */
 interface RepairProps {
   readonly sent: Sent;
   readonly onSent: (sent: Sent) => void;
 }
 
-/** More lines are shown after the first are corrected. */
+/** Further lines are shown once the first are corrected. */
 const SHOWN_VALUES = 50;
 const CHOOSE = "\0";
 
-/** What a column becomes, and the source that is made of it; undefined if it is no source by itself. */
+/** A column's field, and the source that is made of the column alone; undefined if there is none. */
 function usedAs(mapping: Mapping, column: string) {
   return targetsOf(mapping)
     .flatMap((each) => singlesOf(each).map(({ source }) => ({ source, field: fieldOf(each.target) })))
@@ -36,18 +36,17 @@ function usedAs(mapping: Mapping, column: string) {
 }
 
 /**
- * What a date may mean that another format reads, such as "2024-03-04 14:00", as ISO 8601: both where it can be read in
- * two ways.
+ * The readings of a date in other formats, as local ISO 8601 times such as "2024-03-04 14:00": two if it is ambiguous.
  */
 function datesIn({ field, source }: NonNullable<ReturnType<typeof usedAs>>, value: string): string[] {
   if (field?.kind.name !== "time" || source.format !== undefined) return [];
   const shapes = [{ examples: [value], rows: 1 }];
   const readings = timeReadingsOf(shapes)?.formats.map((format) => readTime(value, format, "UTC")) ?? [];
-  // It is in the time zone of the other values: what is read as if it was in UTC is the time as it is written.
+  // Read as UTC, so that the local time stays as written.
   return readings.flatMap((time) => time?.slice(0, 16).replace("T", " ").replace(" 00:00", "") ?? []);
 }
 
-/** Whether a value is corrected once for all rows that have it, and not in its only row. */
+/** Whether a value is corrected once for all rows that have it, instead of in its only row. */
 export function isShared(mapping: Mapping, { column, rows }: Pick<FailedValue, "column" | "rows">): boolean {
   const used = usedAs(mapping, column);
   return used !== undefined && (rows > 1 || used.field?.kind.choices !== undefined);
@@ -81,7 +80,7 @@ function Instead({ sent, onSent, failed: { column, value } }: RepairProps & { re
   );
 }
 
-/** The values that fail several rows, or that are choices: a line each, which is corrected once for all its rows. */
+/** The values that fail several rows or belong to choices. Each has a line that corrects all its rows. */
 export function FailedValuesForm({ sent, values: shared, onSent }: RepairProps & Pick<FailedValues, "values">) {
   const { table, mapping } = sent;
   if (shared.length === 0) return null;
@@ -129,7 +128,7 @@ function idOfCell({ row, column }: Pick<OpenCell, "row" | "column">): string {
   return `cell-${row}-${column}`;
 }
 
-/** The cells of a row that were corrected, and the one that is wrong now. */
+/** The corrected cells of a row, and the one that is wrong now. */
 function openCells(names: readonly string[], { row, cells }: FailedRow, now: readonly string[], found?: RowProblem) {
   const wrong = found === undefined ? -1 : names.findIndex((name) => comparable(name) === comparable(found.column));
   return names.flatMap((name, column): OpenCell[] => {

@@ -4,21 +4,21 @@ import { type Api, type Job, newKey, NO_CONNECTION } from "./api.ts";
 import { type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
 import { GONE, isGone, type TableFile } from "./table-file.ts";
 
-/** A file that was sent, so that it can be imported after it was tried. */
+/** A file that was sent. It is kept so that it can be imported after its trial. */
 export interface Sent {
   readonly jobId: string;
   readonly table: TableFile;
   readonly mapping: Mapping;
-  /** Whether a person has looked at everything in the mapping that is only likely. */
+  /** Whether a person has checked everything in the mapping that is only likely. */
   readonly isChecked: boolean;
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;
   readonly dryRun: boolean;
-  /** The trial that ended last, with what it was of (`triedBy`) and what it found, in a line. */
+  /** The last trial that ended: what it tried (`triedBy`), and in a line what it found. */
   readonly trial?: { readonly id: string; readonly of: string; readonly found: string } | undefined;
 }
 
-/** A mapping and corrections as a text that is the same for the same of both. */
+/** A mapping and corrections as a text, to compare them. */
 export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">): string {
   return JSON.stringify(mapping) + textOfRepairs(repairs);
 }
@@ -26,10 +26,10 @@ export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">)
 /** What is sent. */
 type Sending = Omit<Sent, "jobId">;
 
-/** Keys of what was sent and not answered, by what it was. */
+/** Idempotency keys of unanswered uploads, by file and content. */
 const unanswered = new WeakMap<TableFile, Map<string, string>>();
 
-/** The key of an upload until it is answered: a repeated click, or a lost response, must not make a second job. */
+/** The idempotency key of an upload until it is answered, so that a repeated click or a lost response makes no second job. */
 function keyOf({ table, dryRun, ...content }: Sending) {
   const keys = unanswered.get(table) ?? new Map<string, string>();
   unanswered.set(table, keys);
@@ -53,7 +53,7 @@ function post(url: string, form: FormData, onProgress: (sent: number) => void): 
   });
 }
 
-/** Sends a file and shows its job. @param earlier whose mapping it may be */
+/** Sends a file and shows its job. @param earlier job whose mapping is reused if it is the same */
 export async function send(
   api: Api,
   sending: Sending,

@@ -8,7 +8,7 @@ import { madeId } from "./column-roles.ts";
 import { choiceOptions, EVENT_NAMES } from "./field-names.ts";
 import { Button, Check, Choice, saveFile, TextField } from "./parts.tsx";
 import { TimeReading } from "./reading-fields.tsx";
-import { placeOf, sourceFor, withKey } from "./sources.ts";
+import { columnIndex, sourceFor, withKey } from "./sources.ts";
 import type { Match } from "./use-import.ts";
 
 /** Fields that can have the same value in every row. */
@@ -16,10 +16,10 @@ const CONSTANTS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
   ([, { kind }]) => !["time", "json"].includes(kind.name),
 );
 
-/** No column; no header begins so. */
+/** Means no column. No header begins with NUL. */
 const NONE = "\u0000none";
 
-/** The columns that one field of the event is made of. */
+/** Chooses the columns of one field of the event. */
 function EventField({
   target,
   label,
@@ -58,7 +58,7 @@ function EventField({
       {made && isTime(made) && source !== undefined && column !== undefined && (
         <TimeReading
           match={match}
-          column={{ name: column, index: placeOf(table.names, column) }}
+          column={{ name: column, index: columnIndex(table.names, column) }}
           source={source}
           onChange={set}
         />
@@ -71,7 +71,7 @@ function wordsIn(text: string): string[] {
   return text.split(/\s+/).filter(Boolean);
 }
 
-/** What is seldom changed: values that count as empty, decimal mark, fields for all rows, events, and the mapping itself. */
+/** Settings that seldom change: empty values, decimal mark, fields for all rows, events, and the mapping itself. */
 export function SettingsForm({ match }: { readonly match: Match }) {
   const { mapping, onChange } = match;
   const json = JSON.stringify(mapping, null, 2);

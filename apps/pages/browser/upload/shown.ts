@@ -1,4 +1,4 @@
-/** The page is in English and writes dates in one style, which no one reads as another date. */
+/** The page is in English. In this style day and month can't be confused. */
 const DATES = "en-GB";
 
 /** A moment, such as "4 Mar 2024, 20:00", in the browser's time zone; empty for none. */
@@ -17,7 +17,7 @@ export function shownNumber(value: number): string {
   return value.toLocaleString();
 }
 
-/** A text of which only the start is shown if it is longer than a number of characters. */
+/** A text, cut after a number of characters. */
 export function shownStart(text: string, characters: number): string {
   return text.length > characters ? `${text.slice(0, characters)}…` : text;
 }

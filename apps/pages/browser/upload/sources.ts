@@ -6,7 +6,7 @@ import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/prop
 import { type NumberedRow, type SurveyedColumn, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
-/** Zone of the browser, which is proposed for times without offset. */
+/** The browser's time zone, which is proposed for times without offset. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const NO_COLUMN: SurveyedColumn = {
@@ -22,13 +22,13 @@ const NO_COLUMN: SurveyedColumn = {
   isNumeric: false,
 };
 
-/** What stands in the column in a place. */
+/** What the survey says of a column. */
 export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: number): SurveyedColumn {
   return survey.columns[index] ?? NO_COLUMN;
 }
 
-/** The place of a column; -1 if there is none. */
-export function placeOf(names: readonly string[], column: string): number {
+/** The index of a column; -1 if there is none. */
+export function columnIndex(names: readonly string[], column: string): number {
   return numberedNames(names).findIndex((name) => comparable(name) === comparable(column));
 }
 
@@ -37,11 +37,11 @@ export function totalsOf(
   { survey, names }: Pick<SurveyedTable, "survey" | "names">,
   { fields = {} }: Mapping,
 ): readonly NumberedRow[] {
-  const place = placeOf(names, fields["external_id"]?.column ?? "");
-  return totalsIn(survey, names, place === -1 ? undefined : place);
+  const index = columnIndex(names, fields["external_id"]?.column ?? "");
+  return totalsIn(survey, names, index === -1 ? undefined : index);
 }
 
-/** The different cells of the column in a place, in their order, without the empty ones. Spellings that differ by case are one. */
+/** A column's distinct values in their order, without empty ones. Spellings that differ only by case count as one. */
 export function valuesAt(
   table: Pick<SurveyedTable, "survey" | "rows">,
   index: number,
@@ -60,9 +60,9 @@ export function rowsWith(table: Pick<SurveyedTable, "survey">, index: number, va
   return words && counts.reduce((sum, [, rows]) => sum + rows, 0);
 }
 
-/** How a column is read that becomes a target. */
+/** How a column is read to become a target. */
 export function sourceFor(target: Target | undefined, column: string, table: SurveyedTable): Source {
-  const index = placeOf(table.names, column);
+  const index = columnIndex(table.names, column);
   if (target === undefined) return { column };
   if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
   if (!isTime(target)) return { column };
@@ -71,18 +71,18 @@ export function sourceFor(target: Target | undefined, column: string, table: Sur
   return proposed ?? { column, time_zone: TIME_ZONE, ...withoutNoDates(survey) };
 }
 
-/** The aliases of a source in which a text has another one, however it is spelled there; none if it is undefined. */
+/** The aliases of a source, with another one for a text in all its spellings; undefined removes it. */
 export function withAlias({ values = {} }: Source, text: string, alias: string | undefined): Record<string, string> {
   const others = Object.entries(values).filter(([each]) => comparable(each) !== comparable(text));
   return Object.fromEntries(alias === undefined ? others : [...others, [text, alias]]);
 }
 
-/** What a text becomes by its alias; undefined if it has none. */
+/** The alias of a text; undefined if it has none. */
 export function aliasOf({ values = {} }: Source, text: string): string | undefined {
   return Object.entries(values).find(([each]) => comparable(each) === comparable(text))?.[1];
 }
 
-/** An object with another value of a key; without the key if there is none. */
+/** An object with another value for a key; undefined removes the key. */
 export function withKey<T extends object, K extends keyof T>(object: T, key: K, value: T[K] | undefined): T {
   const { [key]: _, ...others } = object;
   return (value === undefined ? others : { ...others, [key]: value }) as T;

@@ -22,14 +22,14 @@ import { observeRows, readFirstRows, type RowObserver } from "@work-items/import
 import { NO_CONNECTION } from "./api.ts";
 import { inTypographicQuotes } from "./field-names.ts";
 
-/** What the service says of a file, as a sentence. */
+/** What the service says about a file, as a sentence. */
 export function asSentence(problem: string): string {
   return inTypographicQuotes(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
 }
 
 export const GONE = "This file has changed or is gone. Choose it again.";
 
-/** Whether a file isn't on the disk any more as it was chosen. */
+/** Whether a file has changed on the disk since it was chosen, or is gone. */
 export async function isGone(file: Blob): Promise<boolean> {
   const [read] = await Promise.allSettled([file.slice(0, 1).arrayBuffer()]);
   return read.status === "rejected";
@@ -40,12 +40,12 @@ export function isBlank(cells: readonly string[]): boolean {
   return cells.length === 1 && cells[0] === "";
 }
 
-/** Rows that are shown and checked before anything is sent. */
+/** How many rows are shown and checked before anything is sent. */
 const SAMPLE_ROWS = 200;
-/** Rows that are read: the header may be below others. */
+/** How many rows are read, since the header may be below others. */
 const LINES_MAX = SAMPLE_ROWS + HEADER_ROW_MAX;
 
-/** A file with a table that was chosen, as it is read now. */
+/** A chosen file with a table, as it is read now. */
 export interface TableFile {
   readonly name: string;
   readonly size: number;
@@ -73,17 +73,17 @@ export interface TableFile {
   readonly rows: readonly (readonly string[])[];
   /** Numbers of the rows below the header that aren't imported. */
   readonly leftOut?: ReadonlySet<number>;
-  /** Why the row after them cannot be read; undefined if it can. */
+  /** Why the row after them can't be read; undefined if it can. */
   readonly problem: string | undefined;
 }
 
-/** A file that was looked through. */
+/** A file all of whose rows were read. */
 export interface SurveyedTable extends TableFile {
-  /** What all rows say of the columns. */
+  /** What all rows say about the columns. */
   readonly survey: Survey;
 }
 
-/** Whether a person has to say how a file is read: in which encoding, or by which delimiter. */
+/** Whether a person must choose the encoding or the delimiter of a file. */
 export function isAsked({ text }: Pick<TableFile, "text">): boolean {
   return text !== undefined && (text.format.doubt !== undefined || text.format.delimiters.length > 0);
 }
@@ -92,7 +92,7 @@ function belowHeader(lines: TableFile["lines"], headerRow: number) {
   return { lines, headerRow, names: lines[headerRow - 1] ?? [], rows: lines.slice(headerRow, headerRow + SAMPLE_ROWS) };
 }
 
-/** The same file whose header is in another row. */
+/** The same file with its header in another row. */
 export function withHeaderRow(table: TableFile, headerRow: number): TableFile {
   return { ...table, ...belowHeader(table.lines, headerRow) };
 }
@@ -117,8 +117,8 @@ function assertRows(table: TableFile): TableFile {
 
 /**
  * Reads a text file.
- * @param choice what the person chose in place of what was found
- * @param asked what was asked about the encoding that they chose
+ * @param choice what the person chose instead of what was found
+ * @param asked the question that they answered by choosing the encoding
  * @throws Error with a sentence for people if the file isn't text in its encoding
  */
 export async function readTextFile(
@@ -129,7 +129,7 @@ export async function readTextFile(
   const format = await findTextFormat(file, choice).catch((error: unknown) => {
     throw error instanceof EncodingError ? new Error(asSentence(error.message), { cause: error }) : error;
   });
-  // While its encoding is in doubt, a file is only asked about.
+  // While its encoding is in doubt, a file isn't converted.
   const converted = format.doubt ? undefined : toUtf8(file, format);
   const { name, size } = file;
   const text = { format, file, asked: asked ?? format.doubt };
@@ -147,7 +147,7 @@ export async function withSheet(
   return { name, size, text: undefined, workbook: { sheets, sheet }, ...(await tableOf(content, COMMA)) };
 }
 
-/** Reads a file that was chosen. The reader of workbooks is loaded when one comes. @throws Error with a sentence for people */
+/** Reads a chosen file. Loads the reader of workbooks only for a workbook. @throws Error with a sentence for people */
 export async function readFile(file: File): Promise<TableFile> {
   if (file.size === 0) throw new Error("This file is empty.");
   const start = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
@@ -166,11 +166,11 @@ export async function readFile(file: File): Promise<TableFile> {
   return assertRows(await readTextFile(file));
 }
 
-/** Progress is told in steps of this part. */
+/** The part of a file between two reports of progress. */
 const PROGRESS_STEP = 0.01;
 
 /**
- * Shows all rows below the header that are imported to observers, as the service will read them.
+ * Passes all imported rows below the header to observers, as the service will read them.
  * @param begin makes the observers for the header's cells
  * @param options `onPart` is called with the part that was read, 0 to 1; the signal ends the reading with its reason
  * @returns whether the file was read to its end
@@ -181,18 +181,18 @@ export function observeTable(
   { signal, onPart }: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
 ): Promise<boolean> {
   const { content, delimiter, headerRow, leftOut } = table;
-  let told = 0;
+  let reported = 0;
   const onProgress = (bytes: number): void => {
     const part = bytes / content.size;
-    if (part < told + PROGRESS_STEP) return;
-    told = part;
+    if (part < reported + PROGRESS_STEP) return;
+    reported = part;
     onPart?.(part);
   };
   return observeRows(content.stream(), { delimiter, headerRow, leftOut, onProgress, ...(signal && { signal }) }, begin);
 }
 
 /**
- * What all rows of a file say of its columns; of those before the signal, if it comes first.
+ * What the rows of a file say about its columns. An early signal ends the reading; the rows read by then count.
  * @param options `onPart` is called with the part that was read, 0 to 1
  */
 export async function surveyFile(
@@ -208,7 +208,7 @@ export async function surveyFile(
   return survey.result();
 }
 
-/** The file without some rows, which become blank lines: all others keep their numbers. */
+/** The file without some rows. They become blank lines, so that the others keep their numbers. */
 export function withoutRows<T extends TableFile>(table: T, rows: ReadonlySet<number>): T {
   const first = table.headerRow + 1;
   return { ...table, leftOut: rows, rows: table.rows.map((cells, index) => (rows.has(first + index) ? [""] : cells)) };

@@ -8,7 +8,7 @@ import { Button, TextField } from "./parts.tsx";
 import { shownNumber } from "./shown.ts";
 import { useLoaded } from "./use-calls.ts";
 
-/** So many earlier imports are compared with the mapping of a trial. */
+/** How many earlier imports are compared with the mapping of a trial. */
 const COMPARED_JOBS = 20;
 
 /** The mapping whose IDs have a prefix. */
@@ -19,7 +19,7 @@ export function withPrefix(mapping: Mapping, prefix: string): Mapping {
   return { ...mapping, fields: { external_id: prefixed(id), ...fields } };
 }
 
-/** The mapping of the last import that made the same of the columns: its items are meant to change then. */
+/** The mapping of the last import with the same columns. After one, existing items are expected to change. */
 async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> {
   const { data } = await api.list<Job>("v1/work_items/upload", { limit: "100" });
   const imports = data.filter(
@@ -32,7 +32,7 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
   return undefined;
 }
 
-/** What a trial found, and the mapping of an earlier import of such a file, if there was one and items would change. */
+/** What a trial found. If items would change, also the mapping of an earlier import of such a file, if there is one. */
 async function readNotes(api: Api, job: Job) {
   const list = await api.readList(job.id, "results");
   if (list === undefined) return undefined;
@@ -46,7 +46,7 @@ function suggestedPrefix(fileName: string): string {
   return `${word.toLowerCase()}-`;
 }
 
-/** Says that items of another system may be meant, and offers a prefix that keeps them apart. */
+/** Says that the items may come from another system, and offers a prefix that keeps them apart. */
 function PrefixOffer({
   fileName,
   onPrefix,
@@ -73,7 +73,7 @@ function PrefixOffer({
   );
 }
 
-/** Names the first items that exist and would change. */
+/** Names the first existing items that would change. */
 function ChangedItems({ changedItems, changed, isWhole }: TrialFindings) {
   const are = changedItems === 1 ? "item that already exists" : "items that already exist";
   return (
@@ -97,7 +97,7 @@ function ChangedItems({ changedItems, changed, isWhole }: TrialFindings) {
   );
 }
 
-/** What a trial run found: items that would be changed by surprise, and IDs that occur twice. */
+/** What a trial run found: items that would change unexpectedly, and IDs that occur twice. */
 export function TrialNotes({
   api,
   job,
@@ -105,10 +105,10 @@ export function TrialNotes({
 }: {
   readonly api: Api;
   readonly job: Job;
-  /** Runs the trial again; undefined if this page does not have the file. */
+  /** Runs the trial again; undefined if this page doesn't have the file. */
   readonly onPrefix: ((prefix: string) => void) | undefined;
 }) {
-  // If they can't be read, the counters say the most important.
+  // No message if they can't be read, since the counters say what matters most.
   const notes = useLoaded(() => readNotes(api, job)).value;
   const earlier = notes?.earlier;
   const [zone, earlierZone] = [job.mapping && zoneOf(job.mapping), earlier && zoneOf(earlier)];

@@ -9,6 +9,11 @@ const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can no l
 export const NOT_KNOWN =
   "There is no import at this address. If your organization’s data was moved, earlier imports can’t be shown or undone.";
 
+function reasonOf(error: unknown): string {
+  if (hasStatus(error, 410)) return TOO_LATE;
+  return hasStatus(error, 404) ? NOT_KNOWN : sentenceOf(error);
+}
+
 /** A button that asks for an undo and shows its job. */
 function UndoButton({
   api,
@@ -24,7 +29,7 @@ function UndoButton({
   const { isRunning, error, run } = useWork();
   const start = async (): Promise<void> => {
     const { id } = await api.uploads.undo(importId, { dryRun: isTrial }).catch((caught: unknown) => {
-      const sentence = hasStatus(caught, 410) ? TOO_LATE : hasStatus(caught, 404) ? NOT_KNOWN : sentenceOf(caught);
+      const sentence = reasonOf(caught);
       throw new Error(sentence, { cause: caught });
     });
     location.hash = `#job=${id}`;
@@ -51,7 +56,7 @@ function stateOf({ status, ...undo }: Job): string {
   return `This import was undone on ${shownTime(undo.updated_at)}.${keeps}`;
 }
 
-/** Offers to undo an import that has ended, or says that it was undone, or why it can’t be. */
+/** Offers to undo an import that has ended, or says that it was undone or why it can’t be. */
 export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }) {
   const { undone_by: undoneBy } = job;
   const undo = useLoaded(async () => undoneBy && (await api.uploads.get(undoneBy))).value || undefined;

@@ -8,8 +8,8 @@ interface Loaded<T> {
 }
 
 /**
- * What work gives that begins when the view appears, and again when what it is about changes, or why it failed; neither
- * until then. @param load shows what it has so far, and ends with the signal
+ * Loads something when the view appears, and again when `about` changes. @param load shows what it has so far, and stops at the
+ * signal @returns the value, or why it failed; neither until then
  */
 export function useLoaded<T>(
   load: (signal: AbortSignal, show: (value: T) => void) => Promise<T>,
@@ -29,7 +29,7 @@ export function useLoaded<T>(
   return known?.of === of ? known.loaded : {};
 }
 
-/** The work that a view begins: whether it runs, and why the last of it failed. */
+/** The work that a view starts: whether it runs, and why it last failed. */
 export function useWork(runsAtOnce = false) {
   const [isRunning, setRunning] = useState(runsAtOnce);
   const [error, setError] = useState<string>();
@@ -66,5 +66,5 @@ export function useList<T>(load: (cursor: string) => Promise<Page<T>>) {
   const more = next === undefined ? undefined : () => show(next);
   return { entries, isLoading: isRunning, error, more };
 }
-/** Pages of a list that were loaded so far. */
+/** The pages of a list that are loaded so far. */
 export type LoadedList<T> = ReturnType<typeof useList<T>>;

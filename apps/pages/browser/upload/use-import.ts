@@ -26,60 +26,60 @@ import {
 const NOTHING_SAID: Answered = { mapping: {}, checked: new Set() };
 const NO_ROWS: ReadonlySet<number> = new Set();
 const FIRST_STEP = { name: "File", takesFocus: false } as const;
-/** Why a scan of the file ends early: it is read in another way. */
+/** Why a scan of the file ends early: another file, or another way to read it, replaces it. */
 const REPLACED = "replaced";
 
-/** A file as it is read, and what was proposed for it. */
+/** A file as it is read, and what is proposed for it. */
 interface Opened {
   readonly table: SurveyedTable;
   readonly proposal: Proposal;
-  /** What is said of the file before a person says something. */
+  /** The mapping and answers before a person changes something. */
   readonly initial: Answered;
 }
 
-/** What an import begins with, and what becomes of it. */
+/** Where an import starts, and where it goes. */
 export interface ImportProps {
   readonly api: Api;
-  /** The import whose mapping to begin with, in place of a proposal. */
+  /** The import whose mapping is used instead of a proposal. */
   readonly earlier: Job | undefined;
-  /** Called to go on without it. */
+  /** Called to continue without it. */
   readonly onForget: () => void;
   /** What was sent last, whose mapping may have changed since. */
   readonly sent: Sent | undefined;
   readonly onSent: (sent: Sent) => void;
 }
 
-/** An earlier mapping for a file, which may have another delimiter, and its header in another row. */
+/** An earlier mapping, for a file that may have another delimiter or its header in another row. */
 function fitted({ mapping = {} }: Job, { delimiter, headerRow }: TableFile): Proposal {
   const { delimiter: _, header_row: __, ...others } = mapping;
-  const place = { ...(headerRow !== 1 && { header_row: headerRow }), ...(delimiter !== COMMA && { delimiter }) };
+  const layout = { ...(headerRow !== 1 && { header_row: headerRow }), ...(delimiter !== COMMA && { delimiter }) };
   const isSame = (mapping.delimiter ?? COMMA) === delimiter && (mapping.header_row ?? 1) === headerRow;
-  return { mapping: isSame ? mapping : { ...others, ...place }, columns: [] };
+  return { mapping: isSame ? mapping : { ...others, ...layout }, columns: [] };
 }
 
-/** Where the time zone is kept that was chosen in this browser for the organization's last file. */
+/** Where this browser keeps the time zone of the organization's last file. */
 function zoneKey(api: Api): string {
   return `work-items-time-zone-${api.name}`;
 }
 
-/** What is known of a file that was looked through: an earlier mapping, or a proposal. */
+/** A file with its mapping: an earlier one, or a proposal. */
 function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined): Opened {
   const kept = readKept(() => localStorage, zoneKey(api));
-  // It is offered first, and asked all the same: this file may be of another system.
+  // Only a suggestion: this file may come from another system.
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
   const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone });
   const { mapping } = proposal;
   return { table, proposal, initial: { mapping, checked: earlier ? answersIn(table, mapping) : NOTHING_SAID.checked } };
 }
 
-/** The state of an import, from a file to what is sent. @param isImported whether the file's import is looked at */
+/** The state of an import, from a file to what is sent. @param isImported whether the page shows the file's import */
 export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps, isImported: boolean) {
   const [opened, setOpened] = useState<Opened>();
   const [{ mapping, checked }, answer] = useState(NOTHING_SAID);
   const [error, setError] = useState<string>();
   const [step, setStep] = useState<{ readonly name: "File" | "Match"; readonly takesFocus: boolean }>(FIRST_STEP);
   const [keptTotals, keepTotals] = useState(NO_ROWS);
-  /** The part of the file that was looked through, while it is read; and that was sent, while it is sent. */
+  /** The part of the file, 0 to 1, that has been read while it is read, and that has been sent while it is sent. */
   const [scanned, setScanned] = useState<number>();
   const [sending, setSending] = useState<number>();
   const scan = useRef<AbortController>(undefined);
@@ -100,28 +100,27 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
   const ids = useFileIds(imported, mapping);
   const columns = useMemo(() => confirmedColumns(proposal?.columns ?? [], mapping, ids), [proposal, mapping, ids]);
-  // The trial of what was sent last, if it was of the whole file as it would be imported now.
+  // The last trial, if it tried the file as it would be imported now.
   const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;
 
   const open = (name: "File" | "Match"): void => setStep({ name, takesFocus: true });
   /**
-   * Looks through a file, then proposes a mapping.
-   * @returns undefined if the file can't be read, or another one, or another way to read it, took its place
+   * Reads a file, then proposes a mapping.
+   * @returns undefined if the file can't be read, or was replaced in the meantime
    */
   const read = async (file: TableFile | Promise<TableFile>): Promise<TableFile | undefined> => {
     setError(undefined);
-    // It takes the place of a file that is still read.
     scan.current?.abort(REPLACED);
     const { signal } = (scan.current = new AbortController());
     setScanned(0);
     try {
       const next = await file;
       const survey = await surveyFile(next, { signal, onPart: setScanned });
-      const seen = openedWith(api, { ...next, survey }, earlier);
+      const nextOpened = openedWith(api, { ...next, survey }, earlier);
       if (signal.reason === REPLACED) return undefined;
       setScanned(undefined);
-      setOpened(seen);
-      answer(seen.initial);
+      setOpened(nextOpened);
+      answer(nextOpened.initial);
       keepTotals(NO_ROWS);
       return next;
     } catch (caught) {
@@ -139,7 +138,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     const next = await read(readFile(file));
     if (next) open(isAsked(next) ? "File" : "Match");
   };
-  /** The same file, read in another way; a question that was answered leads to the next step. */
+  /** Reads the same file in another way. If that answers the last question, opens the next step. */
   const readAgain = async (file: TableFile | Promise<TableFile>): Promise<void> => {
     const wasAsked = table !== undefined && isAsked(table);
     const next = await read(file);
@@ -154,7 +153,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     if (sent && sent.table === table) change(sent.mapping);
   }, [sent]);
   useEffect(() => {
-    // After an import, the next one begins with its file.
+    // After an import, the next one starts with its file.
     if (isImported) setStep(FIRST_STEP);
   }, [isImported]);
 
@@ -190,11 +189,11 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       keepTotals,
       check,
       ids,
-      /** Columns that a person has yet to look at. */
+      /** Columns that a person has yet to check. */
       unchecked,
       sending,
       hasTried: trial !== undefined,
-      /** Why the file was not sent. */
+      /** Why the file wasn't sent. */
       error,
       onAnswer: answer,
       onChange: change,
@@ -207,14 +206,14 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     /** Why the file can't be read. */
     error,
     scanned,
-    /** Proposes by the rows that were looked through so far. */
+    /** Ends the reading, so that the rows read so far decide the proposal. */
     stopScan: () => scan.current?.abort(),
     take,
     readAgain,
     earlier,
     onForget,
     trial,
-    /** What is known of a file whose columns can be matched; undefined if it can't be read yet. */
+    /** The file whose columns are matched; undefined while there is none. */
     match: match || undefined,
   };
 }

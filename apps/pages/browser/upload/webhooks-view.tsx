@@ -8,7 +8,7 @@ const STATUS = { active: "Active", failing: "Failing", disabled: "Paused" } as c
 const TYPES = { "work_items.changed": "Item changes", "upload.ended": "Finished imports" } as const;
 const ALL_TYPES = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
-/** How something is shown that the service may give other names some day. */
+/** A name in the page's words; unchanged if the page doesn't know it yet. */
 function shownAs(names: Readonly<Record<string, string>>, name: string): string {
   return names[name] ?? name;
 }
@@ -70,7 +70,7 @@ export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }
   const { error, run } = useWork();
   const load = async (): Promise<void> => setWebhooks(await calls.list());
   useEffect(() => void run(load), []);
-  /** @param work returns what was done @returns whether it was */
+  /** @param work returns a sentence about what it did @returns whether it succeeded */
   const act = (work: () => Promise<string>): Promise<boolean> => {
     setNote("");
     return run(async () => {
