@@ -108,14 +108,19 @@ function assertVersion(path: string, versionFile: string): void {
 
 /**
  * Opens the directory, creating it if it is missing, and locks it.
- * @throws CommandError if it cannot be used, another local service uses it, or another version wrote it
+ * @throws CommandError if it can't be used, another local service uses it, or another version wrote it
  */
 export async function openDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory);
   const inside = (name: string): string => join(path, name);
-  const [queues, objects, dynamodbFile] = [inside("queues"), inside("objects"), inside("dynamodb.sqlite")];
-  const [holderFile, lockFile, logFile] = [inside("holder"), inside("lock"), inside("functions.log")];
-  const [versionFile, queuesFile] = [inside("version"), join(queues, "fauxqs.db")];
+  const queues = inside("queues");
+  const objects = inside("objects");
+  const queuesFile = join(queues, "fauxqs.db");
+  const dynamodbFile = inside("dynamodb.sqlite");
+  const holderFile = inside("holder");
+  const lockFile = inside("lock");
+  const logFile = inside("functions.log");
+  const versionFile = inside("version");
   try {
     // An existing directory keeps its own mode: others may use it too.
     makeDirectory(path);

@@ -1,7 +1,7 @@
 /**
- * `node apps/local/run.mjs <file> …` runs a program of this project for the npm scripts. First it installs the packages
- * in package-lock.json if they are not installed yet; without a file it does only that.
- * Plain JavaScript without dependencies: in a fresh clone the host's own Node runs it, in any version.
+ * `node apps/local/run.mjs <file> …` runs a program of this project for the npm scripts. First it installs missing packages of
+ * package-lock.json; without a file it does only that. Plain JavaScript without dependencies, since any version of Node may run
+ * it in a fresh clone.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync } from "node:fs";

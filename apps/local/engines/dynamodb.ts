@@ -139,7 +139,7 @@ function indexStreamRecords(file: string): void {
 /**
  * Starts the embedded DynamoDB engine.
  * @param options.file SQLite file that keeps the tables
- * @throws CommandError if it does not start
+ * @throws CommandError if it doesn't start
  */
 export async function startDynamoDbEngine({ file }: { readonly file: string }): Promise<DynamoDbEngine> {
   const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];

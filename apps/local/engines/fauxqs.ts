@@ -18,7 +18,7 @@ export interface FauxqsStorage {
   readonly objects: string;
 }
 
-/** The one message that the engine's process sends: its port, or why it did not start. */
+/** The only message of the engine's process: its port, or why it didn't start. */
 export type FauxqsMessage = { readonly port: number } | { readonly failure: string };
 
 const PROCESS = fileURLToPath(new URL("fauxqs-process.ts", import.meta.url));

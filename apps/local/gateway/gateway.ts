@@ -84,7 +84,7 @@ function send(to: ServerResponse, { status, headers, body }: HttpResponse, ownHe
   to.end(body);
 }
 
-/** Compresses a response as the gateway does: if the client asks for it, and the body is not small or compressed. */
+/** Compresses a response as the gateway does: if the client asks for it and the body is neither small nor compressed. */
 function compressed(response: HttpResponse, acceptEncoding: string | string[] | undefined): HttpResponse {
   const coding = responseCoding(String(acceptEncoding ?? ""));
   const isCoded = response.headers.some(([name]) => name.toLowerCase() === "content-encoding");

@@ -21,7 +21,7 @@ function resourcesIn(path: string): string[] {
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
 }
 
-/** Matches requests as API Gateway does. A `/` at the end of a path is ignored; `%2F` does not separate segments. */
+/** Matches requests as API Gateway does. A `/` at the end of a path is ignored; `%2F` doesn't separate segments. */
 export function createRouter<T>(endpoints: readonly Endpoint<T>[]) {
   const targets = new Map(endpoints.map(({ method, path, target }) => [`${method} ${path}`, target]));
   // Fixed segments come before parameters: "{" sorts after letters.

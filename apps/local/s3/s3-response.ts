@@ -30,7 +30,7 @@ function xml(root: string, elements: Readonly<Record<string, string>>): string {
 /** Header of responses whose body is XML. */
 const XML_TYPE = { "content-type": "application/xml" } as const;
 
-/** S3's error response. An error that is not S3's own becomes InternalError. */
+/** S3's error response. Any other error becomes InternalError. */
 export function toS3Response(error: unknown): S3Response {
   const refusal =
     error instanceof S3Refusal

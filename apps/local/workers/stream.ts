@@ -175,7 +175,8 @@ export function pollStream(
       if (gathered.length > 0) sendAt = Math.min(sendAt, Date.now() + windowMs);
       if (gathered.length >= batchSize || Date.now() >= sendAt || iterator === undefined) {
         await deliver(shardId, gathered);
-        [gathered, sendAt] = [[], Infinity];
+        gathered = [];
+        sendAt = Infinity;
       }
       if (found.length === 0) await pause(Math.min(READ_EVERY_MS, Math.max(0, sendAt - Date.now())));
     }

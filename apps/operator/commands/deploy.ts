@@ -21,11 +21,11 @@ import { createCommandLine, runCommand } from "../../../infra/command-line.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
 
-/** The CDK prints this for each bootstrap role that it cannot assume, before it finds the cause. */
+/** The CDK prints this for each bootstrap role that it can't assume, before it finds the cause. */
 const ROLE_NOT_ASSUMED = "could not be used to assume";
 const NOT_BOOTSTRAPPED = /\/cdk-bootstrap\/\S+ not found in (aws:\/\/\S+?)\.?\s/;
 
-/** Prints the CDK's output; if the account is not bootstrapped, one line replaces the CDK's long message. */
+/** Prints the CDK's output. If the account isn't bootstrapped, one line replaces the CDK's long message. */
 function relay({ stderr }: Terminal, stack: string, output: NodeJS.ReadableStream): void {
   let held: string[] = [];
   let isReplaced = false;

@@ -57,7 +57,8 @@ function tableOf(outcomes: readonly Outcome[]): string {
   const width = Math.max(...outcomes.map(({ check }) => check.length));
   return outcomes
     .map(({ check, ok, seen, milliseconds }) => {
-      const result = ok ? (seen.startsWith("skipped") ? "—" : "ok") : "DIFFERS";
+      const done = seen.startsWith("skipped") ? "—" : "ok";
+      const result = ok ? done : "DIFFERS";
       return `${check.padEnd(width)}  ${result.padEnd(7)}  ${String(milliseconds).padStart(6)} ms  ${seen}`;
     })
     .join("\n");

@@ -40,7 +40,7 @@ const absent = "attribute_not_exists(pk)";
 /**
  * Creates the organization if it doesn't exist, and sets its limits. A limit that is left out keeps its value; a new organization
  * gets the default. Functions see a change within 30 s.
- * @throws ZodError if the id or a limit is not valid, StoreBusyError if other commands keep erasing and creating it
+ * @throws ZodError if the id or a limit isn't valid, StoreBusyError if other commands keep erasing and creating it
  */
 export async function putOrganization(
   administration: Administration,

@@ -219,7 +219,8 @@ export async function reapplyErasures(
     return since === undefined && from / MICROSECONDS < Date.parse(wholeOf(each)?.began_at ?? isoTime(0));
   };
 
-  let [deleted, emptied] = [0, 0];
+  let deleted = 0;
+  let emptied = 0;
   const visit = async ({ records }: RecordsPage): Promise<void> => {
     for (const [organization, owned] of Map.groupBy(records, (record) => ownerOf(record) ?? "")) {
       const erasures = missing.get(organization);

@@ -71,7 +71,9 @@ export async function* importOrganization(
   const organization = toOrganization(record);
   const records = createRecordStore(runtime);
   const counts: CustomerCounts = { work_items: 0, events: 0, conversation_uploads: 0 };
-  let [number, written, existing] = [0, 0, 0];
+  let number = 0;
+  let written = 0;
+  let existing = 0;
   let pending: NonNullable<ReturnType<typeof recordOfLine>>[] = [];
   let end: CustomerCounts | undefined;
 

@@ -47,7 +47,7 @@ export interface KeyOptions {
 }
 
 /**
- * Creates an API key, and its organization if that doesn't exist. The key itself is not stored: only the result has it.
+ * Creates an API key, and its organization if that doesn't exist. The key itself isn't stored: only the result has it.
  * @throws StateConflictError if the organization's data is being erased, StoreBusyError if others keep changing it
  */
 export async function createKey(
@@ -72,7 +72,7 @@ export async function createKey(
   const put = (Key: Record<string, string>) => ({
     Put: { TableName: environment.ACCESS_TABLE, Item: { ...Key, ...record }, ConditionExpression: absent },
   });
-  // An erasure that begins meanwhile deletes only the keys that it finds once it has noted that the organization is being erased.
+  // An erasure deletes the keys that it finds after its note, so none may be created after that.
   const isKept = {
     ConditionCheck: {
       TableName: environment.ACCESS_TABLE,
