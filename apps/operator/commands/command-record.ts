@@ -57,7 +57,7 @@ export async function keepCommand<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { item, person, keyId } = given;
-  const kept = KEPT.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
+  const kept = KEPT.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]);
   return keptInLog(
     { ...opened, environment: { AUDIT_TABLE: nameOf(opened, "audit") } },
     {

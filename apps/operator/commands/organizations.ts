@@ -75,7 +75,8 @@ async function changed(
   values: Values,
   carryOut: CarryOut,
 ): Promise<OrganizationRecord> {
-  const [rate, burst] = [wholeNumber("rate", values.rate, RATE_MAX), wholeNumber("burst", values.burst, BURST_MAX)];
+  const rate = wholeNumber("rate", values.rate, RATE_MAX);
+  const burst = wholeNumber("burst", values.burst, BURST_MAX);
   const shards = wholeNumber("listing-shards", values.listingShards, LISTING_SHARDS_MAX);
   const retention = wholeNumber("retention-days", values.retentionDays, RETENTION_DAYS_MAX, 0);
   if (retention !== undefined && retention > 0 && values.yes !== true) {

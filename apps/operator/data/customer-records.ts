@@ -105,7 +105,7 @@ export async function deleteRecords(
       });
       if (response === undefined) return undefined;
       requests = response.UnprocessedItems?.[table] ?? [];
-      return requests.length === 0 || undefined;
+      return requests.length === 0 ? true : undefined;
     });
   });
 }

@@ -165,7 +165,7 @@ export async function erasePass(
   state.readUnits += readUnits;
   for await (const segments of segmentKeys(runtime, organization)) await deleteAll(environment.CHANGES_TABLE, segments);
   for await (const found of objectsOf(runtime, organization)) {
-    // S3 knows no such condition, so it is checked just before.
+    // S3 can't delete on this condition, so it is checked just before.
     await writes.assertOwn();
     await deleteObjects(runtime, found);
     await commit([], { objects: found.length });

@@ -16,12 +16,16 @@ export interface Mention {
 
 const FIELDS = Object.entries<Field>({ ...WORK_ITEM_FIELDS, ...EVENT_FIELDS });
 /** Fields that are addresses as a whole, in records and in layers. */
-const EMAILS: ReadonlySet<string> = new Set(FIELDS.flatMap(([name, { kind }]) => (kind === KINDS.email ? [name] : [])));
+const EMAILS: ReadonlySet<string> = new Set(
+  FIELDS.filter(([, { kind }]) => kind === KINDS.email).map(([name]) => name),
+);
 /** Fields whose texts may hold an address, and what mentions call them. */
 const TEXTS: readonly { readonly name: string; readonly kind: string; readonly isPerson: boolean }[] = [
-  ...FIELDS.flatMap(([name, { kind, person }]) =>
-    kind === KINDS.email ? [] : [{ name, kind: person ?? name, isPerson: person !== undefined }],
-  ),
+  ...FIELDS.filter(([name]) => !EMAILS.has(name)).map(([name, { person }]) => ({
+    name,
+    kind: person ?? name,
+    isPerson: person !== undefined,
+  })),
   { name: "external_id", kind: "other", isPerson: false },
 ];
 

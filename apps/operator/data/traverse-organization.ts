@@ -11,7 +11,7 @@ import type { OwnedRecord, RecordsPage } from "./customer-records.ts";
 import { erasedAs, kindOf, type Lists, LISTS } from "./kinds-of-data.ts";
 import { createMeteredReads, type ReadProgress } from "./metered-reads.ts";
 
-/** How long an index may take to show a write; usually a fraction of a second. AWS states no limit. */
+/** How long we assume that an index takes at most to show a write; AWS states no limit. Usually a fraction of a second. */
 export const INDEX_SHOWS_WITHIN_MS = 15 * 60_000;
 /** Partitions that are read at the same time. Each takes up to 1 MB of memory. */
 const PARTITIONS_AT_ONCE = 25;

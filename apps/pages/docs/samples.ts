@@ -59,11 +59,9 @@ function requestOf(operation: Operation, made: ReadonlySet<string>, body?: unkno
     ),
     isPublic: security !== undefined,
     /** Headers beside the key and the type of the body. Calls that only prepare have no Idempotency-Key: each creates something new. */
-    headers: parameters.flatMap(({ in: location, name, example }) =>
-      location === "header" && name === "Idempotency-Key" && body === undefined
-        ? [[name, String(example)] as const]
-        : [],
-    ),
+    headers: parameters
+      .filter(({ in: location, name }) => location === "header" && name === "Idempotency-Key" && body === undefined)
+      .map(({ name, example }) => [name, String(example)] as const),
     body: isUpload ? undefined : (body ?? exampleBody(operation)),
     /** Whether the body is the file. */
     isUpload,

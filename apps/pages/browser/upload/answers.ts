@@ -90,7 +90,8 @@ export interface Answered {
 /** Applies the time zone chosen for a column to all local times, except in columns whose headers name their own. */
 export function withZone(table: SurveyedTable, { mapping, checked }: Answered, own: string, zone: string): Answered {
   const hasOwn = (name: string): boolean => withoutZone(name) !== name;
-  const columns = questionsOf(table, mapping).flatMap(({ kind, column }) => (kind === "zone" ? [column] : []));
+  const zoneQuestions = questionsOf(table, mapping).filter(({ kind }) => kind === "zone");
+  const columns = zoneQuestions.map(({ column }) => column);
   const asked = new Set(columns.map(comparable));
   const next = withTimes(mapping, (source) => {
     const { time_zone: before, ...others } = source;

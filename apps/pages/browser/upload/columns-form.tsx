@@ -56,7 +56,8 @@ export function openColumn(index: number): void {
 /** What a column can become. @param completing names of the columns that complete items */
 function optionsOf({ role, name, before, partOf }: ColumnRole, completing: readonly string[]): Options {
   const isListed = role in FIELD_NAMES || role === KEPT || role === LEFT_OUT;
-  const own: Options = isListed ? [] : [[role, role === COMBINED ? `Part of: ${fieldName(partOf)}` : fieldName(role)]];
+  const ownName = role === COMBINED ? `Part of: ${fieldName(partOf)}` : fieldName(role);
+  const own: Options = isListed ? [] : [[role, ownName]];
   const isNamed = name !== "";
   const others = before.length > 0 ? before : completing.filter((each) => comparable(each) !== comparable(name));
   const otherwise = `Completed at, when “${others.join("” and “")}” ${others.length === 1 ? "is" : "are"} empty`;
@@ -210,9 +211,9 @@ type Group = keyof typeof GROUP_NAMES;
 /** The groups of columns when the file was read. A changed column stays in its group, so that it doesn't move. */
 function groupsOf({ table, initial: { mapping, checked }, proposed }: Match): readonly Group[] {
   const misfits = misfitsOf(table, mapping);
-  const unchecked = uncheckedColumns(table, mapping, proposed, checked).flatMap(({ index, isBeingCompared }) =>
-    isBeingCompared ? [] : [index],
-  );
+  const unchecked = uncheckedColumns(table, mapping, proposed, checked)
+    .filter(({ isBeingCompared }) => !isBeingCompared)
+    .map(({ index }) => index);
   const groups: Group[] = table.names.map(() => "kept");
   for (const column of rolesOf(table.names, mapping)) {
     const { index, role } = column;
@@ -233,7 +234,7 @@ export function ColumnsForm({ match }: { readonly match: Match }) {
   return useMemo(() => {
     const roles = rolesOf(table.names, mapping);
     const asked = Map.groupBy(openQuestions(table, mapping, checked), ({ column }) => comparable(column));
-    const completing = roles.flatMap(({ role, name }) => (role === "completed_at" ? [name] : []));
+    const completing = roles.filter(({ role }) => role === "completed_at").map(({ name }) => name);
     const cards = (group: Group) => {
       const own = roles.filter(({ index }) => groups[index] === group);
       if (own.length === 0) return null;

@@ -11,6 +11,11 @@ export function isUndo({ undo_of: importId }: Job): boolean {
   return importId !== undefined;
 }
 
+function kindOf(job: Job): string {
+  if (job.dry_run) return "Trial run";
+  return isUndo(job) ? "Undo" : "Import";
+}
+
 /** The rows of a job with a result. */
 export function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job): number {
   return succeeded + failed;
@@ -19,7 +24,7 @@ export function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job):
 /** A sentence about a job, while it runs and after it. */
 export function sentenceOfStatus(job: Job, name: string): string {
   const isTrial = job.dry_run;
-  const what = isTrial ? "Trial run" : isUndo(job) ? "Undo" : "Import";
+  const what = kindOf(job);
   const nothing = isUndo(job) ? " Nothing was changed." : " Nothing was saved.";
   const waiting = isTrial
     ? "The trial run is waiting to start."
@@ -83,7 +88,7 @@ export function Running({
   };
   const done = doneIn(job);
   const rate = rateOf(moments);
-  const what = job.dry_run ? "trial run" : isUndo(job) ? "undo" : "import";
+  const what = kindOf(job).toLowerCase();
   return (
     <>
       <Alert text={error} />

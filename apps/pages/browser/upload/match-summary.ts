@@ -61,8 +61,8 @@ export function summaryOf(match: Match): readonly SummaryPart[] {
     return [{ text: `${name} ← ${columnsIn(source)}${noteOn(match, target, source, index)}`, index }];
   };
   const agentOf = (): SummaryPart[] => {
-    const sources = Object.entries(fields).flatMap(([target, source]) => (target.startsWith(AGENT) ? [source] : []));
-    const made = sources.filter(firstColumn);
+    const agent = Object.entries(fields).filter(([target]) => target.startsWith(AGENT));
+    const made = agent.map(([, source]) => source).filter(firstColumn);
     const text = `Agent ← ${[...new Set(made.map(columnsIn))].join(" and ")}`;
     return made.slice(0, 1).map((source) => ({ text, index: columnIndex(table.names, firstColumn(source) ?? "") }));
   };

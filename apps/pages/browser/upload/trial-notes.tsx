@@ -111,7 +111,8 @@ export function TrialNotes({
   // No message if they can't be read, since the counters say what matters most.
   const notes = useLoaded(() => readNotes(api, job)).value;
   const earlier = notes?.earlier;
-  const [zone, earlierZone] = [job.mapping && zoneOf(job.mapping), earlier && zoneOf(earlier)];
+  const zone = job.mapping && zoneOf(job.mapping);
+  const earlierZone = earlier && zoneOf(earlier);
   return (
     <div role="status">
       {earlier && zone !== earlierZone && (

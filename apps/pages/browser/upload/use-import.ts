@@ -93,7 +93,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     [table, mapping.fields?.["external_id"]?.column],
   );
   const { imported, repairs } = useMemo(() => {
-    const rows = new Set(totals.flatMap(({ row }) => (keptTotals.has(row) ? [] : [row])));
+    const rows = new Set(totals.map(({ row }) => row).filter((row) => !keptTotals.has(row)));
     const left: Repairs = new Map([...rows].map((row) => [row, LEFT_OUT]));
     return { imported: table && withoutRows(table, rows), repairs: left };
   }, [table, totals, keptTotals]);
