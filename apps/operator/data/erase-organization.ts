@@ -1,23 +1,19 @@
 import { segmentKeys } from "../../../lib/changes/segment-store.ts";
 import { type Clock, isoTime } from "../../../lib/clock.ts";
-import { KEY_CACHE_SECONDS } from "../../../lib/organizations/authenticate.ts";
 import { toOrganization } from "../../../lib/organizations/organization.ts";
 import { type PartitionKind, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import { type OnDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
-import { fileDue } from "../../../lib/uploads/files/upload-form.ts";
-import { FORM_MAX_BYTES } from "../../../lib/uploads/job/upload-job.ts";
 import { webhookKeys } from "../../../lib/webhooks/webhook-store.ts";
 import { getOrganization } from "./administration.ts";
 import { scanOrganization } from "./customer-records.ts";
 import {
-  createDeletions,
-  createErasePage,
+  createErasurePass,
   type ErasureCounts,
-  erasePass,
   type ErasureRuntime,
   type ErasureState,
   noCounts,
   objectsOf,
+  QUIET_AFTER_MS,
 } from "./erasure-pass.ts";
 import { createErasureWrites, startErasing } from "./erasure-writes.ts";
 import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
@@ -37,9 +33,6 @@ export interface ErasureOptions {
   /** Leaves out the scan of the whole table at the end. @default false */
   readonly withoutScan?: boolean;
 }
-
-/** After this time no call or worker knows the organization from its cache. */
-const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
 
 /** Only the keys of items and events are read: they hold megabytes, and nothing in them matters. */
 const KEYS_ONLY: ReadonlySet<PartitionKind> = new Set(["ITEM"]);
@@ -144,23 +137,18 @@ export async function eraseOrganization(runtime: ErasureRuntime, organization: s
     readUnits: 0,
     filesUntil: Date.parse(filesUntil),
   };
-  const deletions = createDeletions(writes, state);
-  // A damaged job may have the last form, for the largest file.
-  const damagedUntil = fileDue({ created_at: since, expected_size: FORM_MAX_BYTES }) + QUIET_AFTER_MS;
-  const erasePage = createErasePage(runtime, deletions, state, { onDamaged, damagedUntil });
+  const { pass, deleteAll } = createErasurePass(runtime, before, state, writes, onDamaged);
   const report = (progress: ReadProgress): void => onProgress?.({ ...progress, erased: state.erased });
   const traversal = { onProgress: report, listedLast: true, keysOnly: KEYS_ONLY };
-  const pass = (eraseRecords: () => Promise<ReadProgress>): Promise<number> =>
-    erasePass(runtime, organization, { writes, deletions, state }, eraseRecords);
   const passes: Passes = {
-    byLists: () => pass(() => traverseOrganization(runtime, toOrganization(before), erasePage, traversal)),
-    byScan: () => pass(() => scanOrganization(runtime, organization, erasePage, report)),
+    byLists: () => pass((visit) => traverseOrganization(runtime, toOrganization(before), visit, traversal)),
+    byScan: () => pass((visit) => scanOrganization(runtime, organization, visit, report)),
   };
   const passesMade = await repeatPasses(passes, state, Date.parse(since), clock, options);
 
   for (const [name] of resourcesOfKind("table")) {
     const last = lastRecords[name](organization, keys);
-    await deletions.deleteAll(environment[resources[name].variable], last, () => ({}));
+    await deleteAll(environment[resources[name].variable], last, () => ({}));
   }
   // Last: while it is there, the erasure can be repeated.
   await writes.finish();

@@ -3,18 +3,21 @@ import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { segmentKeys } from "../../../lib/changes/segment-store.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { StoreBusyError } from "../../../lib/errors.ts";
+import { KEY_CACHE_SECONDS } from "../../../lib/organizations/authenticate.ts";
 import type { ResourceNameOf } from "../../../lib/resources.ts";
 import { transactionsOf } from "../../../lib/store/conditional-write.ts";
 import { type OnDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
 import type { RecordKey } from "../../../lib/store/versioned-record.ts";
 import { fileDue } from "../../../lib/uploads/files/upload-form.ts";
 import { prefixesOf } from "../../../lib/uploads/files/upload-objects.ts";
+import { FORM_MAX_BYTES } from "../../../lib/uploads/job/upload-job.ts";
 import { jobFrom } from "../../../lib/uploads/job/upload-store.ts";
 import { webhookKeys } from "../../../lib/webhooks/webhook-store.ts";
 import { createEraseItems, type Deletions } from "../../../lib/work-items/erase-items.ts";
 import type { Administration } from "./administration.ts";
 import type { OwnedRecord, RecordsPage } from "./customer-records.ts";
-import type { createErasureWrites } from "./erasure-writes.ts";
+import type { createErasureWrites, startErasing } from "./erasure-writes.ts";
+import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
 import { erasedAs, kindOf } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 
@@ -43,17 +46,20 @@ export interface ErasureState {
   filesUntil: number;
 }
 
-type ErasureWrites = ReturnType<typeof createErasureWrites>;
+type Erased = Awaited<ReturnType<typeof startErasing>>;
+
+/** After this time no call or worker knows the organization from its cache. */
+export const QUIET_AFTER_MS = 2 * KEY_CACHE_SECONDS * 1000 + WORKERS_END_WITHIN_MS;
 
 /**
  * Until when a form of this job accepts a file, in milliseconds since the epoch; 0 if none does. A form stays open after its job
  * has ended.
- * @param damagedUntil the answer for a damaged job
  */
-function formOpenUntil(record: OwnedRecord, onDamaged: OnDamaged, damagedUntil: number): number {
+function formOpenUntil(record: OwnedRecord, onDamaged: OnDamaged, since: string): number {
   if (erasedAs(record) !== "upload_jobs") return 0;
   const job = unlessDamaged(() => jobFrom(record), onDamaged);
-  if (job === undefined) return damagedUntil;
+  // A damaged job may have the last form, for the largest file.
+  if (job === undefined) return fileDue({ created_at: since, expected_size: FORM_MAX_BYTES }) + QUIET_AFTER_MS;
   return job.origin === "form" ? fileDue(job) : 0;
 }
 
@@ -86,8 +92,18 @@ async function deleteObjects({ s3, environment }: ErasureRuntime, keys: readonly
   if (errors.length > 0) throw new StoreBusyError(`S3 refuses to delete ${errors.length} objects: ${errors[0]?.Code}`);
 }
 
-/** The deletions of an erasure. Each transaction also saves the state, for a command that repeats an interrupted erasure. */
-export function createDeletions(writes: ErasureWrites, state: ErasureState) {
+/**
+ * Makes the functions that erase an organization's data and count it in a state. Each transaction also saves the state, for a
+ * command that repeats an interrupted erasure.
+ */
+export function createErasurePass(
+  runtime: ErasureRuntime,
+  { organization, erasing_since: since }: Erased,
+  state: ErasureState,
+  writes: ReturnType<typeof createErasureWrites>,
+  onDamaged: OnDamaged,
+) {
+  const { environment } = runtime;
   let lastCommit: Promise<unknown> = Promise.resolve();
   const commitNow = async (deletions: Deletions, counted: Partial<ErasureCounts>): Promise<boolean> => {
     const erased = { ...state.erased };
@@ -110,65 +126,36 @@ export function createDeletions(writes: ErasureWrites, state: ErasureState) {
       await commit(deletions, count(some));
     }
   };
-  return { commit, deleteAll };
-}
-
-/**
- * Makes the function that erases a page of an organization's records in the WorkItems table.
- * @param damagedUntil until when a form of a damaged job may accept a file, in milliseconds since the epoch
- */
-export function createErasePage(
-  runtime: ErasureRuntime,
-  { commit, deleteAll }: ReturnType<typeof createDeletions>,
-  state: ErasureState,
-  { onDamaged, damagedUntil }: { readonly onDamaged: OnDamaged; readonly damagedUntil: number },
-) {
-  const onRead = (units: number): void => {
-    state.readUnits += units;
-  };
-  const eraseItems = createEraseItems(runtime, { commit, onRead });
-  return async ({ records }: RecordsPage): Promise<void> => {
+  const eraseItems = createEraseItems(runtime, { commit, onRead: (units) => (state.readUnits += units) });
+  /** Erases some records of the WorkItems table. */
+  const erasePage = async ({ records }: RecordsPage): Promise<void> => {
     // Before the jobs are deleted, so that a repeated erasure still waits for their files.
-    const formsUntil = records.map((record) => formOpenUntil(record, onDamaged, damagedUntil));
-    state.filesUntil = Math.max(state.filesUntil, ...formsUntil);
+    state.filesUntil = Math.max(state.filesUntil, ...records.map((record) => formOpenUntil(record, onDamaged, since)));
     const { ITEM: ofItems = [], ...others } = Object.groupBy(records, kindOf);
     await eraseItems([...new Set(ofItems.map(({ pk }) => pk))]);
-    await deleteAll(runtime.environment.WORK_ITEMS_TABLE, Object.values(others).flat());
+    await deleteAll(environment.WORK_ITEMS_TABLE, Object.values(others).flat());
   };
-}
-
-/**
- * Erases what an organization has now.
- * @param eraseRecords reads and erases the records of the WorkItems table
- * @returns how many records and objects it found
- */
-export async function erasePass(
-  runtime: ErasureRuntime,
-  organization: string,
-  {
-    writes,
-    deletions,
-    state,
-  }: {
-    readonly writes: ErasureWrites;
-    readonly deletions: ReturnType<typeof createDeletions>;
-    readonly state: ErasureState;
-  },
-  eraseRecords: () => Promise<ReadProgress>,
-): Promise<number> {
-  const { environment } = runtime;
-  const { commit, deleteAll } = deletions;
-  const totalBefore = totalOf(state.erased);
-  // Webhooks first, so that none reports the erasure.
-  await deleteAll(environment.WEBHOOKS_TABLE, await webhookKeys(runtime, organization));
-  const { readUnits } = await eraseRecords();
-  state.readUnits += readUnits;
-  for await (const segments of segmentKeys(runtime, organization)) await deleteAll(environment.CHANGES_TABLE, segments);
-  for await (const found of objectsOf(runtime, organization)) {
-    // S3 can't delete on this condition, so it is checked just before.
-    await writes.assertOwn();
-    await deleteObjects(runtime, found);
-    await commit([], { objects: found.length });
-  }
-  return totalOf(state.erased) - totalBefore;
+  /**
+   * Erases what the organization has now.
+   * @param read reads the WorkItems table and passes its records to a visitor
+   * @returns how many records and objects it found
+   */
+  const pass = async (read: (visit: typeof erasePage) => Promise<ReadProgress>): Promise<number> => {
+    const totalBefore = totalOf(state.erased);
+    // Webhooks first, so that none reports the erasure.
+    await deleteAll(environment.WEBHOOKS_TABLE, await webhookKeys(runtime, organization));
+    const { readUnits } = await read(erasePage);
+    state.readUnits += readUnits;
+    for await (const segments of segmentKeys(runtime, organization)) {
+      await deleteAll(environment.CHANGES_TABLE, segments);
+    }
+    for await (const found of objectsOf(runtime, organization)) {
+      // S3 can't delete on this condition, so it is checked just before.
+      await writes.assertOwn();
+      await deleteObjects(runtime, found);
+      await commit([], { objects: found.length });
+    }
+    return totalOf(state.erased) - totalBefore;
+  };
+  return { pass, deleteAll };
 }
