@@ -11,14 +11,14 @@ import type { Row } from "../files/frames.ts";
 import { failedRow, ROW_CANNOT_BE_APPLIED, type RowResult } from "./row-result.ts";
 
 /**
- * Not all rows could be applied: a request was refused, had no response that can be read, or the time was too short. Those
- * that were applied are recognized when they are applied again.
+ * Not all rows could be applied: a request was refused or had no readable response, or time ran out. Rows that were applied
+ * are recognized when they are applied again.
  */
 export function rowsPending(): StoreBusyError {
   return new StoreBusyError("not all rows could be applied yet");
 }
 
-/** Items that are read, planned and written together. More would only wait in memory: this keeps several writes in flight. */
+/** Items that are read, planned and written together. This keeps several writes in flight; more would only wait in memory. */
 export const ITEMS_AT_ONCE = 100;
 
 /** Cuts rows into groups, each with all rows of its items in file order. @returns the indexes of the rows */
@@ -40,18 +40,18 @@ export function groupsOf(externalIds: readonly string[], items: number): number[
 /** Options of applying rows. */
 export interface ApplyRowsOptions {
   /**
-   * Reads a row when its turn comes: of a window's rows, few are in memory as work items at the same time. What it throws is
-   * a defect, which fails this row only.
+   * Reads a row just before it is applied, so that only a few of a window's rows are in memory as work items. Anything it
+   * throws is a defect, which fails this row only.
    */
   readonly reader: Pick<RowReader, "externalIdOf" | "read">;
   readonly source: RowSource;
-  /** Writes nothing, and gives no results but those of rows that the job has applied before. @default false */
+  /** Writes nothing, and returns results only for rows that the job has applied before. @default false */
   readonly recognizesOnly?: boolean;
   /** Milliseconds since the epoch after which no further attempt is made. */
   readonly deadline: number;
-  /** Called before writes; throws if this worker must not write any more. @param isRetry whether others write to the items too */
+  /** Called before writes; throws if this worker may no longer write. @param isRetry whether others write to the items too */
   readonly guard: (isRetry: boolean) => Promise<void>;
-  /** Called with what reading a row has thrown. */
+  /** Called with what reading a row threw. */
   readonly onDefect?: (row: number, cause: unknown) => void;
 }
 
@@ -66,7 +66,7 @@ function resultOf(externalId: string, { id, outcome, error }: ItemResult): RowRe
   return failedRow(externalId, errorOfRow(error.problem.code, error.message));
 }
 
-/** Reads a row; a defect in that fails the row. */
+/** Reads a row. If the reader throws, the row fails. */
 export function readSafely(row: Row, { reader, onDefect }: Pick<ApplyRowsOptions, "reader" | "onDefect">): RowReading {
   try {
     return reader.read(valuesOf(row));
@@ -78,17 +78,17 @@ export function readSafely(row: Row, { reader, onDefect }: Pick<ApplyRowsOptions
 
 /** A row with a valid work item input. */
 interface ValidRow {
-  /** Where the row is in its window. */
+  /** Of the row in its window. */
   readonly index: number;
   readonly row: number;
   readonly input: WorkItemInput;
 }
 
 /**
- * Makes the function that reads and applies rows in file order until each has succeeded or permanently failed. A request
- * that AWS refuses is tried again by the SDK, and a write also by `optimisticWrite`.
- * @returns a function that returns the results in the order of the rows, and throws StoreBusyError, errors of `guard` and
- * of requests
+ * Makes the function that reads and applies rows in file order until each has succeeded or permanently failed. The SDK retries
+ * requests that AWS refuses; `optimisticWrite` also retries writes.
+ * @returns a function that returns results in the order of the rows. It throws StoreBusyError, and errors of `guard` and
+ * requests
  */
 export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce = ITEMS_AT_ONCE) {
   return async (

@@ -5,12 +5,12 @@ import type { UploadJob } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { createKeepClaim, StoppedError } from "./keep-claim.ts";
 
-/** How rows are cut: the same file must always be cut in the same way (`objectKeys.chunk`). */
+/** Limits of chunks. The same file must always give the same chunks (`CHUNK_LAYOUT`). */
 export const CHUNK_LIMITS = {
   /** Size of a chunk: seconds of work. */
   rows: 10_000,
   bytes: 4 * 1024 * 1024,
-  /** Bytes of a small file for each shard: enough to be worth the overhead of one. */
+  /** Bytes of a small file for each shard: enough to be worth its overhead. */
   shardBytes: 64 * 1024,
 };
 
@@ -18,13 +18,13 @@ export const CHUNK_LIMITS = {
 export interface ChunkWriterDependencies extends Pick<RuntimeWith<never>, "clock"> {
   readonly store: UploadStore;
   readonly objects: UploadObjects;
-  /** @returns undefined for an organization that doesn't exist or is being erased, as a consistent read says */
+  /** Reads consistently. @returns undefined if the organization doesn't exist or is being erased */
   readonly findOrganization: (id: string) => Promise<unknown>;
   /** @default CHUNK_LIMITS */
   readonly limits?: typeof CHUNK_LIMITS;
 }
 
-/** The rows of a shard that are not in a chunk yet. */
+/** The rows of a shard that aren't in a chunk yet. */
 interface OpenChunk {
   readonly frames: FrameWriter;
   rows: number;
@@ -38,7 +38,7 @@ export class ChunkWriter {
   readonly #job: UploadJob;
   readonly #limits: typeof CHUNK_LIMITS;
   readonly #shards: readonly OpenChunk[];
-  /** Keeps the claim on the job. @throws StoppedError */
+  /** Renews the claim on the job now and then. @throws StoppedError */
   readonly note: () => Promise<void>;
   #rows = 0;
 
@@ -50,7 +50,7 @@ export class ChunkWriter {
     this.note = createKeepClaim(dependencies, job);
   }
 
-  /** Adds a row to a shard. Returns a promise if its chunk is full, to be awaited before the next call. @throws StoppedError */
+  /** Adds a row to a shard. If its chunk is full, returns a promise to await before the next call. @throws StoppedError */
   add(number: number, row: Frame): Promise<void> | undefined {
     const shard = this.#shards[number]!;
     shard.frames.add(row);
@@ -60,7 +60,7 @@ export class ChunkWriter {
     return isFull ? this.#writeChunk(number) : undefined;
   }
 
-  /** Writes the last chunks. @returns how many each shard has, and how many rows; no shards if there is no row */
+  /** Writes the last chunks. @returns the number of chunks of each shard, and of all rows; no shards if there are no rows */
   async end(): Promise<{ readonly chunks: readonly number[]; readonly rows: number }> {
     for (const [number, { rows }] of this.#shards.entries()) if (rows > 0) await this.#writeChunk(number);
     return { chunks: this.#rows === 0 ? [] : this.#shards.map(({ number }) => number), rows: this.#rows };

@@ -16,10 +16,10 @@ import { countRows, type RowResult } from "./row-result.ts";
 
 /** Limits of a window, whose rows are applied and counted together. */
 const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
-/** Share of a window's rows that one has once the store has refused, or a worker has died: a hundred rows. */
+/** Share of a full window's rows after the store has refused or a worker has died: a hundred rows. */
 const SMALL_SHARE = 0.1;
 
-/** Another worker has the shard now, or it must stop. */
+/** Another worker has claimed the shard, or the shard must stop. */
 export class ClaimLostError extends Error {
   override readonly name: string = "ClaimLostError";
 }
@@ -28,7 +28,7 @@ export class ClaimLostError extends Error {
 export interface ChunkDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
   readonly objects: UploadObjects;
-  /** @returns undefined for an organization that doesn't exist or is being erased, as a consistent read says */
+  /** Reads consistently. @returns undefined if the organization doesn't exist or is being erased */
   readonly findOrganization: (id: string) => Promise<Organization | undefined>;
   readonly findEndedJobs: FindEndedJobs;
   readonly applyRows: ApplyRows;
@@ -44,7 +44,7 @@ interface Window {
   readonly isLast: boolean;
 }
 
-/** One worker's work on a shard that it has claimed. */
+/** A shard that this worker has claimed. */
 export class ClaimedShard {
   readonly #with: ChunkDependencies;
   readonly #job: UploadJob;
@@ -52,7 +52,7 @@ export class ClaimedShard {
   readonly #format: CsvFormat;
   readonly #undone: Undone | undefined;
   readonly #toLine: ReturnType<typeof createReportWriter>["line"];
-  /** No request is tried again after this time, in milliseconds since the epoch. */
+  /** Requests aren't retried after this time, in milliseconds since the epoch. */
   readonly #deadline: number;
   #shard: UploadShard;
   #rowsCounted = 0;
@@ -80,13 +80,13 @@ export class ClaimedShard {
     return this.#shard;
   }
 
-  /** Number of rows that were counted. */
+  /** Rows that this worker has counted. */
   get rowsCounted(): number {
     return this.#rowsCounted;
   }
 
   /**
-   * Applies windows of the shard's chunk, and counts each in one write, until the chunk ends or the time is over.
+   * Applies the shard's chunk window by window until it ends or the time is over. Each window is counted in one write.
    * @param until milliseconds since the epoch
    * @throws ClaimLostError, StoreBusyError, ObjectGoneError, and errors of requests
    */
@@ -106,7 +106,7 @@ export class ClaimedShard {
     }
   }
 
-  /** Counts the rows of the shard's chunk that workers applied before they died, without writing any, and closes the shard. */
+  /** Counts the rows of the shard's chunk that were applied and not counted, without applying others. Then closes the shard. */
   async close(): Promise<void> {
     for await (const { rows } of this.#windows()) {
       const progress = await this.#write(rows, await this.#applyRows(rows, true), false);
@@ -117,7 +117,7 @@ export class ClaimedShard {
     await this.#with.store.shards.close(this.#job, this.#shard);
   }
 
-  /** The rows of the shard's chunk that are not counted yet. */
+  /** The rows of the shard's chunk that aren't counted yet. */
   async *#windows(): AsyncGenerator<Window> {
     const { objects, limits = WINDOW_LIMITS } = this.#with;
     const { number, next, after, attempts, refused_since: refusedSince } = this.#shard;
@@ -156,7 +156,7 @@ export class ClaimedShard {
       deadline: this.#deadline,
       recognizesOnly,
       guard: async (isRetry) => {
-        // Others write to the same items: one of them may have this worker's shard.
+        // Someone else writes to the same items: perhaps a worker that has claimed this shard.
         if (isRetry || clock() >= this.#shard.busy_until - CLAIM_MARGIN_MS) await this.#renew();
       },
       onDefect: (row, cause) => log.error("a row cannot be read", { job, row, ...traceOf(cause) }),
@@ -172,7 +172,7 @@ export class ClaimedShard {
     this.#shard = renewed;
   }
 
-  /** Writes the lines of rows. @returns what the shard says once they are counted */
+  /** Writes the lines of rows. @returns the shard's progress with these rows */
   async #write(rows: readonly Row[], ofRows: readonly (RowResult | undefined)[], isLast: boolean) {
     const { objects } = this.#with;
     const { number, claim, next, after, counted, rows_before: rowsBefore } = this.#shard;

@@ -19,16 +19,16 @@ import { type ChunkDependencies, ClaimedShard } from "./claimed-shard.ts";
 import { createKeepClaim, StoppedError } from "./keep-claim.ts";
 import type { SendJob } from "./messages.ts";
 
-/** Claims without progress after which a stopped shard is closed as it is. */
+/** After this many claims without progress, a stopped shard is closed as it is. */
 const CLOSING_ATTEMPTS_MAX = CHUNK_ATTEMPTS_MAX + 2;
 const UNCOUNTED = "some of the last rows may be applied and not counted";
 const UNLISTED = "failed_rows and results could not be written for a day";
-/** A worker of rows merges lists for this long. Longer ones are left to workers that have minutes. */
+/** A worker that applies rows merges lists for this long. Workers that have minutes merge longer ones. */
 const SHORT_LISTS_MS = 5_000;
 
 type EndDependencies = Pick<RuntimeWith<never>, "log"> & { readonly store: UploadStore };
 
-/** The run that merged a job's lists, and what they lack. */
+/** The run that merged a job's lists, and what is missing from them. */
 interface MergedLists {
   readonly merged?: string;
   readonly shortfalls?: readonly string[];
@@ -50,12 +50,12 @@ async function end(
   if (endedNow)
     log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, ...toRowCounters(counters), bytes });
   if (endedNow || job.stopping) return;
-  // A stop that came after the last row was counted changes no row. Its own message found the job busy.
+  // The job was stopped after its last row was counted. The message of that stop found the job busy.
   const current = await store.readJob(job);
   if (current?.stopping && !isEnded(current)) await end(dependencies, current, counters, lists);
 }
 
-/** Makes the function that ends a job of which no row is applied: it is to stop and is not in chunks yet, or has no rows. */
+/** Makes the function that ends a job without applied rows: it stops before it is in chunks, or has no rows. */
 export function createEndWithoutRows(dependencies: EndDependencies) {
   return async (job: UploadJob): Promise<void> => {
     const current = await dependencies.store.readJob(job);
@@ -63,17 +63,20 @@ export function createEndWithoutRows(dependencies: EndDependencies) {
       await end(dependencies, current, sumOf([]));
   };
 }
-/** Ends a job of which no row is applied. */
+/** Ends a job without applied rows. */
 export type EndWithoutRows = ReturnType<typeof createEndWithoutRows>;
 
-/** Makes the function that counts what workers of a stopped shard have applied. @returns a function that takes the time after which no request is tried again */
+/**
+ * Makes the function that counts what workers of a stopped shard have applied.
+ * @returns a function that takes a deadline, after which requests aren't retried
+ */
 export function createSettleShard(dependencies: ChunkDependencies) {
   const { clock, store, findOrganization } = dependencies;
   return async (job: UploadJob, shard: UploadShard, deadline: number): Promise<void> => {
     const organization = await findOrganization(job.organization);
     const claimed = organization && (await store.shards.claim(job, shard, { closes: true }));
     if (!claimed) return;
-    // Every job ends: also one whose last rows can't be read any more, or at which workers die.
+    // Every job ends, even if its last rows can no longer be read or workers die at them.
     if (claimed.attempts > CLOSING_ATTEMPTS_MAX) return store.shards.close(job, claimed, true);
     const claimedShard = new ClaimedShard(dependencies, job, organization, claimed, deadline);
     try {
@@ -89,32 +92,32 @@ export function createSettleShard(dependencies: ChunkDependencies) {
 /** Counts what workers of a stopped shard have applied. */
 type SettleShard = ReturnType<typeof createSettleShard>;
 
-/** When rows were counted last, in milliseconds since the epoch. */
+/** When a shard last changed, in milliseconds since the epoch. */
 function lastChangeOf({ shards }: UploadSnapshot): number {
   return Math.max(...shards.map((shard) => shard.changed_at));
 }
 
-/** What ending jobs whose rows are applied requires. */
+/** Dependencies of `createFinishUpload`. */
 export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<never>, "clock"> {
   readonly writeList: WriteList;
-  /** What a worker of rows does itself, and leaves to others. @default this worker merges long lists */
+  /** Set for workers that apply rows, which leave long lists to others. @default this worker merges long lists */
   readonly ofRows?: {
     readonly settle: SettleShard;
-    /** Sends a job whose lists take long to workers that have the time. */
+    /** Sends a job with long lists to workers that have the time. */
     readonly sendSplit: SendJob;
   };
 }
 
 /**
- * Makes the function that ends a job if all its rows are counted, or if it is to stop and no worker has any of its shards.
- * It may be called repeatedly and by several workers at the same time.
- * @returns a function that ends the job's lists of rows at a time, in milliseconds since the epoch; the job's error then says
- * what they lack
+ * Makes the function that ends a job once all its rows are counted, or once it must stop and no worker has any of its shards.
+ * Several workers may call it at the same time, and again.
+ * @returns a function that takes the time at which lists end, in milliseconds since the epoch. The job's error says what is
+ * missing from them
  */
 export function createFinishUpload(dependencies: FinishDependencies) {
   const { clock, log, store, writeList, ofRows } = dependencies;
 
-  /** Stops all shards. @returns the job once all of them are settled; undefined as long as a worker has one */
+  /** Stops all shards. @returns the job if all of them are settled; undefined while a worker has one */
   const stopAll = async ({ job, shards }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
     const open = shards.filter((shard) => !isSettled(job, shard));
     await Promise.all(open.map((shard) => store.shards.stop(job, shard)));
@@ -127,7 +130,7 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     return snapshot?.shards.every((shard) => isSettled(job, shard)) ? snapshot : undefined;
   };
 
-  /** Merges the lists of rows. @returns what they lack; undefined if they take longer and other workers have more time */
+  /** Merges the lists of rows. @returns what is missing from them; undefined if a worker with more time has to merge them */
   const writeLists = async (
     snapshot: UploadSnapshot,
     merged: string,
@@ -135,12 +138,10 @@ export function createFinishUpload(dependencies: FinishDependencies) {
   ): Promise<string[] | undefined> => {
     const { shards } = snapshot;
     const { failed, succeeded } = sumOf(shards);
-    const lists = [
-      ["failed_rows", failed],
-      ["results", succeeded + failed],
-    ] as const;
+    const rowsOf = { failed_rows: failed, results: succeeded + failed };
     const shortfalls = shards.some(({ uncounted }) => uncounted) ? [UNCOUNTED] : [];
-    for (const [name, all] of lists) {
+    for (const name of ["failed_rows", "results"] as const) {
+      const all = rowsOf[name];
       if (all === 0) continue;
       const { rows, isWhole } = await writeList(name, snapshot, merged, time, !ofRows);
       if (rows === all) continue;
@@ -154,7 +155,7 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     return shortfalls;
   };
 
-  /** Merges the lists of a job that this worker has claimed. @returns undefined if other workers have to do it */
+  /** Merges the lists of a job that this worker has claimed. @returns undefined if a worker with more time has to do it */
   const mergeLists = async (
     snapshot: UploadSnapshot,
     claimed: UploadJob,
@@ -198,5 +199,5 @@ export function createFinishUpload(dependencies: FinishDependencies) {
   };
 }
 
-/** Ends a job if its work is done. */
+/** Ends a job if no work is left. */
 export type FinishUpload = ReturnType<typeof createFinishUpload>;

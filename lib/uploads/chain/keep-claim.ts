@@ -3,16 +3,16 @@ import { CLAIM_MS } from "../job/shard-store.ts";
 import type { UploadJob } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 
-/** Time between the notes that a worker still has a job. */
+/** Time between two renewals of a claim. */
 const NOTE_MS = CLAIM_MS / 3;
 
-/** The job was stopped, published or ended by another worker, or its organization is being erased: this worker must stop. */
+/** This worker must stop: the job was stopped, published or ended, or its organization is being erased. */
 export class StoppedError extends Error {
   override readonly name: string = "StoppedError";
 }
 
 /**
- * Makes the function that keeps the claim on a job, which its worker calls now and then.
+ * Makes the function that renews the claim on a job when that is due. Its worker calls it again and again.
  * @param job as it was claimed
  * @returns a function that throws StoppedError if the worker must stop
  */

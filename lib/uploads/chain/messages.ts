@@ -8,8 +8,8 @@ import type { JobKey } from "../job/upload-record.ts";
 
 const jobShape = { organization: z.string(), id: z.string() };
 /**
- * Set if a worker could not give its claim back: since when the store has refused, in milliseconds since the epoch. The next
- * claim then doesn't take it for dead.
+ * Set if a worker couldn't release its claim: since when the store has refused, in milliseconds since the epoch. The next
+ * claim then doesn't count as one whose worker died.
  */
 const refusedSinceSchema = z.number().optional();
 const jobMessageSchema = z.object({ ...jobShape, refused_since: refusedSinceSchema });
@@ -22,12 +22,12 @@ const chunkMessageSchema = z.object({
 const s3EventSchema = z.object({
   Records: z.array(z.object({ s3: z.object({ object: z.object({ key: z.string() }) }) })),
 });
-/** S3 sends this event once, when its notifications are configured. */
+/** S3 sends this event once, when notifications are configured. */
 const s3TestEventSchema = z.object({ Event: z.literal("s3:TestEvent") });
 
 /** Names a job. */
 export type JobMessage = z.infer<typeof jobMessageSchema>;
-/** Requests that a chunk is applied. */
+/** Asks a worker to apply a chunk. */
 export type ChunkMessage = z.infer<typeof chunkMessageSchema>;
 
 /** Decodes a key in an S3 event, in which `+` is a space. */
@@ -38,7 +38,7 @@ function decodeKey(key: string): string {
 /** The jobs that a message names. */
 export interface NamedJobs {
   readonly jobs: readonly JobMessage[];
-  /** Whether S3 sent it: such messages have no group, so that the files of one organization could delay all others'. */
+  /** Whether S3 sent it. Its messages have no group, so one organization's files could delay all others'. */
   readonly isFromS3: boolean;
 }
 
@@ -61,15 +61,15 @@ export function parseChunkMessage(body: string): ChunkMessage {
   return chunkMessageSchema.parse(JSON.parse(body));
 }
 
-/** Seconds until the next try of what the store has refused for some time: as long as that, within limits. */
+/** Seconds to wait after a refusal: as long as the store has refused so far, within limits. */
 export function secondsAfterRefusal(refusedSince: number, now: number): number {
   const { least, most } = BUSY_DELAY_SECONDS;
   return Math.min(most, Math.max(least, Math.ceil((now - refusedSince) / 1000)));
 }
 
 /**
- * Makes the function that sends a message that names a job. The group of a message is its organization, so that organizations
- * take turns in a queue.
+ * Makes the function that sends a message naming a job. Its group is the organization, so that organizations take turns in the
+ * queue.
  */
 export function createJobSender(sqs: SQSClient, queueUrl: string) {
   return async ({ organization, id, refused_since }: JobMessage, delaySeconds = 0): Promise<void> => {
@@ -84,7 +84,7 @@ export function createJobSender(sqs: SQSClient, queueUrl: string) {
   };
 }
 
-/** Makes the function that sends a message for each chunk, at most one of each shard. */
+/** Makes the function that sends a message for each chunk, at most one for each shard. */
 export function createChunkSender({ sqs, environment }: RuntimeWith<"chunksQueue">) {
   return async (
     { organization, id }: JobKey,
@@ -103,5 +103,5 @@ export function createChunkSender({ sqs, environment }: RuntimeWith<"chunksQueue
 
 /** Sends a message that names a job. */
 export type SendJob = ReturnType<typeof createJobSender>;
-/** Sends the messages that request chunks to be applied. */
+/** Asks workers to apply chunks. */
 export type SendChunks = ReturnType<typeof createChunkSender>;

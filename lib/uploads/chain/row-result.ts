@@ -6,17 +6,17 @@ import { resultLine } from "../files/row-list.ts";
 
 /** The result of a row: its item's id and its outcome, and the error if it failed for good. */
 export interface RowResult {
-  /** As in the row; empty if it has none. */
+  /** As in the row; empty if the row has none. */
   readonly externalId: string;
   /** Empty if the row failed. */
   readonly id: string;
   readonly outcome: RowOutcome | UndoOutcome;
   readonly error?: RowError;
-  /** JSON of what stays; empty for nothing. Only of undos. */
+  /** JSON of what stays; empty if nothing does. Set by undos only. */
   readonly kept?: string;
 }
 
-/** The error of a row that cannot be applied for a reason that is not in its data. */
+/** The error of a row that fails for a reason outside its data. */
 export const ROW_CANNOT_BE_APPLIED = errorOfRow("invalid", "the row cannot be applied");
 
 /** The result of a row that failed for good. */
@@ -25,7 +25,7 @@ export function failedRow(externalId: string, error = ROW_CANNOT_BE_APPLIED): Ro
 }
 
 /**
- * Counts a window's rows that have results, and makes their lines in the job's lists.
+ * Counts the rows of a window that have results, and makes their lines for the job's lists.
  * @param toLine makes the line of a failed row
  * @param isUndo whether results say what stays
  */

@@ -15,7 +15,7 @@ import { StoppedError } from "./keep-claim.ts";
 import { type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
 import { chunksOfUndo, sourceOfUndo, undoBeginsAt } from "./undo-chunks.ts";
 
-/** Workers that may die while they read a file. */
+/** Workers that may die while they read a file. Then the job fails. */
 const ATTEMPTS_MAX = 6;
 
 /** The job's error if reading its file has permanently failed; undefined if it can be tried again. */
@@ -70,11 +70,10 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
 }
 
 /**
- * Makes the function that puts the rows of a job's file into chunks, then publishes the job in one write and sends the message of
- * each shard's first chunk. No row is applied before that. The same file gives the same chunks, so that a run that is repeated
- * does no harm. A job that is in chunks already is ended if all its rows are counted: its lists take longer than a worker of rows
- * has.
- * @returns a function that ends the lists at a time, in milliseconds since the epoch
+ * Makes the function that puts the rows of a job's file into chunks, publishes the job in one write, and then sends a message
+ * for each shard's first chunk. No row is applied before that. The same file gives the same chunks, so a run can be repeated.
+ * If the job is already in chunks and all its rows are counted, the function merges its lists and ends it.
+ * @returns a function that takes the time at which lists end, in milliseconds since the epoch
  */
 export function createSplitUpload(dependencies: SplitDependencies) {
   const { clock, log, store, objects, sendSplit, sendChunks, endWithoutRows, finish } = dependencies;
@@ -84,7 +83,7 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     await endWithoutRows(job);
   };
 
-  /** After an error that another run may not have. If it was the store, the run is no failure. */
+  /** After a temporary error. If the store refused, the run doesn't count as an attempt. */
   const giveBack = async (job: UploadJob, error: unknown): Promise<void> => {
     if (!isUnavailable(error)) throw error;
     const since = job.refused_since || clock();
@@ -108,7 +107,7 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     }
     if (job.stopping) return endWithoutRows(job);
     const undone = job.undo_of === undefined ? undefined : await store.read({ ...message, id: job.undo_of });
-    // A dry run writes nothing, so it doesn't matter who else does.
+    // A dry run writes nothing, so it needn't wait for workers of the import.
     if (undone && !job.dry_run) {
       const wait = undoBeginsAt(undone.job) - clock();
       if (wait > 0) return sendSplit(message, Math.ceil(wait / 1000));

@@ -19,28 +19,28 @@ import type { SendChunks, SendJob } from "./messages.ts";
 const MINUTE_MS = 60_000;
 /** A message is received within this time, unless the queue is long. */
 const MESSAGE_MS = MINUTE_MS;
-/** By so long after a refusal the message that its worker has sent is received. */
+/** A message that a worker sends after a refusal is received this long after its delay. */
 const RELEASED_MS = 20_000;
-/** The interval between messages for the same work doubles so often, to 32 minutes: the queue may be long. */
+/** The time between messages for the same work doubles this often, to 32 minutes: the queue may be long. */
 const DOUBLINGS_MAX = 5;
-/** Jobs that are checked at the same time: each waits for DynamoDB and S3 most of its time. */
+/** Jobs that are checked at the same time. Each check mostly waits for DynamoDB and S3. */
 const CONCURRENT_CHECKS = 16;
 
 /**
- * Time until a form's file is looked for again: a minute, or a tenth of the form's age in whole minutes. In the six hours
- * in which the largest file may arrive, these are fewer than 60 requests to S3.
+ * Time until the next look for a form's file: a minute, or a tenth of the form's age in whole minutes. In the six hours in
+ * which the largest file may arrive, this makes fewer than 60 requests to S3.
  */
 function waitForFile(job: UploadJob, now: number): number {
   const minutes = Math.floor((now - Date.parse(job.created_at)) / 10 / MINUTE_MS);
   return Math.max(CHECK_WITHIN_MS, Math.min(minutes * MINUTE_MS - (MINUTE_MS - CHECK_WITHIN_MS), fileDue(job) - now));
 }
 
-/** How long to wait for a message after the sweep has sent some: the second is sent as soon as the first. */
+/** How long the sweep waits after it has sent this many messages. The wait before the second is as long as before the first. */
 function waitAfter(resent: number): number {
   return MESSAGE_MS * 2 ** Math.min(DOUBLINGS_MAX, Math.max(0, resent - 1));
 }
 
-/** Whether a message or worker was lost. @param since milliseconds since the epoch of what happened before the record's own changes */
+/** Whether a message or worker was lost. @param since when the work was first sent, in milliseconds since the epoch */
 export function isLost(
   record: Pick<UploadShard, "busy_until" | "changed_at" | "refused_since" | "resent" | "resent_at">,
   since: number,
@@ -54,14 +54,14 @@ export function isLost(
     resent,
     resent_at: resentAt,
   } = record;
-  // A worker whose claim has run out is dead. One that the store has refused has sent a message.
+  // If a claim has expired, its worker has died. After a refusal its worker has sent a message.
   if (resent === 0 && busyUntil > 0) return now > busyUntil + (refusedSince > 0 ? RELEASED_MS : 0);
   return now > Math.max(since, changedAt, resentAt) + waitAfter(resent);
 }
 
 /**
- * One job of each organization, then the next one of each: an organization with many open jobs delays no other. Those of one
- * are in random order, so that none is left out again and again.
+ * One job of each organization, then the next of each, so that an organization with many open jobs delays no other. The jobs of
+ * an organization are in random order, so that the same ones aren't left out each time.
  */
 function takingTurns(due: readonly JobKey[]): JobKey[] {
   const turns = new Map<string, number>();
@@ -85,7 +85,7 @@ interface Ages {
 }
 const NO_AGES: Ages = { jobSeconds: 0, fileSeconds: 0 };
 
-/** What a sweep works with. */
+/** Dependencies of `createSweep`. */
 export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "log"> {
   readonly store: UploadStore;
   readonly objects: UploadObjects;
@@ -95,24 +95,24 @@ export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "l
 }
 
 /**
- * Makes the function that checks every open job that is due: it sends new messages for what lost its message or its worker, and
- * ends jobs that can no longer complete.
- * @returns a function that leaves jobs to the next sweep after a time, in milliseconds since the epoch, and returns the ages of
- * the oldest that it checked
+ * Makes the function that checks every open job that is due. It sends new messages for work that lost its message or worker,
+ * and ends jobs that can no longer complete.
+ * @returns a function that takes the time after which jobs are left to the next sweep, in milliseconds since the epoch, and
+ * returns the ages of the oldest jobs that it checked
  */
 export function createSweep({ clock, log, store, objects, sendSplit, sendChunks, endWithoutRows }: SweepDependencies) {
   const fail = async (job: UploadJob, error: string): Promise<void> => {
     await store.requestStop(job, "failed", { error, unlessPublished: true });
     await endWithoutRows(job);
   };
-  /** Sends a message for a job, unless one was sent lately. The job is checked every minute, so that its age is known. */
+  /** Sends a message for a job, unless one was sent recently. The job is still checked each minute, so that its age is known. */
   const sendAgain = async (job: UploadJob, send: () => Promise<void>): Promise<void> => {
     const now = clock();
     if (job.resent > 0 && now < job.resent_at + waitAfter(job.resent)) return;
     await send();
     await store.postponeCheck(job, now + CHECK_WITHIN_MS, { isResent: true });
   };
-  /** The message says nothing of what its last worker met: one that died counts. */
+  /** Without `refused_since`: if the last worker died, that counts as an attempt. */
   const sendFileAgain = (job: UploadJob): Promise<void> =>
     sendAgain(job, () => sendSplit({ organization: job.organization, id: job.id }));
 
@@ -139,7 +139,7 @@ export function createSweep({ clock, log, store, objects, sendSplit, sendChunks,
   const checkChunks = async (snapshot: UploadSnapshot, now: number): Promise<void> => {
     const { job, shards } = snapshot;
     if (job.stopping || isComplete(snapshot)) {
-      // A worker ends it.
+      // Any message makes a worker end the job.
       const [{ next: chunk } = { next: 0 }] = shards;
       if (!isBusy(job, now)) await sendAgain(job, () => sendChunks(job, [{ shard: 0, chunk }]));
       return;
@@ -166,7 +166,7 @@ export function createSweep({ clock, log, store, objects, sendSplit, sendChunks,
       else if (isLost(job, 0, now)) await sendFileAgain(job);
       return { ...NO_AGES, jobSeconds: runningSeconds(job, now) };
     } catch (error) {
-      // A job that cannot be checked must not prevent the sweep from checking the others.
+      // The sweep continues with the other jobs.
       log.error("sweep of an upload failed", { job: key.id, error: error instanceof Error ? error : String(error) });
       return NO_AGES;
     }

@@ -4,20 +4,19 @@ import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import { CLAIM_MS } from "../job/shard-store.ts";
 import { chunkSource, mappingOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
 
-/** When no worker of an ended import can write any more, in milliseconds since the epoch: each stops when its claim ends. */
+/** When the last claim of an ended import has expired, so that no worker of it can write. In milliseconds since the epoch. */
 export function undoBeginsAt({ updated_at: endedAt }: UploadJob): number {
   return Date.parse(endedAt) + CLAIM_MS;
 }
 
-/** What an undo reads in place of a file: as much as the undone job's. */
+/** The file of an undo, as its job records it: that of the undone job. */
 export function sourceOfUndo({ job }: UploadSnapshot) {
   return { etag: job.source_etag ?? "", size: job.source_size ?? 0, writtenAt: new Date(undoBeginsAt(job)) };
 }
 
 /**
- * The chunks that an undo goes through where they are: those of its import up to the one that was to come next, which
- * workers may have applied in part.
- * @throws ObjectGoneError if they were deleted
+ * The chunks that an undo goes through: those of its import, up to the next one of each shard, which may be partly applied.
+ * @throws ObjectGoneError if one was deleted
  */
 export async function chunksOfUndo(objects: UploadObjects, { job, shards }: UploadSnapshot) {
   const { chunks: all = [], header, layout } = job;

@@ -20,16 +20,13 @@ export interface UndoRowsOptions extends Pick<
   readonly undone: Undone;
 }
 
-/** The value that a row has set; undefined if it has set none. A row that sets `completed_at` may set `status` too. */
+/** The value that a row set; undefined if it set none. A row that sets `completed_at` may set `status` too. */
 function valueSetBy(input: WorkItemInput | undefined, { event, name }: KeptField): JsonValue | undefined {
   if (input === undefined) return undefined;
   const isAttribute = name.startsWith(ATTRIBUTE_PREFIX);
+  const valuesOfItem = isAttribute ? input.custom_attributes : input;
   const values: object | undefined =
-    event !== undefined
-      ? input.events?.find(({ external_id: id }) => id === event)
-      : isAttribute
-        ? input.custom_attributes
-        : input;
+    event === undefined ? valuesOfItem : input.events?.find(({ external_id: id }) => id === event);
   const key = isAttribute ? name.slice(ATTRIBUTE_PREFIX.length) : name;
   if (values && Object.hasOwn(values, key)) return (values as Record<string, JsonValue>)[key];
   if (event !== undefined || name !== "status" || input.completed_at === undefined) return undefined;
@@ -37,15 +34,15 @@ function valueSetBy(input: WorkItemInput | undefined, { event, name }: KeptField
   return plan.outcome === "error" ? undefined : plan.next.status;
 }
 
-/** A value as results show it: one that is long is cut, since each of many rows may name it. */
+/** A value as results show it. Long ones are cut, because each of many rows may repeat them. */
 function shown(value: JsonValue): JsonValue {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > VALUE_MAX_CHARACTERS ? `${text.slice(0, VALUE_MAX_CHARACTERS)}…` : value;
 }
 
 /**
- * What stays of a row, as JSON: `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}` with the
- * fields that the row has set. Empty if nothing stays.
+ * What stays of a row, with the fields that it set, as JSON:
+ * `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}`. Empty if nothing stays.
  */
 function keptJson({ reason, kept }: UndoResult, input: WorkItemInput | undefined): string {
   if (reason === undefined) return "";

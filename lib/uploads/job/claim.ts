@@ -1,31 +1,31 @@
 import * as z from "zod";
 
-/** What a store refuses is no failure of a worker, but a job doesn't wait for it forever. */
+/** Refusals of the store aren't failures of workers, but a job doesn't wait longer than this. */
 const WAITS_MAX_MS = 24 * 60 * 60 * 1000;
 
-/** A worker's claim on a job, to read its file or to merge its lists, or on a shard. */
+/** A worker's claim on a shard, or on a job to read its file or merge its lists. */
 export const claimShape = {
   /**
-   * Until when its worker may work or, after the store refused it, until when the next one waits, in milliseconds since the
-   * epoch; 0 if it gave the claim back at once.
+   * Until when its worker may work or, if the store refused, until when the next worker waits. In milliseconds since the
+   * epoch; 0 after a release without a wait.
    */
   busy_until: z.number().default(0),
-  /** Milliseconds since the epoch since when the store has refused all progress; 0 if it has not. */
+  /** Since when the store has refused all progress, in milliseconds since the epoch; 0 if it hasn't. */
   refused_since: z.number().default(0),
-  /** Milliseconds since the epoch of the last claim, or of what its worker noted last. */
+  /** When a worker last changed the record, in milliseconds since the epoch. */
   changed_at: z.number().default(0),
-  /** How often the sweep has sent a message since the last claim, and when it did last, in milliseconds since the epoch. */
+  /** How often the sweep has sent a message since the last claim, and when it last did, in milliseconds since the epoch. */
   resent: z.int().default(0),
   resent_at: z.number().default(0),
 };
 type ClaimFields = { readonly [N in keyof typeof claimShape]: number };
 
-/** Whether a worker may be at work, or the next one waits. @param now milliseconds since the epoch */
+/** Whether a worker may be at work, or the next one must wait. @param now milliseconds since the epoch */
 export function isBusy({ busy_until: until }: Pick<ClaimFields, "busy_until">, now: number): boolean {
   return until >= now;
 }
 
-/** Whether a job has waited so long that it doesn't wait any more. @param since milliseconds since the epoch; 0 if it doesn't wait */
+/** Whether a job has waited long enough to give up. @param since milliseconds since the epoch; 0 if it doesn't wait */
 export function hasWaitedEnough(since: number, now: number): boolean {
   return since > 0 && now - since > WAITS_MAX_MS;
 }

@@ -4,10 +4,10 @@ import { logDamaged, unlessDamaged } from "../../store/decode-record.ts";
 import { isEnded, type UploadJob } from "./upload-record.ts";
 import { jobFrom, jobKey } from "./upload-store.ts";
 
-/** A job that has ended stays so: it need not be looked up again. */
+/** Ended jobs that are remembered, because a job stays ended. */
 const REMEMBERED_MAX = 10_000;
 
-/** Makes the function that reads those jobs of an organization that exist. Damaged ones are left out, and logged. */
+/** Makes the function that reads the jobs with some ids that exist. Damaged ones are logged and left out. */
 export function createReadJobs(runtime: RuntimeWith<"workItems">) {
   const { dynamodb, environment } = runtime;
   const onDamaged = logDamaged(runtime);
@@ -18,7 +18,7 @@ export function createReadJobs(runtime: RuntimeWith<"workItems">) {
   };
 }
 
-/** Finds out which jobs of an organization have ended; one without a record has, and one that can't be read. */
+/** Makes the function that finds the ended jobs among some. A job without a record, or with a damaged one, counts as ended. */
 export function createFindEndedJobs(runtime: RuntimeWith<"workItems">) {
   const readJobs = createReadJobs(runtime);
   const known = new Set<string>();

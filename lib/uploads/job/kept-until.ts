@@ -15,15 +15,15 @@ const TRIAL_LISTS_MS = (resources.uploads.shortLived.days + 1) * DAY_MS;
 const LISTS_WAIT_MS = DAY_MS;
 
 /**
- * Until when the bucket can hold what uploads had that have ended. An undo that has begun in time reads their chunks: once these are
- * gone it can write no list any more. Its lists are kept as long again.
- * @param ended milliseconds since the epoch: when the last of them ended, as the result
+ * Until when the bucket can hold anything of uploads that have ended. An undo reads their chunks for as long as these are kept,
+ * and then its own lists are kept as long again.
+ * @param ended when the last of them ended, in milliseconds since the epoch, as is the result
  */
 export function keptUntil(ended: number): number {
   return ended + OBJECTS_MS + LISTS_WAIT_MS + OBJECTS_MS;
 }
 
-/** The same of one upload: less if it can't be undone any more. @param now milliseconds since the epoch */
+/** The same for one upload: earlier if it can no longer be undone. @param now milliseconds since the epoch */
 export function jobKeptUntil(job: UploadJob, now: number): number {
   const ended = isEnded(job) ? Date.parse(job.updated_at) : now;
   // The trial of an undo has no file of its own.

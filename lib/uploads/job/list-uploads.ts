@@ -8,8 +8,7 @@ import { createFindUndoneBy } from "./undos.ts";
 import { jobFrom, jobKey, type UploadStore } from "./upload-store.ts";
 
 /**
- * Lists an organization's jobs, newest first. Counters of running jobs are the sums over their shards, as for a single
- * job.
+ * Lists an organization's jobs, newest first. Counters of running jobs are sums over their shards, as for a single job.
  * @throws InvalidInputError for a cursor of another list
  */
 export function createListUploads(runtime: RuntimeWith<"workItems">, store: UploadStore) {

@@ -6,7 +6,7 @@ import { type Mapping, mappingPath } from "../mapping/mapping.ts";
 import { mappingOf, type NewUpload } from "./upload-record.ts";
 import type { UploadStore } from "./upload-store.ts";
 
-/** The name of a file is a label: a longer one is cut. */
+/** Longer file names are cut: they are only labels. */
 const FILE_NAME_MAX_CHARACTERS = 1024;
 
 /** What a request says of a file. */
@@ -25,7 +25,7 @@ export interface UploadRequest {
   readonly requestId: string;
 }
 
-/** Hash of all that a repeated request must have in common with the first. */
+/** Hash of everything that a repeated request must share with the first. */
 function hashOf({ filename, size, content, mapping, dryRun }: UploadRequest): string {
   const file = content === undefined ? { filename, size } : hash("sha256", content);
   return contentHash({ file, mapping, dryRun });
@@ -49,7 +49,7 @@ export function newUploadOf(organization: string, request: UploadRequest): NewUp
 }
 
 /**
- * Finds the mapping that a request means: its own, or that of another job.
+ * Makes the function that finds the mapping of a request: its own, or that of the job it names.
  * @throws InvalidInputError if the other job does not exist or has none
  */
 export function createFindMapping(store: UploadStore) {

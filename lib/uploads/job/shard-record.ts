@@ -2,9 +2,9 @@ import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { claimShape } from "./claim.ts";
 
-/** The most shards of a job: chunks of so many are applied at the same time. */
+/** Shards of a job at most, which are applied in parallel. */
 const SHARDS_MAX = 8;
-/** Claims of a shard without progress after which its job fails. */
+/** After this many claims of a shard without progress its job fails. */
 export const CHUNK_ATTEMPTS_MAX = 6;
 
 /** Number of shards of a file. @param bytes its size @param shardBytes bytes of the file for each shard of a small file */
@@ -12,12 +12,12 @@ export function shardCount(bytes: number, shardBytes: number): number {
   return Math.min(SHARDS_MAX, Math.ceil(bytes / shardBytes));
 }
 
-/** Shard of an external_id. Rows with the same external_id are in the same shard, so that they stay in order. */
+/** Shard of an external_id. Rows with the same external_id share a shard, so they stay in order. */
 export function shardOf(externalId: string, shards: number): number {
   return crc32(externalId) % shards;
 }
 
-/** How many rows a shard has counted, by outcome. The succeeded are the sum of all that are not failed. */
+/** Counted rows by outcome. `succeeded` is the sum of all others except `failed`. */
 const countersShape = {
   succeeded: z.int().default(0),
   failed: z.int().default(0),
@@ -32,8 +32,8 @@ const countersShape = {
 };
 
 /**
- * The record of a shard: which rows come next, and the counters so far. It does not exist before the first claim or stop.
- * Every change compares `claim`, so that a worker that has lost its claim changes nothing.
+ * The record of a shard: which rows come next, and the counters so far. It doesn't exist before the first claim or stop.
+ * Every change is on condition of `claim`, so a worker that has lost its claim changes nothing.
  */
 export const uploadShardRecordSchema = z.object({
   number: z.int(),
@@ -41,21 +41,21 @@ export const uploadShardRecordSchema = z.object({
   next: z.int().default(0),
   /** Number of the last row that is counted; 0 if none is. */
   after: z.int().default(0),
-  /** How many rows the chunks before that one have. */
+  /** Number of rows in the chunks before `next`. */
   rows_before: z.int().default(0),
   /** Number of claims so far. */
   claim: z.int().default(0),
-  /** Random id of the last claim, by which its worker recognizes it. */
+  /** Random id of the last claim. Its worker recognizes it after a lost response. */
   claimed_by: z.string().optional(),
-  /** Claims since the last progress, this one included; those that the store refused don't count. */
+  /** Claims since the last progress, including the current one, except those that ended because the store refused. */
   attempts: z.int().default(0),
-  /** Whether the job is to stop: no one may claim the shard but to close it. */
+  /** Whether the job must stop. The shard may only be claimed to close it. */
   stop: z.boolean().optional(),
   /** Whether the shard is stopped, and all rows that its workers applied are counted. */
   closed: z.boolean().optional(),
-  /** Whether it was closed although rows may have been applied that aren't counted: they could not be read. */
+  /** Whether it was closed although some applied rows may be uncounted, because they couldn't be read. */
   uncounted: z.boolean().optional(),
-  /** Claims whose results count, as ranges: `1-3 5` are 1, 2, 3 and 5. */
+  /** Claims whose results count, as ranges: `1-3 5` means 1, 2, 3 and 5. */
   counted: z.string().default(""),
   ...countersShape,
   ...claimShape,
@@ -74,7 +74,7 @@ export function claimsIn(ranges: string): number[] {
   });
 }
 
-/** The ranges with one more claim, which is greater than all others. */
+/** Adds a claim, which must be greater than all others, to ranges. */
 export function withClaim(ranges: string, claim: number): string {
   const last = /(?:^| )(?<first>\d+)(?:-(?<end>\d+))?$/.exec(ranges)?.groups;
   if (last === undefined) return String(claim);

@@ -11,13 +11,13 @@ import { UPLOADS_KEPT_DAYS } from "./kept-until.ts";
 import { type Counters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import type { JobKey, UploadJob } from "./upload-record.ts";
 
-/** Lifetime of a shard's record: as long as that of chunks and reports. An undo begins at most 28 days after the job has ended. */
+/** Lifetime of a shard's record: as long as its chunks and lists. An undo starts at most 28 days after the job ended. */
 const SHARD_KEPT_SECONDS = UPLOADS_KEPT_DAYS * 86_400;
-/** A worker that has noted nothing for this long has lost its claim. */
+/** A claim expires if its worker doesn't renew it for this long. */
 export const CLAIM_MS = 40_000;
 /**
- * No write is sent so shortly before the end of a claim: the SDK sends one up to three times, each with a time-out of 5 s,
- * and the clocks of two workers differ.
+ * A worker renews its claim this long before the end: the SDK sends a write up to three times with timeouts of 5 s, and the
+ * clocks of workers differ.
  */
 export const CLAIM_MARGIN_MS = 20_000;
 
@@ -33,19 +33,19 @@ export function shardKey(job: JobKey, number: number): RecordKey {
 /** Decodes the record of a shard. @throws MalformedRecordError */
 export const shardFrom = decoderOf("shard of an upload job", uploadShardRecordSchema);
 
-/** What a worker's claim counted. */
+/** What a claim saves: the shard's counters, and which rows come next. */
 export type ShardProgress = Pick<UploadShard, "next" | "after" | "rows_before" | "counted"> & Counters;
 
 const IS_OWN = "#claim = :claim AND #claimed_by = :claimed_by";
 
-/** The condition that a shard has not been claimed since it was read. */
+/** The condition that a shard hasn't been claimed since it was read. */
 function ifClaim(claim: number) {
   return claim === 0
     ? { condition: "attribute_not_exists(#claim)" }
     : { condition: "#claim = :claim", given: { claim } };
 }
 
-/** Changes the records of shards. Every change is one conditional write with absolute values, as those of jobs are. */
+/** Changes the records of shards. Each change is one conditional write of absolute values, as for jobs. */
 export class ShardStore {
   readonly #table: string;
   readonly #dynamodb: RuntimeWith<"workItems">["dynamodb"];
@@ -59,8 +59,8 @@ export class ShardStore {
 
   /**
    * Claims a shard that no worker has.
-   * @param options `closes`: to count what was applied before a stop, otherwise to apply its next chunk. `refusedSince`: the
-   * claim before could not be given back because the store has refused since then, and its worker hasn't died
+   * @param options `closes`: claims it to count what was applied before a stop, and not to apply its next chunk.
+   * `refusedSince`: the store has refused since then, so the previous claim couldn't be released; its worker didn't die
    * @returns undefined if the shard has changed since it was read, or must not be claimed
    */
   async claim(
@@ -87,7 +87,7 @@ export class ShardStore {
       },
       condition: [
         isUnchanged.condition,
-        // Counting the last rows of a chunk leaves the claim as it is.
+        // `save`, which counts the last rows of a chunk, doesn't change the claim.
         "(attribute_not_exists(#next) OR #next = :next)",
         "(attribute_not_exists(#busy_until) OR #busy_until < :now)",
         `attribute_not_exists(${closes ? "#closed" : "#stop"})`,
@@ -97,25 +97,25 @@ export class ShardStore {
     return claimed ? shardFrom(claimed) : this.#find(job, { ...shard, claim: shard.claim + 1, claimed_by: claimedBy });
   }
 
-  /** Finds a claim whose write failed: if its response was lost, it was repeated, and failed because of the first. */
+  /** Looks for a claim after its write failed: a write whose response was lost fails when the SDK repeats it. */
   async #find(job: JobKey, { number, claim, claimed_by: claimedBy }: UploadShard): Promise<UploadShard | undefined> {
     const item = await getItem(this.#dynamodb, this.#table, shardKey(job, number));
     const found = item && shardFrom(item);
     return found?.claim === claim && found.claimed_by === claimedBy ? found : undefined;
   }
 
-  /** Renews a claim. @returns undefined if the claim is lost, or the shard is to stop */
+  /** Renews a claim. @returns undefined if the claim is lost or the shard must stop */
   renew(job: JobKey, shard: UploadShard): Promise<UploadShard | undefined> {
     const now = this.#clock();
     const set = { busy_until: now + CLAIM_MS, changed_at: now };
-    // A worker that closes a stopped shard continues.
+    // The worker that closes a stopped shard continues.
     const condition = shard.stop ? IS_OWN : `${IS_OWN} AND attribute_not_exists(#stop)`;
     return this.#changeOwn(job, shard, { set }, condition);
   }
 
   /**
-   * Counts rows in one write, and goes on with a new claim of the same worker.
-   * @returns undefined if the claim is lost: then nothing is counted
+   * Counts rows in one write, and continues with a new claim of the same worker.
+   * @returns undefined if the claim is lost and nothing was counted
    */
   async saveAndGoOn(job: JobKey, shard: UploadShard, progress: ShardProgress): Promise<UploadShard | undefined> {
     const claim = shard.claim + 1;
@@ -123,12 +123,12 @@ export class ShardStore {
     return (await this.#save(job, shard, set)) ?? this.#find(job, { ...shard, claim });
   }
 
-  /** Counts rows in one write, and gives the claim back. @returns undefined if the claim is lost: then nothing is counted */
+  /** Counts rows in one write, and releases the claim. @returns undefined if the claim is lost and nothing was counted */
   save(job: JobKey, shard: UploadShard, progress: ShardProgress): Promise<UploadShard | undefined> {
     return this.#save(job, shard, { ...progress, attempts: 0, busy_until: 0 });
   }
 
-  /** Gives the claim of a stopped shard back for good: all rows that were applied are counted, or can't be. */
+  /** Closes a stopped shard. @param uncounted true if applied rows may be uncounted */
   async close(job: JobKey, shard: UploadShard, uncounted?: true): Promise<void> {
     const set = { closed: true, uncounted, attempts: 0, refused_since: 0, busy_until: 0, changed_at: this.#clock() };
     await this.#changeOwn(job, shard, { set });
@@ -139,9 +139,9 @@ export class ShardStore {
   }
 
   /**
-   * Gives a claim back although rows may be applied that aren't counted.
-   * @param refusedUntil until when the next worker is to wait for the store; 0 if it was not the store
-   * @returns false if it is another claim's by now, which may be the caller's own: a write whose response was lost
+   * Releases a claim. Some applied rows may be uncounted.
+   * @param refusedUntil until when the next worker waits, if the store refused; otherwise 0
+   * @returns false if the claim is lost, perhaps to the caller's own next one, whose response was lost
    */
   async release(job: JobKey, shard: UploadShard, refusedUntil = 0): Promise<boolean> {
     const now = this.#clock();
@@ -152,8 +152,8 @@ export class ShardStore {
   }
 
   /**
-   * Keeps workers from claiming a shard, and makes the one that has it stop. If no worker has
-   * claimed it since rows were counted, it is closed at once.
+   * Keeps workers from claiming a shard, and makes the one that has it stop. Closes it at once if it hasn't been claimed since
+   * rows were last counted.
    */
   async stop(job: JobKey, shard: UploadShard): Promise<void> {
     const { number, claim, attempts, refused_since: refusedSince, stop } = shard;
@@ -178,7 +178,7 @@ export class ShardStore {
     return changeRecord(this.#dynamodb, this.#table, change);
   }
 
-  /** Changes a shard that the worker has claimed. */
+  /** Changes a shard on condition of the worker's claim. */
   async #changeOwn(
     job: JobKey,
     { number, claim, claimed_by: claimedBy }: UploadShard,

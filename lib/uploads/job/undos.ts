@@ -7,10 +7,10 @@ import { UNDO_DAYS } from "./kept-until.ts";
 import { isEnded, type NewUpload, type UploadJob, type UploadSnapshot } from "./upload-record.ts";
 import { CHECK_WITHIN_MS, type UploadStore } from "./upload-store.ts";
 
-/** Undos of one upload: all but the last were cancelled or have failed. */
+/** Undos of one upload at most. All but the last were canceled or failed. */
 const ATTEMPTS_MAX = 10;
 const LATER_ATTEMPTS = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, index) => index + 2);
-/** Trials that are looked for at once. */
+/** Trials that are read at once. */
 const TRIALS_AT_ONCE = 10;
 
 /** What a request says of an undo. */
@@ -62,7 +62,7 @@ function createFindAttempts(runtime: RuntimeWith<"workItems">) {
   };
 
   return {
-    /** One BatchGet finds all first undos, and a second one those after the unfinished. @returns them by upload */
+    /** One BatchGet reads all first undos, a second one those after unfinished undos. @returns them by upload */
     lastUndos: async (organization: string, uploads: readonly string[]): Promise<ReadonlyMap<string, Attempt>> => {
       const first = await readAttempts(organization, uploads, [1]);
       const unfinished = first.filter(([, { job }]) => isUnfinished(job)).map(([upload]) => upload);
@@ -80,7 +80,7 @@ function createFindAttempts(runtime: RuntimeWith<"workItems">) {
   };
 }
 
-/** Makes the function that finds the last job that was asked to undo each of some uploads. @returns its id, by the upload's id */
+/** Makes the function that finds the last undo of each upload. @returns its id, by the upload's id */
 export function createFindUndoneBy(runtime: RuntimeWith<"workItems">) {
   const { lastUndos } = createFindAttempts(runtime);
   return async (
@@ -95,8 +95,8 @@ export function createFindUndoneBy(runtime: RuntimeWith<"workItems">) {
 }
 
 /**
- * Makes the function that creates the job which undoes an upload, or a trial of that. A repeated request has the same job, unless
- * an undo was cancelled or has failed, or a trial has ended.
+ * Makes the function that creates the job which undoes an upload, or a trial of it. A repeated request gets the same job, unless
+ * that undo was canceled or failed, or that trial has ended.
  * @throws NotFoundError, StateConflictError, UndoExpiredError, TooManyRequestsError
  */
 export function createRequestUndo(runtime: RuntimeWith<"workItems">, store: UploadStore) {

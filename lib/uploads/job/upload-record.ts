@@ -46,7 +46,7 @@ export const uploadJobRecordSchema = z.object({
   /** Id of the request that created the job, which log lines about the job repeat. */
   request_id: z.string().optional(),
   file_name: z.string().optional(),
-  /** Size in bytes of the file in the request, or of the one that the form accepts. */
+  /** Size in bytes of the file in the request, or that the form accepts. */
   expected_size: z.int().optional(),
   /** True if no item is to be written. */
   dry_run: z.boolean().optional(),
@@ -59,7 +59,7 @@ export const uploadJobRecordSchema = z.object({
   source_size: z.int().optional(),
   /** When S3 received the file. */
   source_written_at: storedTimestamp.optional(),
-  /** Claims of the file whose workers died. */
+  /** Claims of the file, except those that ended because the store refused. */
   split_attempts: z.int().default(0),
   /** How many chunks each shard has. Absent until the whole file is in chunks: before that, no row is applied. */
   chunks: z.array(z.int()).optional(),
@@ -68,7 +68,7 @@ export const uploadJobRecordSchema = z.object({
   /** Row 1 of the file, including its byte order mark; "" until the file is in chunks. */
   header: z.string().default(""),
   total_rows: z.int(),
-  /** Status that the job will have once none of its chunks is being applied. */
+  /** Status that the job will have once no worker holds any of its shards. */
   stopping: z.enum(["failed", "cancelled"]).optional(),
   error: z.string().optional(),
   /** Random id of the run that merged the lists of an ended job (`objectKeys.list`). */
@@ -79,7 +79,7 @@ export const uploadJobRecordSchema = z.object({
 /** A decoded record of an upload job. */
 export type UploadJob = Readonly<z.output<typeof uploadJobRecordSchema>>;
 
-/** Seconds since the file of a running job arrived: how long a form was open is up to its caller. */
+/** Seconds since the file of a running job arrived. The time until a form is used doesn't count. */
 export function runningSeconds(
   { origin, source_written_at: writtenAt, created_at: createdAt }: UploadJob,
   now: number,
@@ -88,7 +88,7 @@ export function runningSeconds(
   return (now - Date.parse(since)) / 1000;
 }
 
-/** The mapping of a job's file; undefined if its columns are named after the fields. */
+/** The mapping of a job's file; undefined if its columns have the names of fields. */
 export function mappingOf({ mapping }: Pick<UploadJob, "mapping">): Mapping | undefined {
   return mapping === undefined ? undefined : mappingSchema.parse(JSON.parse(mapping));
 }
@@ -107,7 +107,7 @@ export function undoneBy(job: UploadJob, mapping: Mapping | undefined): Undone |
     : { id, createdAt: Date.parse(createdAt), hasEvents: mapping?.event !== undefined };
 }
 
-/** The job whose chunks hold the rows of a job, and their layout: an undo has those of its import. */
+/** The job whose chunks hold the rows of a job, and their layout. An undo uses the chunks of its import. */
 export function chunkSource({ organization, id, undo_of: undoOf, layout }: UploadJob) {
   return { organization, id: undoOf ?? id, layout };
 }
@@ -129,7 +129,7 @@ export type NewUpload = Pick<
   | "request_id"
 >;
 
-/** What each log line about a job contains, so that an upload can be followed from its request to its end. */
+/** Fields of each log line about a job, so that an upload can be followed from its request to its end. */
 export function logFieldsOf({ id, organization, request_id: requestId }: UploadJob) {
   return { job: id, organization, request_id: requestId };
 }
@@ -152,7 +152,7 @@ export function isDone({ chunks = [] }: UploadJob, { number, next }: UploadShard
   return next >= (chunks[number] ?? 0);
 }
 
-/** Whether a shard is done, or stopped with all rows counted that were applied. */
+/** Whether a shard is done, or stopped and closed. */
 export function isSettled(job: UploadJob, shard: UploadShard): boolean {
   return shard.closed === true || isDone(job, shard);
 }
@@ -162,7 +162,7 @@ export function isComplete({ job, shards }: UploadSnapshot): boolean {
   return job.chunks !== undefined && shards.every((shard) => isDone(job, shard));
 }
 
-/** Whether a job has ended: it does not change any more. */
+/** Whether a job has ended. It no longer changes. */
 export function isEnded({ status }: Pick<UploadJob, "status">): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
@@ -171,7 +171,7 @@ export function isEnded({ status }: Pick<UploadJob, "status">): boolean {
 export function toUploadJobResponse({ job, shards }: UploadSnapshot): UploadJobResponse {
   const changed = isEnded(job) ? [] : [job.changed_at, ...shards.map((shard) => shard.changed_at)];
   const updated = isoTime(Math.max(Date.parse(job.updated_at), ...changed));
-  // Of an undo, the record has the size of the undone job's file.
+  // The record of an undo has the size of the undone job's file.
   const size = job.undo_of === undefined ? (job.expected_size ?? job.source_size) : undefined;
   return {
     id: job.id,

@@ -24,18 +24,18 @@ import {
   type UploadSnapshot,
 } from "./upload-record.ts";
 
-/** An error names what is wrong with a file; the record must stay far below DynamoDB's 400 KB. */
+/** Longer errors are cut: the record must stay far below DynamoDB's 400 KB. */
 const ERROR_MAX_CHARACTERS = 4000;
 
 const openJobs = resources.workItems.indexes.open_jobs;
 /** Number of partitions for open jobs, so that their writes are not limited to one partition's throughput. */
 const OPEN_PARTITIONS = 8;
-/** Unfinished jobs of one organization: far more than run at once, and few enough for the sweep to look after. */
+/** Unfinished jobs of one organization at most: far more than run at once, and few enough for the sweep. */
 const OPEN_MAX = 100;
-/** Some of them end in this time, in seconds. */
+/** In this time, some of them usually end. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** An open job is checked this long after anything happened to it: by the sweep of a minute later, at the latest. */
+/** An open job is due for a check this long after each change, so the next sweep but one checks it at the latest. */
 export const CHECK_WITHIN_MS = 55_000;
 
 const JOB_SORT_KEY = "#JOB";
@@ -55,12 +55,12 @@ const IS_OPEN = "attribute_exists(#check_at)";
 const IS_RUNNING = `${IS_OPEN} AND attribute_not_exists(#stopping)`;
 const IS_UNREAD = `${IS_RUNNING} AND attribute_not_exists(#chunks)`;
 
-/** The condition under which a worker may have a job: until its rows are in chunks to read its file, then to merge its lists. */
+/** The condition for a claim on a job: to read its file until its rows are in chunks, then to merge its lists. */
 function whileHeld({ chunks }: UploadJob): string {
   return chunks === undefined ? IS_UNREAD : IS_OPEN;
 }
 
-/** A file as its object is when a worker begins to read it. */
+/** The object of a file when a worker starts to read it. */
 interface SourceFile {
   readonly etag: string;
   readonly size: number;
@@ -68,8 +68,8 @@ interface SourceFile {
 }
 
 /**
- * The records of upload jobs in the WorkItems table, with those of their shards. Every change is one conditional write with absolute
- * values, so that a write that is repeated because its response was lost does no harm.
+ * The records of upload jobs and their shards in the WorkItems table. Each change is one conditional write of absolute values, so
+ * it can be repeated if its response is lost.
  */
 export class UploadStore {
   readonly shards: ShardStore;
@@ -99,8 +99,8 @@ export class UploadStore {
   }
 
   /**
-   * Requests at the same time may pass together, and so may one that comes before the index shows the others; below the
-   * limit none is refused.
+   * Checks the limit of unfinished jobs. Simultaneous requests may exceed it, and so may requests before the index shows the
+   * latest jobs. Below the limit, no request is rejected.
    * @throws TooManyRequestsError
    */
   async assertRoom({ id }: Organization): Promise<void> {
@@ -131,7 +131,7 @@ export class UploadStore {
     return (await Promise.all(partitions)).flat().map(openJobFrom);
   }
 
-  /** Creates a job, unless one with its id exists. @param checkAt when the sweep checks it first @returns the existing or created job */
+  /** Creates a job, unless its id exists. @param checkAt when the sweep first checks it @returns the existing or created job */
   async create(
     organization: Organization,
     upload: NewUpload,
@@ -165,9 +165,9 @@ export class UploadStore {
   }
 
   /**
-   * Claims a job that no worker has: to read its file, or to merge its lists.
-   * @param reading the file that is read; `refusedSince` as in `ShardStore.claim` @default merges the lists
-   * @returns undefined if another worker has the job, or that must not be done
+   * Claims a job that no worker has, to read its file or to merge its lists.
+   * @param reading the file to read; `refusedSince` as in `ShardStore.claim` @default merges the lists
+   * @returns undefined if another worker has the job, or if it must not be claimed for this
    */
   async claim(
     job: UploadJob,
@@ -199,7 +199,7 @@ export class UploadStore {
     });
   }
 
-  /** Notes that a worker still has a job. @returns false if it must stop */
+  /** Renews a worker's claim on a job. @returns false if the worker must stop */
   async note(job: UploadJob): Promise<boolean> {
     const now = this.#clock();
     const set = { busy_until: now + CLAIM_MS, changed_at: now };
@@ -207,8 +207,8 @@ export class UploadStore {
   }
 
   /**
-   * Gives a job back that its worker isn't done with.
-   * @param refusedUntil until when the next worker is to wait for the store; 0 if it needn't wait
+   * Releases the claim on a job that isn't done.
+   * @param refusedUntil until when the next worker waits, if the store refused; otherwise 0
    */
   async release(job: UploadJob, refusedUntil = 0): Promise<void> {
     const now = this.#clock();
@@ -218,7 +218,7 @@ export class UploadStore {
     await this.#changeJob(job, { set, condition: whileHeld(job) });
   }
 
-  /** Records in one write that all rows are in chunks. @returns undefined if the job was stopped, or published before */
+  /** Records in one write that all rows are in chunks. @returns undefined if the job was stopped or already published */
   async publish(
     job: JobKey,
     file: Pick<UploadJob, "header" | "layout"> & { readonly chunks: readonly number[]; readonly rows: number },
@@ -242,8 +242,8 @@ export class UploadStore {
   }
 
   /**
-   * Sets the status that the job is to end with.
-   * @returns false if the job has ended, or such a status was set before
+   * Sets the status with which the job will end.
+   * @returns false if the job has ended, or already has such a status
    */
   async requestStop(
     job: JobKey,
@@ -257,7 +257,7 @@ export class UploadStore {
     return (await this.#changeJob(job, { set, condition })) !== undefined;
   }
 
-  /** Ends an open job; it does not change afterwards. Of several simultaneous calls, only the first has an effect. */
+  /** Ends an open job. Only the first of simultaneous calls has an effect. */
   async end(
     job: JobKey,
     counters: Counters,
@@ -275,14 +275,14 @@ export class UploadStore {
     return ended !== undefined;
   }
 
-  /** Pulls the next check of an open job forward, if it is later than usual: a form's file may be looked for seldom. */
+  /** Moves the next check of an open job forward if it is later than usual, as for a form whose file hasn't arrived. */
   async watch(job: JobKey): Promise<void> {
     const at = isoTime(this.#clock() + CHECK_WITHIN_MS);
     await this.#changeJob(job, { set: { check_at: at }, condition: "#check_at > :at", given: { at } });
   }
 
   /**
-   * Postpones the next check of a job, unless something has happened to it since it was read.
+   * Postpones the next check of a job, unless its check has changed since it was read.
    * @param at milliseconds since the epoch @param options `isResent`: whether a message was sent for it
    */
   async postponeCheck(
@@ -317,7 +317,7 @@ export class UploadStore {
   }
 }
 
-/** The key holds everything, so that no damaged record can stop the sweep. */
+/** Reads the key only, so that a damaged record can't stop the sweep. */
 function openJobFrom(item: Attributes): JobKey {
   const [organization = "", id = ""] = String(item[openJobs.sortKey]).split("#");
   return { organization, id };

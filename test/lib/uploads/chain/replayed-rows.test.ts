@@ -93,8 +93,8 @@ describe("rows that are applied again", () => {
           // The worker dies after some of the rows; the next one takes another number of them.
           const done = await applyRows(organization, rows.slice(0, cut), optionsOf("job", 2));
           const expected = new Map<string, string>();
-          for (const [index, { change }] of items.entries()) {
-            const row = rows.find((each) => externalIdOf(each) === `i-${index}`)!;
+          for (const [number, { change }] of items.entries()) {
+            const row = rows.find((each) => externalIdOf(each) === `i-${number}`)!;
             const result = done[rows.indexOf(row)];
             if (result === undefined || change === "none") continue;
             if (change === "patch") await update(organization, result.id, { type: "patched" }, soon());
