@@ -112,8 +112,8 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   "lib/uploads/csv/row-reader.ts": {
     "blank cell": [
       "an empty cell clears completed_at",
-      "if (step.clears === true) clearTarget(input, step.target);",
-      'if (step.clears === true || step.target.name === "completed_at") clearTarget(input, step.target);',
+      "if (fieldSource.clears === true) clearTarget(input, fieldSource.target);",
+      'if (fieldSource.clears === true || fieldSource.target.name === "completed_at") clearTarget(input, fieldSource.target);',
     ],
     "blank attribute": [
       "an empty value sets a custom attribute to null",

@@ -5,7 +5,7 @@ import { comparable } from "./header-names.ts";
 export class Cells {
   /** Without quotes. Cells may be missing. */
   readonly values: readonly string[];
-  /** What `createComparison` found out about the cells, by their indexes. */
+  /** Cells that `createComparison` has compared, by their indexes. */
   readonly compared: (string | null)[] = [];
   #characters = 0;
 
@@ -14,9 +14,9 @@ export class Cells {
   }
 
   /**
-   * Counts characters that are made of the row. A mapping may use a cell more than once, and join cells with long texts:
-   * the row must not become much larger by it.
-   * @returns whether so many may still be made
+   * Counts characters that the mapping makes from the row. It may use a cell several times and join cells with long texts, but
+   * the row must not become much larger.
+   * @returns whether the row stays within its limit
    */
   takeCharacters(characters: number): boolean {
     this.#characters += characters;
@@ -25,13 +25,12 @@ export class Cells {
 }
 
 /**
- * Makes the function that compares the cells of rows with words, each cell once, however often it is asked for. A cell
- * that is longer than all words equals none of them, so that no more than its spaces are looked at: it may have a
- * megabyte.
+ * Makes the function that compares the cells of rows with words. Each cell is compared once. A cell longer than all words equals
+ * none of them, so only its outer spaces are scanned: it may have a megabyte.
  * @param empty words of cells that count as empty
  * @param others all other words
- * @returns a function that gives a cell as `comparable` makes it: empty if it counts as empty, null if it equals no word
- * because it is too long
+ * @returns a function that returns the cell as `comparable` does: empty if it counts as empty, null if it is longer than all
+ * words
  */
 export function createComparison(
   empty: readonly string[],

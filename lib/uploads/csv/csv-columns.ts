@@ -1,10 +1,10 @@
 import { listed } from "../../errors.ts";
-import { type CellSource, RowReader, type Step } from "./row-reader.ts";
+import { type CellSource, RowReader, type FieldSource } from "./row-reader.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "./delimiter.ts";
 import { comparable, isReportColumn, refuseHeader, shownHeader } from "./header-names.ts";
 import { ATTRIBUTE_PREFIX, ITEM_FIELD_NAMES, itemTarget, readCell, type Target } from "./target.ts";
 
-/** The target that a column is named after, without case and outer spaces; the names of attributes keep their case. */
+/** The target with a column's name, ignoring case and outer spaces. Names of attributes keep their case. */
 function targetOfColumn(header: string): Target | undefined {
   const name = comparable(header);
   return itemTarget(
@@ -12,7 +12,7 @@ function targetOfColumn(header: string): Target | undefined {
   );
 }
 
-/** The name of that target, such as `custom_attributes.team`; undefined if there is none. */
+/** The name of a column's target, such as `custom_attributes.team`; undefined if it has none. */
 export function nameOfColumn(header: string): string | undefined {
   const target = targetOfColumn(header);
   return target && (target.kind === "attribute" ? ATTRIBUTE_PREFIX + target.name : target.name);
@@ -31,7 +31,7 @@ function keyOf({ kind, name }: Target): string {
 }
 
 /**
- * The targets that the columns of a file without mapping are named after; undefined for those of a report.
+ * The targets of the columns of a file without mapping; undefined for columns of a report.
  * @param names cells of the header
  * @throws InvalidFileError naming every unknown and every repeated column, or another problem of the header
  */
@@ -43,7 +43,11 @@ export function targetsOfColumns(names: readonly string[]): (Target | undefined)
   const unknown = names.filter((name, index) => columns[index] === undefined && !isReportColumn(name));
   const keys = columns.map((target, index) => (target ? keyOf(target) : comparable(names[index]!)));
   const known = new Set<string>();
-  const repeated = new Set(names.filter((_, index) => known.size === known.add(keys[index]!).size));
+  const repeated = new Set<string>();
+  for (const [index, key] of keys.entries()) {
+    if (known.has(key)) repeated.add(names[index]!);
+    known.add(key);
+  }
   const problems = [
     ...(unknown.length > 0 ? [`unknown column ${listed(unknown.map(shownHeader))}`] : []),
     ...(repeated.size > 0 ? [`repeated column ${listed([...repeated].map(shownHeader))}`] : []),
@@ -63,12 +67,12 @@ export function targetsOfColumns(names: readonly string[]): (Target | undefined)
  * @throws InvalidFileError
  */
 export function columnReader(names: readonly string[]): RowReader {
-  const steps = targetsOfColumns(names).flatMap((target, index): Step[] =>
+  const fieldSources = targetsOfColumns(names).flatMap((target, index): FieldSource[] =>
     target ? [{ target, sources: [sourceOf(target, names[index]!.trim(), index)] }] : [],
   );
   return new RowReader({
     width: names.length,
-    steps,
+    fieldSources,
     isEmptyAt: ({ values }, index) => values[index] === "",
     isMapped: false,
   });

@@ -39,16 +39,15 @@ function isTooLong(raw: Buffer): boolean {
   return raw.length > ROW_MAX_CHARACTERS && raw.toString().length > ROW_MAX_CHARACTERS;
 }
 
-/** Why a row whose quotes are wrong, or that is too long, cannot be read. */
+/** Why a row with wrong quotes, or one that is too long, can't be read. */
 function problemOf(row: number, raw: Buffer, { message }: Error): InvalidFileError {
   const hasNoLines = row === 1 && raw.includes(CARRIAGE_RETURN) && !raw.includes(LINE_FEED);
+  if (hasNoLines) return new InvalidFileError(`row ${row}: ${CARRIAGE_RETURNS}`);
   const isLongCell = message === QUOTE_PROBLEMS.isOpen && isTooLong(raw);
-  return new InvalidFileError(
-    `row ${row}: ${hasNoLines ? CARRIAGE_RETURNS : isLongCell ? QUOTE_PROBLEMS.isTooLong : message}`,
-  );
+  return new InvalidFileError(`row ${row}: ${isLongCell ? QUOTE_PROBLEMS.isTooLong : message}`);
 }
 
-/** Makes records of a file's bytes, which come in chunks. */
+/** Reads records from chunks of a file's bytes. */
 class RecordReader {
   readonly #delimiter: Delimiter;
   readonly #ends = new RecordEnds();
@@ -66,7 +65,7 @@ class RecordReader {
     this.#unread = Buffer.concat([this.#unread, chunk]);
     if (this.#row === 0 && before < HEAD_BYTES) assertCsv(this.#unread);
     if (chunk.includes(0)) throw new InvalidFileError(NUL_BYTE);
-    // A character for each byte, so that positions are those of bytes. Other characters of UTF-8 have no ASCII bytes.
+    // One character for each byte, so that positions are in bytes. Other characters of UTF-8 contain no ASCII bytes.
     const ends = this.#ends.next(this.#unread.toString("latin1", before));
     const batch = this.#take(ends.map((end) => before + end));
     if (isTooLong(this.#unread)) this.#cut(this.#row + 1, this.#unread);
@@ -78,7 +77,7 @@ class RecordReader {
     return this.#take(this.#unread.length > 0 ? [this.#unread.length] : []);
   }
 
-  /** @throws InvalidFileError if the row after the records that were returned last cannot be read */
+  /** @throws InvalidFileError if the row after the last returned records can't be read */
   assertNoProblem(): void {
     if (this.#problem) throw this.#problem;
   }

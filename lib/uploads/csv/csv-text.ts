@@ -1,6 +1,6 @@
 import type { Delimiter } from "./delimiter.ts";
 
-/** Limit of a row. The largest custom attributes of an item fit, even if all their characters are doubled quotes. */
+/** Limit of a row. An item's largest custom attributes fit, even if all their characters are doubled quotes. */
 export const ROW_MAX_CHARACTERS = 1024 * 1024;
 
 /** What can be wrong with the quotes of a row. */
@@ -64,7 +64,7 @@ export function lineEndOf(record: string): "\r\n" | "\n" | "" {
   return record.endsWith("\r\n") ? "\r\n" : "\n";
 }
 
-/** Where the quoted cell that begins there ends, after its closing quote. @throws QuoteError */
+/** Where the quoted cell at `start` ends, after its closing quote. @throws QuoteError */
 export function endOfQuoted(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2);

@@ -1,4 +1,4 @@
-/** Characters that may separate the cells of a row, and how messages call them. */
+/** Characters that may separate the cells of a row, and their names in messages. */
 export const DELIMITERS = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars" } as const;
 /** A character between the cells of a row. */
 export type Delimiter = keyof typeof DELIMITERS;

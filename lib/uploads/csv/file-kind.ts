@@ -3,7 +3,7 @@ import { InvalidFileError } from "./invalid-file-error.ts";
 /** Bytes at the start of a file that show what it is. */
 export const HEAD_BYTES = 1024;
 
-/** What the file is that begins so, and what to do with it. */
+/** The first bytes of known files, with what they are and what to do with them. */
 const KINDS: readonly (readonly [start: readonly number[], problem: string])[] = [
   [[0xd0, 0xcf, 0x11, 0xe0], "this is an old Excel workbook (.xls) or one with a password; save it as CSV or .xlsx"],
   ...[
@@ -32,7 +32,7 @@ function beginsWith(head: Uint8Array, start: readonly number[]): boolean {
 
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
 
-/** The encoding that the first bytes of a file say by a byte order mark. */
+/** The encoding that a file's byte order mark names. */
 export function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
   if (beginsWith(head, [0xef, 0xbb, 0xbf])) return "utf-8";
   if (beginsWith(head, [0xff, 0xfe])) return "utf-16le";
@@ -50,8 +50,8 @@ function isText(bytes: Uint8Array, encoding: string): boolean {
 }
 
 /**
- * The kind of UTF-16 that a file is by its first bytes: by its mark, or since one of the two bytes of Latin letters, or
- * at least of delimiters, digits and line ends, is 0. Undefined if it isn't UTF-16.
+ * The kind of UTF-16 of a file by its first bytes; undefined if it isn't UTF-16. Its byte order mark shows it, or the zeros
+ * in one of the two bytes of Latin letters, or at least of delimiters, digits and line ends.
  */
 export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   const mark = markOf(head);
@@ -73,7 +73,7 @@ export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   return (isLatin || isOther) && isText(start, encoding) ? encoding : undefined;
 }
 
-/** What is wrong with a file that has NUL bytes: it is a picture, a program or the like, or damaged. */
+/** The error of a file with NUL bytes, such as a picture, a program or a damaged file. */
 export const NUL_BYTE = "this looks like a binary file (it has a NUL byte); choose UTF-8 text, such as CSV";
 
 /** Texts that aren't tables, by how they begin, and what they are. */
@@ -93,7 +93,7 @@ export function isWorkbook(head: Uint8Array): boolean {
 }
 
 const BINARY = "this looks like a binary file; choose a CSV or .xlsx file";
-/** Of a text's bytes at most so many are control characters: a few may have slipped in. */
+/** Share of a text's bytes that may be control characters: a few may have slipped in. */
 const CONTROLS_MAX = 0.01;
 
 /** Whether a byte is a control character that no text has: neither white space nor escape. */

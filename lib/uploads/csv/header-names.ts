@@ -6,20 +6,20 @@ export const BYTE_ORDER_MARK = "\uFEFF";
 /** Columns that the report of failed rows adds to the file's own. Uploads ignore them, so that they accept a report. */
 export const REPORT_COLUMNS = ["_row", "_error", "_error_column", "_error_value", "_error_code"] as const;
 
-/** A text as headers, aliases and empty cells are compared: without case, outer spaces and byte order mark. */
+/** A text for comparing headers, aliases and empty cells: without case, outer spaces and byte order mark. */
 export function comparable(text: string): string {
   return text.trim().toLowerCase();
 }
 
 const REPORT_NAMES: ReadonlySet<string> = new Set(REPORT_COLUMNS);
-/** Whether a header is that of a column which a report of failed rows adds. */
+/** Whether a header is one of `REPORT_COLUMNS`. */
 export function isReportColumn(header: string): boolean {
   return REPORT_NAMES.has(comparable(header));
 }
 
 /**
- * The names of columns in mappings, without outer spaces. If a header occurs twice, the second is known as
- * `Amount (2)`, if no other column has that name.
+ * The names of columns in mappings, without outer spaces. If a header occurs twice, the second is `Amount (2)`, unless another
+ * column has that name.
  */
 export function numberedNames(names: readonly string[]): string[] {
   const given = new Set(names.map(comparable));
@@ -44,15 +44,15 @@ export function refuseHeader(problem: string, row = 1): never {
   throw new InvalidFileError(`row ${row}: ${problem}`);
 }
 
-/** What is wrong with a file whose rows end as on an old Macintosh. */
+/** The error of a file whose rows end as on an old Macintosh. */
 export const CARRIAGE_RETURNS = "rows must end with LF or CRLF, not CR";
 
 /** Limit of the header's size. It is stored in the job's record, which every request for the job reads. */
 export const HEADER_MAX_BYTES = 64 * 1024;
-/** What is wrong with a header that is larger. */
+/** The error of a larger header. */
 export const HEADER_TOO_LONG = `must be at most ${HEADER_MAX_BYTES} bytes`;
 
-/** What is wrong with a file whose header is empty or missing. */
+/** The error of a file whose header is empty or missing. */
 export const NO_HEADER = "there is no header; add the column names in this row or set header_row in the mapping";
 
 /** Checks that the cells of a row can be a header. @param row its number @throws InvalidFileError */

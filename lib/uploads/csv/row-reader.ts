@@ -10,32 +10,33 @@ export interface CellSource {
   /** Header of its column, or of several; empty if it has none. */
   readonly column: string;
   /**
-   * The text of the row's cells; empty if it has none, or no more characters left (`takeCharacters`). A mapping may have a thousand sources for a cell of a megabyte: no source may go through a cell for itself.
+   * The text of the row's cells; empty if they have none, or if the row has no characters left (`takeCharacters`). A mapping
+   * may have a thousand sources for a cell of a megabyte, so a source must not scan a cell by itself.
    */
   readonly textOf: (cells: Cells) => string;
-  /** Converts the text, which is not empty. @throws Error that says what it must be */
+  /** Converts a text that isn't empty. @throws Error that says what it must be */
   readonly valueOf: (text: string) => unknown;
 }
 
-/** A target and its sources, of which the first that is not empty counts. */
-export interface Step {
+/** A target and its sources. The first that isn't empty counts. */
+export interface FieldSource {
   readonly target: Target;
   readonly sources: readonly CellSource[];
   /** Whether the target is cleared if all sources are empty. @default it stays as it is */
   readonly clears?: boolean;
 }
 
-/** The text that a step makes of a row. */
-interface Use {
-  readonly step: Step;
+/** The text of a target in a row, and where it comes from. */
+interface Reading {
+  readonly fieldSource: FieldSource;
   readonly source: CellSource;
   readonly text: string;
 }
 
-/** A problem of a row, and the text that has it, if that is known. */
+/** A problem of a row, and the text that causes it, if known. */
 interface RowProblem {
   readonly problem: Problem;
-  readonly use?: Use;
+  readonly reading?: Reading;
 }
 
 /** Why a row fails. */
@@ -53,15 +54,15 @@ export interface RowError {
 /** The work item input in a row, or the reason why the row fails. */
 export type RowReading = { readonly input: WorkItemInput } | { readonly error: RowError };
 
-/** What the reader of a file is made of. */
+/** Options of `RowReader`. */
 export interface RowReaderOptions {
   /** Number of the header's cells. */
   readonly width: number;
-  readonly steps: readonly Step[];
+  readonly fieldSources: readonly FieldSource[];
   readonly isEmptyAt: (cells: Cells, index: number) => boolean;
   /**
-   * Whether the file is another system's: messages name the columns, which are not called like the fields, and rows may
-   * end with more delimiters than the header.
+   * Whether the file comes from another system. Messages then name its columns, which have other names than fields, and rows
+   * may end with more delimiters than the header.
    */
   readonly isMapped: boolean;
 }
@@ -71,9 +72,10 @@ export function errorOfRow(code: ProblemCode, message: string): RowError {
   return { message, column: "", value: "", code };
 }
 
-/** Problems of events are called like the mapping's targets: a row has one event. */
+/** The path of a problem as the mapping names it: a row has one event. */
 function pathOf([first, ...rest]: Problem["path"]): Problem["path"] {
-  return first === "events" ? ["event", ...rest.slice(1)] : first === undefined ? [] : [first, ...rest];
+  if (first === undefined) return [];
+  return first === "events" ? ["event", ...rest.slice(1)] : [first, ...rest];
 }
 
 function isAt({ kind, name }: Target, [first, second]: Problem["path"]): boolean {
@@ -81,21 +83,21 @@ function isAt({ kind, name }: Target, [first, second]: Problem["path"]): boolean
   return second === name && first === (kind === "event" ? "event" : "custom_attributes");
 }
 
-/** The first source of a step that is not empty. */
-function useOf(step: Step, cells: Cells): Use | undefined {
-  for (const source of step.sources) {
+/** Reads the first source that isn't empty. */
+function readingOf(fieldSource: FieldSource, cells: Cells): Reading | undefined {
+  for (const source of fieldSource.sources) {
     const text = source.textOf(cells);
-    if (text !== "") return { step, source, text };
+    if (text !== "") return { fieldSource, source, text };
   }
   return undefined;
 }
 
-/** Of a row whose custom attributes are too large together, the one with the longest text. */
-function largestAttribute([first, second]: Problem["path"], uses: readonly Use[]): Use | undefined {
+/** The longest custom attribute, if all of them together are too large. */
+function largestAttribute([first, second]: Problem["path"], readings: readonly Reading[]): Reading | undefined {
   if (first !== "custom_attributes" || second !== undefined) return undefined;
-  const attributes = uses.filter(({ step }) => step.target.kind === "attribute");
-  return attributes.reduce<Use | undefined>(
-    (most, use) => (most === undefined || use.text.length > most.text.length ? use : most),
+  const attributes = readings.filter(({ fieldSource }) => fieldSource.target.kind === "attribute");
+  return attributes.reduce<Reading | undefined>(
+    (most, reading) => (most === undefined || reading.text.length > most.text.length ? reading : most),
     undefined,
   );
 }
@@ -127,11 +129,11 @@ function clearTarget(input: Input, target: Target): void {
   else setTarget(input, target, null);
 }
 
-function problemOfUse(use: Use, error: unknown): RowProblem {
-  const { kind, name } = use.step.target;
+function problemOfReading(reading: Reading, error: unknown): RowProblem {
+  const { kind, name } = reading.fieldSource.target;
   const path = kind === "field" ? [name] : [kind === "event" ? "event" : "custom_attributes", name];
   const message = error instanceof Error ? error.message : "cannot be read";
-  return { problem: { path, code: "invalid_format", message }, use };
+  return { problem: { path, code: "invalid_format", message }, reading };
 }
 
 /**
@@ -140,21 +142,23 @@ function problemOfUse(use: Use, error: unknown): RowProblem {
  */
 export class RowReader {
   readonly #options: RowReaderOptions;
-  readonly #idStep: Step | undefined;
+  readonly #idSource: FieldSource | undefined;
   readonly #hasEvents: boolean;
 
   constructor(options: RowReaderOptions) {
     this.#options = options;
-    this.#idStep = options.steps.find(({ target }) => target.kind === "field" && target.name === "external_id");
-    this.#hasEvents = options.steps.some(({ target }) => target.kind === "event");
+    this.#idSource = options.fieldSources.find(
+      ({ target }) => target.kind === "field" && target.name === "external_id",
+    );
+    this.#hasEvents = options.fieldSources.some(({ target }) => target.kind === "event");
   }
 
   /** The row's external_id; empty if it has none. */
   externalIdOf(values: readonly string[]): string {
-    return (this.#idStep && useOf(this.#idStep, new Cells(values))?.text) ?? "";
+    return (this.#idSource && readingOf(this.#idSource, new Cells(values))?.text) ?? "";
   }
 
-  /** Whether all cells are empty, so that the row is left out. */
+  /** Whether all cells are empty. Such rows are skipped. */
   isEmpty(values: readonly string[]): boolean {
     const cells = new Cells(values);
     return values.every((_, index) => this.#options.isEmptyAt(cells, index));
@@ -166,25 +170,25 @@ export class RowReader {
     if (error) return { error };
     const input: Input = { fields: { external_id: "" }, event: { external_id: "" }, attributes: [], removed: [] };
     const problems: RowProblem[] = [];
-    const uses: Use[] = [];
-    for (const step of this.#options.steps) {
-      const use = useOf(step, cells);
-      if (!cells.takeCharacters(use?.text.length ?? 0)) return { error: TOO_LARGE };
-      if (use === undefined) {
-        if (step.clears === true) clearTarget(input, step.target);
+    const readings: Reading[] = [];
+    for (const fieldSource of this.#options.fieldSources) {
+      const reading = readingOf(fieldSource, cells);
+      if (!cells.takeCharacters(reading?.text.length ?? 0)) return { error: TOO_LARGE };
+      if (reading === undefined) {
+        if (fieldSource.clears === true) clearTarget(input, fieldSource.target);
         continue;
       }
-      uses.push(use);
+      readings.push(reading);
       try {
-        setTarget(input, step.target, use.source.valueOf(use.text));
+        setTarget(input, fieldSource.target, reading.source.valueOf(reading.text));
       } catch (cause) {
-        problems.push(problemOfUse(use, cause));
+        problems.push(problemOfReading(reading, cause));
       }
     }
     const parsed = workItemInputSchema.safeParse(this.#inputOf(input));
     if (parsed.success && problems.length === 0) return { input: withRemoved(parsed.data, input.removed) };
     const found = parsed.success ? [] : problemsOf(parsed.error).map((problem) => ({ problem }));
-    return { error: this.#errorOf([...problems, ...found], uses) };
+    return { error: this.#errorOf([...problems, ...found], readings) };
   }
 
   #inputOf({ fields, event, attributes }: Input): unknown {
@@ -207,10 +211,12 @@ export class RowReader {
     return errorOfRow("invalid", `the row has ${count} but the header has ${width}${advice}`);
   }
 
-  #errorOf(found: readonly RowProblem[], uses: readonly Use[]): RowError {
-    const shown = found.slice(0, PROBLEMS_MAX).map(({ problem, use }) => {
+  #errorOf(found: readonly RowProblem[], readings: readonly Reading[]): RowError {
+    const shown = found.slice(0, PROBLEMS_MAX).map(({ problem, reading }) => {
       const path = pathOf(problem.path);
-      const location = use ? { column: use.source.column, value: use.text } : this.#locationOf(path, uses);
+      const location = reading
+        ? { column: reading.source.column, value: reading.text }
+        : this.#locationOf(path, readings);
       const column = this.#options.isMapped && location.column !== "" ? ` (column ${location.column})` : "";
       return { problem: { ...problem, path, message: `${problem.message}${column}` }, location };
     });
@@ -218,9 +224,12 @@ export class RowReader {
     return { message: describeProblems(problems, "row"), ...shown[0]!.location, code: problems[0]!.code };
   }
 
-  #locationOf(path: Problem["path"], uses: readonly Use[]): Pick<RowError, "column" | "value"> {
-    const step = this.#options.steps.find(({ target }) => isAt(target, path));
-    const use = step === undefined ? largestAttribute(path, uses) : uses.find((each) => each.step === step);
-    return { column: (use?.source ?? step?.sources[0])?.column ?? "", value: use?.text ?? "" };
+  #locationOf(path: Problem["path"], readings: readonly Reading[]): Pick<RowError, "column" | "value"> {
+    const fieldSource = this.#options.fieldSources.find(({ target }) => isAt(target, path));
+    const reading =
+      fieldSource === undefined
+        ? largestAttribute(path, readings)
+        : readings.find((each) => each.fieldSource === fieldSource);
+    return { column: (reading?.source ?? fieldSource?.sources[0])?.column ?? "", value: reading?.text ?? "" };
   }
 }

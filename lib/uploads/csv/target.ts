@@ -14,7 +14,7 @@ export type Target =
   | { readonly kind: "attribute"; readonly name: string }
   | { readonly kind: "event"; readonly name: EventFieldName };
 
-/** Names of an item's fields, which are those of the columns of a file without mapping. */
+/** Names of an item's fields, and of the columns of a file without mapping. */
 export const ITEM_FIELD_NAMES = ["external_id", ...Object.keys(WORK_ITEM_FIELDS)] as readonly ItemFieldName[];
 /** Names of an event's fields. */
 export const EVENT_FIELD_NAMES = ["external_id", ...Object.keys(EVENT_FIELDS)] as readonly EventFieldName[];
@@ -35,7 +35,7 @@ export function eventTarget(name: string): Target | undefined {
   return field && { kind: "event", name: field };
 }
 
-/** The field that a target is; undefined for ids and single custom attributes, which are texts unless a mapping says otherwise. */
+/** The field of a target; undefined for ids and single custom attributes, which are texts unless the mapping says otherwise. */
 export function fieldOf(target: Target): Field | undefined {
   if (target.kind === "attribute" || target.name === "external_id") return undefined;
   return target.kind === "event" ? EVENT_FIELDS[target.name] : WORK_ITEM_FIELDS[target.name];
@@ -52,7 +52,7 @@ export function isTime(target: Target): boolean {
   return fieldOf(target)?.kind.name === "time";
 }
 
-/** Converts a cell to an input of a target. @throws Error that says what the cell must be */
+/** Converts a cell to the input of a target. @throws Error that says what the cell must be */
 export function readCell(target: Target, cell: string, decimal: DecimalMark = "."): unknown {
   const { fromCell } = fieldOf(target)?.kind ?? {};
   return fromCell === undefined ? cell : fromCell(cell, decimal);

@@ -20,12 +20,12 @@ export function frameBytes({ raw }: Frame): number {
   return FRAME_HEAD + raw.length;
 }
 
-/** Where the frame that begins at a byte ends; Infinity if the bytes don't show it. */
+/** Where the frame at a byte ends; Infinity if the bytes end before its length. */
 function frameEnd(bytes: Buffer, at: number): number {
   return at + FRAME_HEAD > bytes.length ? Infinity : at + FRAME_HEAD + bytes.readUInt32LE(at + WORD);
 }
 
-/** The frame that begins at a byte; undefined if the bytes end before the frame does. */
+/** The frame at a byte; undefined if the bytes end before the frame does. */
 export function frameAt(bytes: Buffer, at: number): Frame | undefined {
   const end = frameEnd(bytes, at);
   return end > bytes.length ? undefined : { row: bytes.readUInt32LE(at), raw: bytes.subarray(at + FRAME_HEAD, end) };
@@ -76,7 +76,7 @@ export class FrameWriter {
   }
 }
 
-/** One row of a chunk, as text. A thousand of them wait together: a text takes less than a view of the chunk's bytes. */
+/** One row of a chunk, as text. A thousand wait in memory, and a text takes less of it than a view of the chunk's bytes. */
 export interface Row {
   /** Number of the row in the file. */
   readonly row: number;
@@ -87,7 +87,7 @@ export interface Row {
   readonly bytes: number;
 }
 
-/** Reads the rows of frames after a row; for each piece of the source, those that it completes. */
+/** Reads the rows after a row from frames. Each piece of the source yields the rows that it completes. */
 export async function* readRows(
   source: AsyncIterable<Uint8Array>,
   delimiter: Delimiter,

@@ -13,7 +13,7 @@ import { objectKeys } from "./upload-objects.ts";
 /** Lifetime of the presigned URL. */
 const LINK_SECONDS = 15 * 60;
 
-/** How long the lists of a trial can be fetched after its end. */
+/** How long the lists of a trial can be downloaded after its end. */
 const TRIAL_LISTS_MS = resources.uploads.shortLived.days * 86_400_000;
 
 /** Makes the browser save a list as a file. */
@@ -25,7 +25,8 @@ function headersOf(name: RowListName) {
 }
 
 /**
- * Makes a URL of one of a job's lists. It is null if the job has not ended, if the list has no rows, or if it has expired.
+ * Makes the function that signs the URL of one of a job's lists. It is null if the job hasn't ended, or if the list has no rows
+ * or has expired.
  * @throws NotFoundError if there is no such job
  */
 export function createListLink(runtime: RuntimeWith<"workItems" | "uploads">) {

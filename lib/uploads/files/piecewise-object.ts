@@ -7,20 +7,20 @@ import {
 } from "@aws-sdk/client-s3";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 
-/** Size of all pieces of a multipart upload but the last: the smallest that S3 accepts. */
+/** Size of all pieces of a multipart upload except the last: S3's minimum. */
 const PIECE_BYTES = 5 * 1024 * 1024;
 
 /** An object that is written from its first byte to its last. */
 export interface PiecewiseObject {
-  /** Adds bytes, which may change afterwards. Returns a promise if a piece is full, to be awaited before the next call. */
+  /** Adds a copy of bytes. If a piece is full, returns a promise to await before the next call. */
   readonly append: (bytes: Buffer) => Promise<void> | undefined;
-  /** Writes the object. Without this call there is none, and the bucket's lifecycle rule deletes the pieces. */
+  /** Writes the object. Without this call there is no object, and the bucket's lifecycle rule deletes the pieces. */
   readonly end: () => Promise<void>;
 }
 
 /**
- * Begins an object of unknown size. All its pieces are sent from one buffer, one after the other: if each had its own, as
- * with lib-storage, some ten megabytes of them would wait for V8's collector.
+ * Starts an object of unknown size. Its pieces are sent from one buffer, one after the other. With a buffer for each, as in
+ * lib-storage, some ten megabytes would wait for garbage collection.
  */
 export function beginPiecewiseObject(
   { s3, environment }: RuntimeWith<"uploads">,

@@ -6,31 +6,31 @@ import { type CsvFormat, delimiterOf, headerRowOf } from "../mapping/file-format
 import { mappingOf, type UploadJob } from "../job/upload-record.ts";
 import type { Row } from "./frames.ts";
 
-/** Longer values are cut in the report, which holds the whole cell beside them. */
+/** Longer values are cut in the report, which also has the whole cell. */
 export const VALUE_MAX_CHARACTERS = 200;
 
-/** A cell as in the file, but in quotes if it holds a CR without them: other readers take that for the end of a row. */
+/** A cell as in the file, but quoted if it contains a CR, which other readers take for the end of a row. */
 function quotedReturns(cell: string, delimiter: Delimiter): string {
   return cell.includes("\r") && !cell.startsWith('"') ? toCell(cell, delimiter) : cell;
 }
 
 /**
- * Writes the lines of a report of failed rows: the unchanged columns of the file, then those of the report. If the file
- * is such a report itself, the new columns replace its own.
- * @param header the header's row of the file
+ * Makes the lines of a report of failed rows: the unchanged columns of the file, then those of the report. If the file is
+ * such a report itself, the new columns replace its own.
+ * @param header the file's header row
  */
 export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "header" | "delimiter">) {
   const names = rawCells(header.replace(BYTE_ORDER_MARK, ""), delimiter);
   const kept = names.flatMap((name, index) => (isReportColumn(cellValue(name)) ? [] : [index]));
   const lineEnd = lineEndOf(header) || "\n";
   return {
-    /** @param row number of the header's row: lines above it let the report be imported with the file's mapping */
+    /** @param row number of the header row. Blank lines above it let the report be imported with the file's mapping */
     header: (row: number): string =>
       BYTE_ORDER_MARK +
       lineEnd.repeat(row - 1) +
       [...kept.map((index) => names[index]!), ...REPORT_COLUMNS].join(delimiter) +
       lineEnd,
-    /** Missing cells are added as empty ones; surplus cells follow the report's own. */
+    /** Missing cells are added as empty ones; surplus cells come after the report's own. */
     line: ({ row, text, cells }: Row, { message, column, value, code }: RowError): string => {
       const own = kept.map((index) => quotedReturns(cells[index] ?? "", delimiter));
       const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS), code];
@@ -49,7 +49,7 @@ interface ListedResult {
   /** Empty if the row failed. */
   readonly id: string;
   readonly outcome: string;
-  /** JSON of what stays; empty for nothing. Set for the results of undos. */
+  /** JSON of what stays; empty if nothing does. Set by undos only. */
   readonly kept?: string;
 }
 
@@ -60,8 +60,8 @@ export function resultLine({ row }: { readonly row: number }, { externalId, id, 
 }
 
 /**
- * The lists of a job by their names in paths: CSV files with a line for each row of a kind, and how each begins. Workers write
- * the lines of each window; they are merged at the end.
+ * The lists of a job by their names in paths, with the functions that make their headers. They are CSV files with a line for
+ * each row. Workers write the lines of each window, which are merged at the end.
  */
 export const ROW_LISTS = {
   failed_rows: (job: UploadJob): string =>

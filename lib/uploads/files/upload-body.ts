@@ -16,7 +16,7 @@ import { problemOfText } from "../../schema.ts";
 const FILE_FIELD = "upload[file]";
 
 const ADVICE = '; for larger files send { "upload": { "filename", "size" } } as JSON';
-/** @throws InvalidInputError that names the field as the form does, without quotes */
+/** @throws InvalidInputError that names the field as in the form, without quotes */
 function refuseField(name: string, code: ProblemCode, message: string): never {
   throw new InvalidInputError([{ path: [name], code, message }], `${shownKey(name)}: ${message}`);
 }
@@ -25,7 +25,7 @@ function readJsonField({ name, content }: FormField): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
   } catch (error) {
-    // V8 quotes the text in its message: only the position may be repeated.
+    // V8's message quotes the text, which must not be repeated: only the position may.
     const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
     return refuseField(name, "invalid_format", `must be JSON${position ?? ""}`);
   }
@@ -80,13 +80,13 @@ function othersIn(fields: ReadonlyMap<string, FormField>) {
   };
 }
 
-/** How common clients begin a form. On other boundaries middy's parser throws; long headers make it end the process. */
+/** How common clients begin a form. With other boundaries middy's parser throws; with long headers it ends the process. */
 const PLAIN_START = new RegExp(
   String.raw`^--[\w'()+,./:=? -]{1,70}\r\nContent-Disposition: form-data; name="upload\[file\]"; filename="[\w ().-]{0,255}"\r\n(?:Content-Type: [\w./+-]{1,127}\r\n)?\r\n`,
 );
 const PLAIN_START_MAX_BYTES = 1024;
 
-/** Whether the form has one file and begins plainly, and the delimiter occurs only at its start and at its last line's. */
+/** Whether the form has one file and begins plainly, and the delimiter occurs only at its start and end. */
 function isPlain(bytes: Buffer, delimiter: string): boolean {
   const last = bytes.lastIndexOf(delimiter);
   return (
@@ -96,7 +96,7 @@ function isPlain(bytes: Buffer, delimiter: string): boolean {
   );
 }
 
-/** Scans the body first: for an incomplete body, middy's parser throws an error that cannot be caught. */
+/** Scans the body first, because middy's parser throws an error that can't be caught if the body is incomplete. */
 async function readForm(raw: RawBody, mediaType: MediaType): Promise<RequestBody> {
   const boundary = mediaType.parameters.get("boundary");
   try {

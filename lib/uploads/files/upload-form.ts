@@ -7,7 +7,7 @@ import type { UploadJob } from "../job/upload-record.ts";
 
 const FORM_MINUTES = 15;
 
-/** The slowest line on which a posted file is waited for. */
+/** Slowest upload we wait for: 256 KB/s. */
 const BYTES_PER_MS = 256;
 
 /** When a job's form expires, in milliseconds since the epoch. */
@@ -20,7 +20,7 @@ export function fileDue(job: Pick<UploadJob, "created_at" | "expected_size">): n
   return formExpiry(job) + (job.expected_size ?? 0) / BYTES_PER_MS;
 }
 
-/** Makes the function that signs a form for a job's file only, with exactly the announced size; null if it has expired. */
+/** Makes the function that signs a form for a job's file, with exactly the announced size; null if it has expired. */
 export function createUploadForm({ s3, clock, environment }: RuntimeWith<"uploads">) {
   return async (job: UploadJob): Promise<UploadForm | null> => {
     const { expected_size: size = 0 } = job;

@@ -13,26 +13,26 @@ import { RETRIES } from "../../aws/client-options.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
 
-/** The object does not exist: it was never written, or it was deleted. */
+/** The object doesn't exist: it was never written, or it was deleted. */
 export class ObjectGoneError extends Error {
   override readonly name: string = "ObjectGoneError";
 }
-/** Another object was written with the same key since. */
+/** Another object has been written with the same key. */
 export class ObjectReplacedError extends Error {
   override readonly name: string = "ObjectReplacedError";
 }
 
 /** Retries of an interrupted read, which continues at the same byte. The count restarts with every received chunk. */
 const READ_RETRIES = 4;
-/** Of a write that meets another of the same object, which the SDK doesn't repeat. */
+/** Retries of a write during another write of the same object. The SDK doesn't retry it. */
 const WRITING_ONCE = { attempts: RETRIES.maxAttempts, message: "another request is writing the file; try again" };
 
 const { prefix, shortLived } = resources.uploads;
 const SOURCE_KEY = new RegExp(`^${prefix}(?<organization>[^/]+)/(?<id>[^/]+)/source\\.csv$`);
 
 /**
- * Changes whenever the same file gives other chunks than before, so that workers of two versions don't mix theirs. A published job
- * says which one its chunks have: an undo reads them weeks later.
+ * Change this whenever the same file gives different chunks, so that workers of two versions don't mix theirs. A published job
+ * names the layout of its chunks, because an undo reads them weeks later.
  */
 export const CHUNK_LAYOUT = 1;
 
@@ -40,7 +40,7 @@ function prefixOf({ organization, id }: JobKey): string {
   return `${prefix}${organization}/${id}`;
 }
 
-/** A job, and whether it is a trial: that decides how long its lists are kept. */
+/** A job, and whether it is a trial, whose lists are kept for a shorter time. */
 type ListedJob = JobKey & { readonly dry_run?: boolean | undefined };
 function listPrefixOf({ dry_run: isTrial = false, organization, id }: ListedJob): string {
   return `${isTrial ? shortLived.prefix : prefix}${organization}/${id}`;
@@ -56,7 +56,7 @@ export const objectKeys = {
   source: (job: JobKey): string => `${prefixOf(job)}/source.csv`,
   chunk: (job: JobKey & { readonly layout: number }, shard: number, number: number): string =>
     `${prefixOf(job)}/chunks/${job.layout}/${shard}-${number}`,
-  /** Lines that a claim of a shard adds to one of the job's lists. */
+  /** The lines that a claim of a shard adds to one of the job's lists. */
   lines: (job: ListedJob, list: "failed_rows" | "results", shard: number, claim: number): string =>
     `${listPrefixOf(job)}/${list}/${shard}-${claim}`,
   /** A list of the job's rows. @param merged random id of the run that merged it */
@@ -80,7 +80,7 @@ export interface ObjectRange {
   readonly etag?: string;
 }
 
-/** The byte after the last of a response, as its `Content-Range` says: a response that is cut short keeps this header. */
+/** The byte after the last of a response, by its `Content-Range`, which a response that is cut short still has. */
 function endOfRange(contentRange: string | undefined): number | undefined {
   const last = /^bytes \d+-(\d+)\//.exec(contentRange ?? "")?.[1];
   return last === undefined ? undefined : Number(last) + 1;
@@ -123,7 +123,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
     for (let failures = 0; end === undefined || position < end;) {
       try {
         const opened = await open(key, position, to, etag);
-        // The end that an interrupted response has named may be wrong, as its bytes were: each response names its own.
+        // Each response names its end: that of an interrupted one may be as wrong as its bytes.
         end = to ?? opened.end;
         for await (const chunk of opened.body) {
           const bytes = chunk as Uint8Array;
@@ -133,7 +133,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
         }
       } catch (error) {
         if (error instanceof ObjectGoneError || error instanceof ObjectReplacedError) throw error;
-        // The SDK compares an object's checksum at its end: then wrong bytes have been handed on.
+        // The SDK compares the checksum at the object's end, when wrong bytes have already been passed on.
         const isWhole = end !== undefined && position >= end;
         if (isWhole || failures >= READ_RETRIES) throw isUnavailable(error) ? error : unreadable(key, error);
       }
@@ -165,7 +165,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
         throw error;
       }
     },
-    /** Writes an object, unless there is one with its key. */
+    /** Writes an object, unless its key exists. */
     writeOnce: async (key: string, body: Buffer, contentType: string): Promise<void> => {
       await retry(WRITING_ONCE, async () => {
         try {

@@ -6,14 +6,14 @@ import { ROW_LISTS, type RowListName } from "./row-list.ts";
 import { type Frame, frameAt, frameBytes } from "./frames.ts";
 import { ObjectGoneError, objectKeys, type UploadObjects } from "./upload-objects.ts";
 
-/** Bytes of lines after which the time is read again. */
+/** Bytes of lines between two looks at the clock. */
 const BYTES_PER_CLOCK = 64 * 1024;
 /** Buffers grow to multiples of this size. */
 const BUFFER_STEP_BYTES = 16 * 1024;
 
 /** How long writing a list may take. */
 export interface ListTime {
-  /** Whether the list ends here. */
+  /** Whether the list must end here. */
   readonly isOver: () => boolean;
   /** Called now and then while lines are merged. */
   readonly note: () => Promise<void>;
@@ -23,19 +23,19 @@ export interface ListTime {
 export interface ListContent {
   /** Number of listed rows. */
   readonly rows: number;
-  /** Whether all lines that still exist are listed: the time was not over before. */
+  /** Whether all lines that still exist are listed. False if the time was over before. */
   readonly isWhole: boolean;
 }
 
 /** The lines of one shard, in file order. */
 interface LineReader {
-  /** The first line that was not taken; undefined after the last. */
+  /** The first line that wasn't taken; undefined after the last. */
   readonly head: () => Frame | undefined;
   /** Takes the head. Loads more lines if there are none left in memory. */
   readonly take: () => Promise<void> | undefined;
 }
 
-/** Loads objects, one after the other, into a buffer that is used again; each is valid until the next is loaded. */
+/** Loads objects one after the other into one buffer. Each is valid until the next is loaded. */
 function createLoader(objects: UploadObjects) {
   let buffer: Buffer = Buffer.alloc(0);
   return async (key: string): Promise<Buffer> => {
@@ -54,7 +54,7 @@ function createLoader(objects: UploadObjects) {
   };
 }
 
-/** Reads the lines of one shard. The next object is loaded while the lines of one are read. */
+/** Reads the lines of one shard. While the lines of one object are read, the next is loaded. */
 async function createReader(
   objects: UploadObjects,
   name: RowListName,
@@ -81,7 +81,7 @@ async function createReader(
   };
   let index = 0;
   let loading = begin(0);
-  // Frames are made one by one: those of all shards together would take many times the memory of their bytes.
+  // Frames are made one at a time: all of them would take many times the memory of their bytes.
   let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
   let head: Frame | undefined;
@@ -132,9 +132,9 @@ async function merge(readers: readonly LineReader[], merged: PiecewiseObject, ti
 }
 
 /**
- * Merges the lines of all shards into one of the job's lists, unless the time is over before its end.
- * @param merged random id of this run: a worker that was frozen must not replace the list of another
- * @param mayEndEarly whether the list may hold the first lines only
+ * Makes the function that merges the lines of all shards into one of the job's lists, until the time is over.
+ * @param merged random id of this run, so that a worker that was frozen doesn't replace the list of another
+ * @param mayEndEarly whether the list may contain only the first lines
  */
 export function createWriteList(runtime: RuntimeWith<"uploads">, objects: UploadObjects) {
   return async (

@@ -54,7 +54,7 @@ export interface SingleSource {
   readonly path: Path;
 }
 
-/** The columns that any source of a mapping names, in the form in which they are compared. */
+/** The columns that a mapping's sources name, as `comparable` makes them. */
 export function columnsIn(mapping: Mapping): ReadonlySet<string> {
   return new Set(
     targetsOf(mapping)
@@ -67,7 +67,7 @@ function innerOf({ source, path }: SingleSource): SingleSource[] | undefined {
   return source.first_of?.map((inner, index) => ({ source: inner, path: [...path, "first_of", index] }));
 }
 
-/** The sources of a target in their order: those in `first_of`, or the source itself. */
+/** The sources of a target in order: those in `first_of`, or the source itself. */
 export function singlesOf(single: SingleSource): SingleSource[] {
   return innerOf(single)?.flatMap(singlesOf) ?? [single];
 }
@@ -82,7 +82,7 @@ function isOrigin(key: keyof Source): boolean {
   return ORIGINS.includes(key);
 }
 
-/** The problems of which keys a source has, its own and those of the sources in it. */
+/** The problems with the keys of a source and of the sources in it. */
 function problemsOfKeys(single: SingleSource, isInner = false): Problem[] {
   const { source, path } = single;
   const given = (Object.keys(source) as (keyof Source)[]).filter((key) => source[key] !== undefined);
@@ -125,7 +125,7 @@ function problemsOfTime({ source: { format = "iso", time_zone: zone }, path }: S
   ];
 }
 
-/** Whether what a source gives a target is kept as the text that it is. */
+/** Whether a target keeps a source's text as it is. */
 function isText(target: Target, { as = "text" }: Source): boolean {
   if (target.kind === "attribute") return as === "text";
   return (fieldOf(target)?.kind.name ?? "text") === "text";
@@ -154,7 +154,7 @@ function problemsOfOptions(target: Target, { source, path }: SingleSource): Prob
   ];
 }
 
-/** The texts in a source itself: what they become can be checked before any row is read. */
+/** The texts in a source itself. Their values can be checked before any row is read. */
 function textsIn({ source, path }: SingleSource): [Path, string][] {
   const { value, values = {}, otherwise } = source;
   const texts: [Path, string][] = Object.entries(values).map(([text, alias]) => [[...path, "values", text], alias]);
@@ -223,7 +223,7 @@ function problemsOfNames(
 }
 
 /**
- * What is wrong with a mapping beyond its shape, whatever the file is. Paths begin in the mapping.
+ * What is wrong with a mapping besides its shape, without its file. Paths begin in the mapping.
  * @param mapping one with its own sources, not `from` another job
  */
 export function problemsOfMapping(mapping: Mapping): Problem[] {

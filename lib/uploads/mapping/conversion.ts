@@ -7,19 +7,17 @@ import { readValue } from "../../cell-value.ts";
 import { createTimeReader } from "./date-time.ts";
 import type { Mapping, Source } from "./mapping.ts";
 
-/** What a source makes of texts by its aliases. */
+/** The aliases of a source. */
 export interface Aliases {
   /** Number of characters of the longest text that has an alias of its own. */
   readonly longest: number;
   /**
-   * What a text becomes: its alias or `otherwise`, undefined if it stays as it is. An alias may be empty: then the field is
-   * left out.
+   * The alias of a text, or `otherwise`; undefined if the text stays as it is. If the alias is empty, the field is left out.
    * @param text as `comparable` makes it; null if it is longer than the longest
    */
   readonly find: (text: string | null) => string | undefined;
 }
 
-/** The aliases of a source. */
 export function createAliases({ values = {}, otherwise }: Source): Aliases {
   const aliases = new Map(Object.entries(values).map(([text, alias]) => [comparable(text), alias]));
   const longest = [...aliases.keys()].reduce((most, text) => Math.max(most, text.length), 0);

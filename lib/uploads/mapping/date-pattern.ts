@@ -17,7 +17,7 @@ const FIELDS = {
 } as const;
 type Field = keyof typeof FIELDS;
 
-/** Letters that other programs use, or that are easily mistaken, and what is meant. */
+/** Letters that other programs use or that are easily confused, and what they mean. */
 const HINTS: Readonly<Record<string, string>> = {
   Y: "the year is yyyy, not YYYY",
   D: "the day is dd, not DD",
@@ -61,17 +61,17 @@ export function problemOfPattern(pattern: string): string | undefined {
   return undefined;
 }
 
-/** Whether the texts of a pattern hold their offset from UTC. */
+/** Whether the texts of a pattern contain their offset from UTC. */
 export function hasOffset(pattern: string): boolean {
   return tokensOf(pattern).some((token) => fieldOf(token) === "offset");
 }
 
-/** Two digits of a year are those of 1951 to 2050, which is what date-fns makes of this year. */
+/** With this year date-fns reads two digits as a year from 1951 to 2050. */
 const REFERENCE = utc(Date.UTC(2001, 0, 1));
-/** A year with fewer digits is one that lacks its century. */
+/** A year with fewer digits lacks its century. */
 const YEAR_MIN = 1000;
 
-/** Expressions for the fields that are digits alone. They take what date-fns takes. */
+/** Expressions for the fields of digits. They accept what date-fns accepts. */
 const DIGITS: Readonly<Record<string, string>> = {
   yyyy: String.raw`(?<year>\d{1,4})`,
   MM: String.raw`(?<month>\d{1,2})`,
@@ -115,9 +115,8 @@ function signsIn(text: string): number[] {
 }
 
 /**
- * Makes the function that says whether a text that date-fns has read holds an offset that RFC 3339 does not have:
- * date-fns takes any digits. Of all fields only the offset has a sign, so the signs in the texts between the fields show
- * which sign of the cell is the offset's.
+ * Makes the function that checks the offset of a text that date-fns has read: date-fns accepts digits that RFC 3339 doesn't.
+ * No other field has a sign, so the signs in the texts between the fields show which sign of the cell is the offset's.
  */
 function createOffsetCheck(pattern: string): (text: string) => boolean {
   const tokens = tokensOf(pattern);
@@ -138,18 +137,17 @@ function createOffsetCheck(pattern: string): (text: string) => boolean {
   };
 }
 
-/** More characters than the fields of a pattern can have beyond their own letters: a cell may have a megabyte. */
+/** More characters than fields can have beyond the letters of their pattern. A cell may have a megabyte. */
 const FIELDS_MAX_CHARACTERS = 200;
 
-/** Many programs write a space that doesn't break, as before AM and PM. */
+/** Many programs write no-break spaces, for example before AM and PM. */
 function withPlainSpaces(text: string): string {
   return text.replaceAll(/[\u00a0\u202f]/g, " ");
 }
 
 /**
- * Makes the function that reads texts of a pattern. Its result are milliseconds since the epoch, for a pattern without
- * offset those at which UTC shows the same time; NaN if the text does not fit. date-fns defines what fits; patterns of
- * digits alone are read by an expression, which takes a tenth of the time.
+ * Makes the function that reads texts of a pattern as milliseconds since the epoch; NaN if the text doesn't fit. Without an
+ * offset the time is taken as UTC. date-fns defines what fits. An expression reads patterns of digits in a tenth of the time.
  */
 export function createPatternReader(given: string): (text: string) => number {
   const pattern = withPlainSpaces(given);

@@ -8,7 +8,7 @@ import { toInstant } from "./time-zone.ts";
 export interface TimeFormat {
   /** `iso`, `unix`, `unix_ms`, or a pattern of Unicode date fields. */
   readonly format: string;
-  /** IANA zone of the date-times that have no offset. */
+  /** IANA zone of date-times without an offset. */
   readonly timeZone: string | undefined;
 }
 
@@ -32,7 +32,7 @@ function expectedOf(format: string): string {
   return `doesn't match the format ${format}`;
 }
 
-/** Days since 1900, as spreadsheets keep dates: those of 1954 to 2173. */
+/** Days since 1900, as spreadsheets store dates, from 1954 to 2173. */
 const SPREADSHEET_DAYS = /^\s*[2-9]\d{4}(?:[.,]\d+)?\s*$/;
 function adviceOn(text: string): string {
   return SPREADSHEET_DAYS.test(text)

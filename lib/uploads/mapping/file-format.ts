@@ -66,7 +66,7 @@ export function readHeader(record: CsvRecord, mapping: Mapping | undefined): Csv
   };
 }
 
-/** Checks what `readHeader` checks. It makes no reader, whose code the function that takes files would hold for nothing. */
+/** Checks what `readHeader` checks, without a reader, so that the function that receives files needs no reader's code. */
 function checkHeader(record: CsvRecord, mapping: Mapping | undefined): void {
   headerOf(record);
   const names = record.cells();
@@ -75,7 +75,7 @@ function checkHeader(record: CsvRecord, mapping: Mapping | undefined): void {
   else assertColumns(mapping, names);
 }
 
-/** Rows of a few pieces are in memory at the same time, not those of the whole file. */
+/** Only the rows of a few pieces are in memory at the same time. */
 const PIECE_BYTES = 64 * 1024;
 
 async function* piecesOf(file: Buffer): AsyncGenerator<Buffer> {
@@ -101,7 +101,7 @@ async function readWhole(
   if (!hasHeader) throw withoutHeader(rows, mapping);
 }
 
-/** Checks a mapping, whatever its file is. @throws InvalidInputError naming everything that is wrong with it */
+/** Checks a mapping without its file. @throws InvalidInputError naming everything that is wrong with it */
 export function assertMapping(mapping: Mapping): void {
   const problems = problemsOfMapping(mapping);
   if (problems.length > 0) throw new InvalidInputError(problems.map(mappingPath));

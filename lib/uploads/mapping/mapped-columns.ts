@@ -5,7 +5,7 @@ import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames, shownHeader } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createComparison } from "../csv/cells.ts";
-import { type CellSource, RowReader, type Step } from "../csv/row-reader.ts";
+import { type CellSource, RowReader, type FieldSource } from "../csv/row-reader.ts";
 import { isClearable, type Target } from "../csv/target.ts";
 import { CellError } from "../../cell-value.ts";
 import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
@@ -13,12 +13,12 @@ import { type Aliases, createAliases, createConversion } from "./conversion.ts";
 import { type Mapping, mappingPath, type Source } from "./mapping.ts";
 import { nearestTo } from "../../nearest.ts";
 
-/** Missing columns for which the nearest is looked for, */
+/** Missing columns for which the nearest name is searched at most, */
 const NEAREST_MAX = 20;
-/** and how many characters of headers are compared for them, which takes some 50 ms. */
+/** and characters of headers that are compared for them, which takes some 50 ms. */
 const NEAREST_MAX_CHARACTERS = 200_000;
 
-/** The columns of a header by their names without case and outer spaces. */
+/** The indexes of a header's columns by their names as `comparable` makes them. */
 function indexesOf(names: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const indexes = new Map<string, number[]>();
   for (const [index, name] of names.entries()) {
@@ -30,7 +30,7 @@ function indexesOf(names: readonly string[]): ReadonlyMap<string, readonly numbe
   return indexes;
 }
 
-/** The indexes of the columns that no source names, without those of a report of failed rows. */
+/** The indexes of the columns that no source names, except those of a report of failed rows. */
 function unnamedIn(mapping: Mapping, names: readonly string[]): number[] {
   const named = columnsIn(mapping);
   return [...names.keys()].filter((index) => !named.has(comparable(names[index]!)) && !isReportColumn(names[index]!));
@@ -74,7 +74,7 @@ function problemsOfSources(mapping: Mapping, names: readonly string[]): Problem[
 
 function problemsOfOthers(mapping: Mapping, names: readonly string[]): Problem[] {
   const { others = "refuse" } = mapping;
-  // A column without a name is one only if a row has something in it.
+  // A column without a name is a problem only in rows that have a value there.
   const unnamed = unnamedIn(mapping, names).filter((index) => others !== "refuse" || names[index]!.trim() !== "");
   if (others === "ignore" || unnamed.length === 0) return [];
   const shown = (indexes: readonly number[]): string =>
@@ -113,7 +113,7 @@ function problemsOfColumns(mapping: Mapping, names: readonly string[]): Problem[
 /**
  * Checks that a mapping fits a file.
  * @param names cells of the header
- * @throws InvalidFileError naming everything in which it does not
+ * @throws InvalidFileError naming everything that doesn't fit
  */
 export function assertColumns(mapping: Mapping, names: readonly string[]): void {
   const problems = problemsOfColumns(mapping, numberedNames(names));
@@ -146,7 +146,7 @@ function textOfColumn(aliases: Aliases, index: number, compare: Comparison): Cel
   };
 }
 
-/** The text of several columns' cells. They are joined only if the text can have an alias, or is itself the result. */
+/** The text of several columns' cells. They are joined only if the text can have an alias or is the result. */
 function textOfColumns(
   aliases: Aliases,
   { indexes, join }: { readonly indexes: readonly number[]; readonly join: string },
@@ -166,13 +166,13 @@ function textOfColumns(
   };
 }
 
-/** A digest needs no more characters: rows that differ have other 128 bits. */
+/** Characters of a digest: 128 bits tell different rows apart. */
 const DIGEST_CHARACTERS = 32;
 
 /**
- * A digest of the names and values of columns: of bounded length, and another one where a value is in another column.
- * Columns without a value don't count, nor does the order of columns, which may be another one in the next export. It is
- * made by a library because the upload page makes it too, where crypto.subtle would answer later.
+ * A digest of the names and values of columns. A value in another column gives another digest. Columns without a value don't
+ * count, nor does the order of columns, which may differ in the next export. A library makes it because the upload page makes
+ * it too, and crypto.subtle is asynchronous there.
  */
 function digestOfColumns(
   names: readonly string[],
@@ -220,7 +220,7 @@ function createBareTextOf(source: Source, indexes: readonly number[], compare: C
     : textOfColumns(aliases, { indexes, join }, compare);
 }
 
-/** Rejects values in a column without a name. A row may have thousands of such cells: they share an error. */
+/** Rejects values in a column without a name. They share one error, because a row may have thousands of them. */
 function noName(index: number, row: number) {
   let error: CellError | undefined;
   return (): never => {
@@ -232,7 +232,7 @@ function noName(index: number, row: number) {
  * The reader of a file with a mapping.
  * @param mapping one without problems of its own (`problemsOfMapping`)
  * @param header its cells
- * @throws InvalidFileError naming everything in which the mapping does not fit the header
+ * @throws InvalidFileError naming everything in the mapping that doesn't fit the header
  */
 export function mappedReader(mapping: Mapping, header: readonly string[]): RowReader {
   assertColumns(mapping, header);
@@ -249,12 +249,12 @@ export function mappedReader(mapping: Mapping, header: readonly string[]): RowRe
     };
   };
   const clears = (target: Target, blank = mapping.blank): boolean => blank === "clear" && isClearable(target);
-  const steps = targetsOf(mapping).map(({ target, ...given }): Step => ({
+  const fieldSources = targetsOf(mapping).map(({ target, ...given }): FieldSource => ({
     target,
     clears: clears(target, given.source.blank),
     sources: singlesOf(given).map((single) => sourceOf(target, single)),
   }));
-  const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): Step => {
+  const others = (mapping.others === "ignore" ? [] : unnamedIn(mapping, names)).map((index): FieldSource => {
     const name = names[index]!.trim();
     const textOf = createTextOf(names, {}, [index], compare);
     const valueOf = name === "" ? noName(index, mapping.header_row ?? 1) : (text: string) => text;
@@ -263,7 +263,7 @@ export function mappedReader(mapping: Mapping, header: readonly string[]): RowRe
   });
   return new RowReader({
     width: names.length,
-    steps: [...steps, ...others],
+    fieldSources: [...fieldSources, ...others],
     isEmptyAt: (cells, index) => compare(cells, index) === "",
     isMapped: true,
   });

@@ -6,11 +6,11 @@ import { VALUE_KINDS } from "../../cell-value.ts";
 
 /** Limit of a mapping as JSON. It is stored in the job's record, which every request for the job reads. */
 const MAPPING_MAX_BYTES = 64 * 1024;
-/** More than a mapping of all the columns of a wide export needs. Every row asks each of them. */
+/** More than a wide export's columns need. Each row is read by all of them. */
 const SOURCES_MAX = 1000;
-/** Titles above a header take a few lines: rows further down are data. */
+/** Titles above a header take a few rows. Rows further down are data. */
 export const HEADER_ROW_MAX = 100;
-/** Of a date format: far more than dates are written with. Each row's date is compared with all of it. */
+/** Limit of a date format, far above what dates need. Each row's date is compared with all of it. */
 export const PATTERN_MAX_CHARACTERS = 100;
 /** What a value that is empty, or becomes empty, does to the field: it stays, or is cleared. */
 const blankSchema = z.enum(["keep", "clear"]).optional();
@@ -19,7 +19,7 @@ const HEADER_ROW_RANGE = `must be a whole number from 1 to ${HEADER_ROW_MAX}`;
 const LEVELS_MAX = 32;
 
 // Where a value comes from. Exactly one of `column`, `columns`, `value` and `first_of` is given.
-// No `default` in the document: clients that generators make send defaults, and these keys do not fit every source.
+// No `default` in the document: generated clients send defaults, and these keys don't fit every source.
 const sourceSchema = z
   .strictObject({
     column: z.string().optional().meta({ description: "Header of a column." }),
@@ -137,13 +137,13 @@ function problemOfSize(mapping: z.output<typeof shape>): Rule | undefined {
 /** The shape of a mapping. `problemsOfMapping` finds what else may be wrong with it. */
 export const mappingSchema = z.preprocess(
   (value, context) => {
-    // Before the shape is checked: what is nested too deeply would exhaust the stack, and a key `__proto__` is lost in silence.
+    // Before the shape is checked: deep nesting would exhaust the stack, and a key `__proto__` would be lost silently.
     const problem = findForbidden(value, LEVELS_MAX);
     if (problem === null) return value;
     context.issues.push(issueOf(problem, value));
     return z.NEVER;
   },
-  // A single check: the API's document would not know the schema behind two.
+  // One check only: behind two, the API's document would lose the schema.
   shape.check(({ value, issues }) => {
     const problem = problemOfSize(value);
     if (problem) issues.push({ code: "custom", input: value, message: problem.error, params: problem.params });

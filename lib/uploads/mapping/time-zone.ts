@@ -1,8 +1,8 @@
 import { create, toZonedDateTime } from "temporal-polyfill/fns/PlainDateTime";
 
 /**
- * Converts a local time of a zone to an instant. The local time is given as the milliseconds since the epoch at which UTC
- * shows it. A time that a change of clocks skips or doubles has the offset before the change.
+ * Converts a local time of a zone to an instant. The local time is given as if it were UTC, in milliseconds since the epoch.
+ * When clocks change, a skipped or repeated time is read with the earlier offset.
  */
 export function toInstant(local: number, timeZone: string): number {
   const utc = new Date(local);
