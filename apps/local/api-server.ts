@@ -41,7 +41,6 @@ export async function loadPages(host: FunctionHost, prepare: () => Promise<void>
   };
 }
 
-/** Options of the API. */
 export interface ApiOptions extends FunctionHost {
   /** 0 selects any free port. */
   readonly port: number;

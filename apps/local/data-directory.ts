@@ -31,7 +31,6 @@ export interface DataDirectory {
   readonly files: LocalFiles;
   /** File of everything that the functions print. */
   readonly logFile: string;
-  /** Its file descriptor. */
   readonly log: number;
   /** Unlocks the directory for other local services. */
   close(): void;

@@ -4,7 +4,6 @@ import { PROJECT_ROOT } from "../../infra/build.ts";
 import { CommandError } from "../../infra/command-line.ts";
 import { reasonOf } from "../../infra/plain-reason.ts";
 
-/** The directory of the samples. */
 const SAMPLES = join(PROJECT_ROOT, "events");
 
 /** Placeholder of the API key in the samples in `events/`. */

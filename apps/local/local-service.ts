@@ -27,7 +27,6 @@ import { type Endpoints, platformVariables, REGION_CODE } from "./platform.ts";
 import { openCheckpoints } from "./workers/stream.ts";
 import { startWorkers } from "./workers/start-workers.ts";
 
-/** Options of the local service. */
 export interface LocalServiceOptions {
   /** 0 selects any free port. */
   readonly port: number;

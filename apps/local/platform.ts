@@ -14,7 +14,6 @@ export function queueArn(queue: string): string {
 
 /** A service that an engine serves. */
 type Service = "dynamodb" | "s3" | "sqs";
-/** Addresses of the engines. */
 export type Endpoints = Readonly<Record<Service, string>>;
 
 /** Variables by which clients reach the engines. */

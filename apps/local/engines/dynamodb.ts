@@ -8,7 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { CommandError } from "../../../infra/command-line.ts";
 
-/** A running DynamoDB engine. */
 export interface DynamoDbEngine {
   readonly endpoint: string;
   /** Resolves when the engine has ended, whether it was stopped or failed. */

@@ -14,7 +14,6 @@ export interface FauxqsEngine {
 export interface FauxqsStorage {
   /** Directory of the queues' database. */
   readonly queues: string;
-  /** Directory of the objects. */
   readonly objects: string;
 }
 

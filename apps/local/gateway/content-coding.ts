@@ -53,7 +53,6 @@ export function responseCoding(acceptEncoding: string | undefined): Coding | und
   return preferred !== undefined && isCoding(preferred) ? preferred : undefined;
 }
 
-/** Compresses the body of a response. */
 export function packResponse(body: Buffer, coding: Coding): Buffer {
   return CODINGS[coding].pack(body);
 }

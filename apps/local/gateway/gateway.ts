@@ -30,14 +30,12 @@ const NO_BODY = Buffer.alloc(0);
 /** Longer than clients keep idle connections, so that a connection isn't closed while a request arrives on it. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** A running gateway. */
 export interface Gateway {
   readonly port: number;
   /** Accepts no more requests and waits for those in flight. */
   stop(): Promise<void>;
 }
 
-/** Options of the gateway. */
 export interface GatewayOptions {
   readonly endpoints: readonly Endpoint<Invoke>[];
   /** Serves all other methods and paths. */

@@ -105,7 +105,6 @@ export function toProxyEvent(request: RoutedRequest): APIGatewayProxyEvent {
   };
 }
 
-/** A response to the client. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];

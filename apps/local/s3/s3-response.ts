@@ -1,4 +1,3 @@
-/** A response of S3. */
 export interface S3Response {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +26,6 @@ function xml(root: string, elements: Readonly<Record<string, string>>): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inner.join("")}</${root}>`;
 }
 
-/** Header of responses whose body is XML. */
 const XML_TYPE = { "content-type": "application/xml" } as const;
 
 /** S3's error response. Any other error becomes InternalError. */

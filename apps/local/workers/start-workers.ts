@@ -50,7 +50,6 @@ export function startSchedule(everyMs: number, invoke: Invoke): Poller {
   };
 }
 
-/** Options of the workers. */
 export interface WorkersOptions extends FunctionHost {
   readonly checkpoints: Checkpoints;
 }

@@ -21,7 +21,6 @@ export type Drop = KeptSetting | "protection" | "everything";
 /** Where to look for a stack. */
 interface StackAddress {
   readonly stackName: string;
-  /** The AWS region. */
   readonly region: string;
   /** Profile of the AWS configuration files. @default the environment's credentials */
   readonly profile: string | undefined;

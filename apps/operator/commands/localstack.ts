@@ -19,7 +19,6 @@ const NAME = "localhost.localstack.cloud";
 const INSIDE = `http://${NAME}:4566`;
 /** The services that the stack needs. */
 const SERVICES = ["apigateway", "cloudformation", "dynamodb", "lambda", "s3", "sqs", "sts"];
-/** LocalStack's account. */
 const ACCOUNT = "000000000000";
 const HOW_TO_START = `Start one first. LocalStack 4.14 is the last version that needs no account:
 
@@ -80,7 +79,6 @@ async function assertNames(): Promise<void> {
   }
 }
 
-/** The stack's outputs by name. */
 function readOutputs(file: string, stackName: string): Variables {
   const outputs = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, Variables>>;
   return outputs[stackName] ?? {};

@@ -12,7 +12,6 @@ import { localFiles, readEnvironmentFile } from "../../../infra/environment-file
 import { meaningOf } from "../../../infra/plain-reason.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 
-/** Environment variables. */
 export type Variables = Readonly<NodeJS.Dict<string>>;
 
 /** The tables to work on. Options win over environment variables, which win over the local service's file. */
@@ -139,7 +138,6 @@ export async function existingOrganization(
 /** What a command results in: data for `--json`, and lines for people. */
 export type Result = readonly [data: object, lines: string];
 
-/** Prints a command's result. */
 export function printResult(terminal: Terminal, { json }: Target, [data, lines]: Result): void {
   if (json === true) terminal.printData(JSON.stringify(data));
   else terminal.printLines(lines);

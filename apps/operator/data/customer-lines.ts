@@ -52,7 +52,6 @@ export const customerLineSchema = z.union([
     }),
   }),
 ]);
-/** A line of an export. */
 export type CustomerLine = z.output<typeof customerLineSchema>;
 /** How many things of each kind an export holds. */
 export type CustomerCounts = Extract<CustomerLine, { end: unknown }>["end"];

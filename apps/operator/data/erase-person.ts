@@ -80,7 +80,6 @@ function fileOf(job: UploadJob, now: number): FileOfPerson {
   return { job: id, file_name: name, created_at, kept_until: isoTime(jobKeptUntil(job, now)) };
 }
 
-/** Reads the records of the organization. */
 type Read = (visit: (page: RecordsPage) => Promise<void>) => Promise<ReadProgress>;
 
 /** A pass over records: empties those that have the person, and deletes old plans with the address. */

@@ -30,7 +30,6 @@ const entrySchema = z.object({
   /** Absent if it was interrupted. */
   finished_at: z.string().optional(),
 });
-/** An erasure in the ledger. */
 type Erasure = z.output<typeof entrySchema>;
 const decodeErasure = decoderOf("erasure", entrySchema);
 

@@ -36,7 +36,6 @@ export interface ExportPosition {
   /** Partitions of items that couldn't be read. */
   readonly left_out: readonly string[];
 }
-/** Options of an export. */
 export interface ExportOptions {
   readonly onProgress?: (progress: ReadProgress) => void;
   /** Called with each record that can't be read. The export leaves it out; with an item, its events too. @default throws */
@@ -112,13 +111,8 @@ export async function exportOrganization(
       const lines = records.flatMap(linesOf).map(textOf).join("");
       if (lines !== "") await write(lines);
       if (position === undefined) return;
-      await onWritten({
-        exported_at: exportedAt,
-        counts: { ...counts },
-        shards,
-        traversal: position,
-        left_out: [...leftOut],
-      });
+      const copies = { counts: { ...counts }, left_out: [...leftOut] };
+      await onWritten({ exported_at: exportedAt, shards, traversal: position, ...copies });
     },
     { onProgress, lists: EXPORTED_LISTS, from: start?.traversal, visited: visitedBefore() },
   );

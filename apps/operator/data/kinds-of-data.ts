@@ -67,7 +67,6 @@ export const EXPORTED_LISTS: readonly Lists[] = allKinds
   .filter((kind) => kind.exportedAs !== null)
   .map(({ lists }) => lists);
 
-/** Kind of a record's partition. */
 export function kindOf({ pk }: Pick<RecordKey, "pk">): PartitionKind {
   return pk.slice(0, pk.indexOf("#")) as PartitionKind;
 }

@@ -91,7 +91,6 @@ export class PersonAddress {
     }
   }
 
-  /** Whether a value is the address. */
   equals(value: unknown): boolean {
     return typeof value === "string" && this.#isOne(value.toLowerCase());
   }

@@ -31,7 +31,6 @@ export interface TraversalPage extends RecordsPage {
   /** Present if all records before this position have been visited. */
   readonly position?: TraversalPosition;
 }
-/** Options of a traversal. */
 export interface TraversalOptions {
   readonly onProgress?: ((progress: ReadProgress) => void) | undefined;
   /** @default all */

@@ -71,5 +71,4 @@ export const operations: readonly Operation[] = Object.entries(openapi.paths).fl
   }),
 );
 
-/** The groups of endpoints. */
 export const tags: readonly { readonly name: string; readonly description: string }[] = openapi.tags;

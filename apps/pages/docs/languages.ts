@@ -14,7 +14,6 @@ highlight.configure({ classPrefix: "c-" });
 
 /** The names of tabs by the language of the code block in Markdown, in the tabs' order. */
 export const LANGUAGES = { bash: "curl", ts: "TypeScript", python: "Python" } as const;
-/** A language that tabs show. */
 export type Language = keyof typeof LANGUAGES;
 
 export function isLanguage(name: string | undefined): name is Language {

@@ -73,7 +73,6 @@ export function operationMarkdown(operation: Operation): string {
   return documentMarkdown(`${section(`# ${summary}`, `\`${method} ${path}\``, description, ...sections)}\n`);
 }
 
-/** The method and the path of an endpoint. */
 export function endpointLine({ method, path }: Operation): Html {
   return html`<span class="method" data-method="${method}">${method}</span> <code>${path}</code>`;
 }

@@ -7,7 +7,6 @@ export interface Run {
   /** Prefix of the external_ids of everything that the run creates. */
   readonly prefix: string;
   readonly send: Send;
-  /** Waits. */
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 

@@ -8,7 +8,6 @@ export interface Response {
   /** Undefined if the body isn't JSON. */
   readonly body: Json | undefined;
 }
-/** Any JSON value. */
 export interface Json {
   readonly [key: string]: Json;
   readonly [index: number]: Json;

@@ -45,7 +45,6 @@ const OPTIONS: Options<SearchEntry> = {
   },
 };
 
-/** Makes the index, as JSON. */
 export function createIndex(entries: readonly SearchEntry[]): string {
   const index = new MiniSearch(OPTIONS);
   index.addAll(entries);

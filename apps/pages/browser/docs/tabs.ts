@@ -47,7 +47,6 @@ function startTabsOf(group: Element, index: number): void {
   choose(readKept(() => localStorage, CHOICE) ?? "");
 }
 
-/** Starts all tabs of the page. */
 export function startTabs(): void {
   for (const [index, group] of document.querySelectorAll(".tabs").entries()) startTabsOf(group, index);
 }

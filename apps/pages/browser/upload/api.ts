@@ -129,5 +129,4 @@ export function createApi(root: URL, key: string) {
     },
   };
 }
-/** Sends requests with a key. */
 export type Api = ReturnType<typeof createApi>;

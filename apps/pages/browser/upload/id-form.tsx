@@ -10,7 +10,6 @@ import type { Match } from "./use-import.ts";
 /** Further columns can only be used in the mapping as JSON. */
 const OFFERED_COLUMNS = 60;
 
-/** The ID of the first row. */
 function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Source): string {
   const own = { fields: { external_id: source }, others: "ignore", ...(empty && { empty }) } as const;
   return rows[0] ? mappedReader(own, names).externalIdOf(rows[0]) : "";

@@ -26,7 +26,6 @@ function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Jo
   );
 }
 
-/** The organization's imports, newest first. */
 export function JobsView({ api }: { readonly api: Api }) {
   const list = useList((cursor) => api.list<Job>("v1/work_items/upload", { limit: "20", cursor }));
   const { entries } = list;

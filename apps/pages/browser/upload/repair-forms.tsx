@@ -52,7 +52,6 @@ export function isShared(mapping: Mapping, { column, rows }: Pick<FailedValue, "
   return used !== undefined && (rows > 1 || used.field?.kind.choices !== undefined);
 }
 
-/** Asks what to use instead of a value. */
 function Instead({ sent, onSent, failed: { column, value } }: RepairProps & { readonly failed: FailedValue }) {
   const { mapping } = sent;
   const used = usedAs(mapping, column);

@@ -23,7 +23,6 @@ export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">)
   return JSON.stringify(mapping) + textOfRepairs(repairs);
 }
 
-/** What is sent. */
 type Sending = Omit<Sent, "jobId">;
 
 /** Idempotency keys of unanswered uploads, by file and content. */

@@ -65,9 +65,7 @@ export interface TableFile {
   readonly delimiter: Delimiter;
   /** Cells of the first rows of the file, titles and blank rows included. */
   readonly lines: readonly (readonly string[])[];
-  /** Number of the header's row. */
   readonly headerRow: number;
-  /** Cells of the header. */
   readonly names: readonly string[];
   /** Cells of the first rows after it. */
   readonly rows: readonly (readonly string[])[];
@@ -137,7 +135,6 @@ export async function readTextFile(
   return { name, size, text, workbook: undefined, ...(await tableOf(content, format.delimiter)) };
 }
 
-/** A sheet of a workbook as a table. */
 export async function withSheet(
   { name, size }: Pick<TableFile, "name" | "size">,
   sheets: readonly Sheet[],
