@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { pages } from "../../functions/pages.ts";
 import { allServed, gatewayFunctions, unknownRoute } from "../../functions/routes.ts";
-import { loggedError } from "../../lib/http/chain.ts";
+import { loggedError } from "../../lib/http/middleware.ts";
 import { methodsOf } from "../../lib/http/route.ts";
 import { API_TIMEOUT_SECONDS } from "../../infra/limits.ts";
 import { type FunctionHost, type Invoke, loadFunction } from "./functions.ts";

@@ -7,7 +7,7 @@ import type { Permissions } from "../../lib/aws/permissions.ts";
 import type { Runtime } from "../../lib/aws/runtime.ts";
 import { createS3Client } from "../../lib/aws/s3-client.ts";
 import { createSqsClient } from "../../lib/aws/sqs-client.ts";
-import { loggedError } from "../../lib/http/chain.ts";
+import { loggedError } from "../../lib/http/middleware.ts";
 import { resources } from "../../lib/resources.ts";
 import type { Variables } from "../../infra/environment-file.ts";
 import { CommandError } from "../../infra/command-line.ts";

@@ -8,7 +8,7 @@ const ROW_COUNTERS = Object.keys(toRowCounters(sumOf([])));
 
 /**
  * Questions to the functions' logs, by name, in the language of CloudWatch Logs Insights. They read the fields of the
- * lines `request` (`lib/http/chain.ts`), `upload ended` (`lib/uploads/chain/finish.ts`) and of changes that wait
+ * lines `request` (`lib/http/middleware.ts`), `upload ended` (`lib/uploads/chain/finish.ts`) and of changes that wait
  * (`lib/changes`). Metrics by organization would be charged for each organization; a query is charged by
  * what it reads.
  */

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { InvalidInputError, NotFoundError, type Problem } from "../errors.ts";
 import { parseUuid, problemsOf } from "../schema.ts";
-import type { ApiEvent } from "./chain.ts";
+import type { ApiEvent } from "./middleware.ts";
 import { etagOf, isKnown } from "./etag.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { readQuery } from "./request.ts";
@@ -16,16 +16,16 @@ function validate<S extends z.ZodType>(schema: S, value: unknown) {
   return { value: data, problems: error === undefined ? [] : problemsOf(error) };
 }
 
-/** Throws if there are problems. @throws InvalidInputError */
-function refuseProblems(problems: readonly Problem[]): void {
+/** @throws InvalidInputError if there are problems */
+function assertNoProblems(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
-/** A request that passed the chain, with the input that the route's schemas accepted. */
+/** A request that passed the middleware, with the input that the route's schemas accepted. */
 export interface Call<R extends Route> {
   /** The ID in the path, a UUID in lower case; an empty string if the path has none. */
   readonly id: string;
-  /** The ID of an event in the path, likewise. */
+  /** The same for the ID of an event. */
   readonly eventId: string;
   readonly query: z.output<R["query"]>;
   readonly body: z.output<R["body"]>;
@@ -37,8 +37,8 @@ export interface Call<R extends Route> {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestId: string;
   /**
-   * The handler notes here what became of the work items that it writes, by id, for the log: "unknown" before it writes
-   * them, so that the log names them also if the call fails.
+   * For the log, the handler notes the outcome of each work item that it writes, by id: "unknown" before it writes, so
+   * that the log names the items even if the call fails.
    */
   readonly written: Map<string, string>;
   /** Milliseconds since the epoch when the function must have responded. */
@@ -51,9 +51,9 @@ export interface RouteResponse<R extends Route> {
   readonly status?: number;
   readonly body: z.input<R["response"]>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Version of the record that the body shows; its entity tag starts with it. @default the record has none */
+  /** Version of the record in the body. The entity tag starts with it. @default the record has none */
   readonly version?: number;
-  /** What the request's log line contains in addition. @default nothing */
+  /** Added to the request's log line. @default nothing */
   readonly logged?: Readonly<Record<string, string>>;
 }
 
@@ -85,7 +85,7 @@ function idOf({ path }: Route, event: ApiEvent, name: "id" | "event_id"): string
 
 /**
  * Validates query and body by the route's schemas.
- * @throws InvalidInputError naming the problems of both together; NotFoundError if the path's ID isn't a UUID
+ * @throws InvalidInputError naming all problems of both; NotFoundError if the path's ID isn't a UUID
  */
 export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent, context: Context): Call<R> {
   const { requestId, headers, body: read, written } = event.progress;
@@ -101,7 +101,7 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
     message: "must be given once",
   }));
   const parameterProblems = [...repetitions, ...query.problems].map((problem) => parameterProblem(problem, parameters));
-  refuseProblems([...parameterProblems, ...body.problems, ...fields.problems]);
+  assertNoProblems([...parameterProblems, ...body.problems, ...fields.problems]);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
   return {
     id: idOf(route, event, "id"),
@@ -118,8 +118,9 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
 }
 
 /**
- * Makes the gateway's result of a handler's response. The route's schema checks the body, so that no other field leaves
- * the service. Responses to GET and those with a version get an ETag; one that the caller has already becomes a 304.
+ * Converts a handler's response to the gateway's result. The route's schema checks the body, so that no other field
+ * leaves the service. Responses to GET and those with a version get an ETag. If the caller already has that response, it
+ * becomes a 304.
  */
 export function toResult<R extends Route>(
   route: R,

@@ -10,8 +10,8 @@ import type { Organization } from "../organizations/organization.ts";
 import { createRateLimiter, type Quota } from "../organizations/rate-limit.ts";
 import { MalformedRecordError } from "../store/decode-record.ts";
 import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
-import type { Step } from "./chain.ts";
-import { gatewayChain } from "./public-endpoint.ts";
+import type { Middleware } from "./middleware.ts";
+import { gatewayHandler } from "./public-endpoint.ts";
 import type { ReadBody } from "./request-body.ts";
 import { assertMayCall, type EdgePermissions, type Route } from "./route.ts";
 
@@ -29,8 +29,8 @@ function rateLimitHeaders({ rate, burst }: Pick<Organization, "rate" | "burst">,
   };
 }
 
-/** A response as a key without the scope `read` gets it. */
-function unread<R extends Route>(route: R, response: RouteResponse<R>, request: unknown): RouteResponse<R> {
+/** A response for a key without the scope `read`. */
+function withoutRead<R extends Route>(route: R, response: RouteResponse<R>, request: unknown): RouteResponse<R> {
   const body = route.withoutRead?.(response.body as object, request) ?? response.body;
   return { ...response, body: body as typeof response.body };
 }
@@ -41,7 +41,7 @@ type EdgeRuntime = Runtime<EdgePermissions>;
  * Finds the caller, checks the scope of its key, and debits its organization's rate limit. Every response
  * reports what is left.
  */
-function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
+function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Middleware {
   const { environment, clock, log } = runtime;
   const metrics = new Metrics();
   const authenticate = createAuthenticate({
@@ -51,13 +51,13 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
   });
   const admit = createRateLimiter(runtime, (error) => {
     metrics.singleMetric().addMetric("LimiterFailedOpen", MetricUnit.Count, 1);
-    // Of a damaged record, the message says whose it is.
+    // The message of a damaged record's error names its organization.
     log.warn("rate limiter failed open", {
       reason: error instanceof MalformedRecordError ? error.message : codeOf(error),
     });
   });
   const noteKeyUse = createNoteKeyUse(runtime);
-  const addHeaders: Step["after"] = ({ event, response, error }) => {
+  const addHeaders: Middleware["after"] = ({ event, response, error }) => {
     const { caller, quota } = event.progress;
     const left =
       error instanceof RateLimitExceededError ? { remaining: 0, resetSeconds: error.retryAfterSeconds } : quota;
@@ -77,7 +77,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Step {
   };
 }
 
-function bodyReader(readBody: ReadBody): Step {
+function bodyReader(readBody: ReadBody): Middleware {
   return {
     before: async ({ event }) => {
       event.progress.body = await readBody(event, event.progress.headers);
@@ -88,16 +88,16 @@ function bodyReader(readBody: ReadBody): Step {
 /** Handles a call of an organization. */
 type EndpointHandler<R extends Route> = (call: Call<R> & Caller) => Promise<RouteResponse<R>>;
 
-/** What only some endpoints need in their bundle: a reader for the route's `bodyKind`, and clients beside that of tables. */
+/** What only some endpoints need in their bundle: a reader for the route's `bodyKind`, and clients other than DynamoDB's. */
 type Parts<R extends Route> = Omit<ClientFactories<R["permissions"]>, "dynamodb"> & {
   readonly readBody?: ReadBody;
 } & (R["bodyKind"] extends "none" ? object : { readonly readBody: ReadBody });
 
 /**
- * The function of an endpoint with a key. Its chain: request id and log, headers of all responses, authentication (401),
- * scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. A body that is
- * sent to an endpoint without is ignored. The caches of keys and limits live as long as the instance.
- * @param prepare makes the handler of calls, once for each instance
+ * The function of an endpoint with a key. In order: request id and log, headers of all responses, authentication (401),
+ * scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. An endpoint
+ * that takes no body ignores it. The caches of keys and limits live as long as the instance.
+ * @param prepare makes the handler, once for each instance
  */
 export function endpoint<R extends Route & { readonly permissions: EdgePermissions }>(
   route: R,
@@ -108,18 +108,18 @@ export function endpoint<R extends Route & { readonly permissions: EdgePermissio
   const factories = { dynamodb: createDynamoDbClient, ...clients } as ClientFactories<R["permissions"]>;
   return lambda(route.permissions as R["permissions"], factories, (runtime: Runtime<R["permissions"]>) => {
     const handle = prepare(runtime);
-    const steps = [
+    const middleware = [
       authenticationAndRateLimit(route, runtime as unknown as EdgeRuntime),
       ...(readBody === undefined ? [] : [bodyReader(readBody)]),
     ];
-    return gatewayChain(route.name, runtime, steps, async (event, context) => {
+    return gatewayHandler(route.name, runtime, middleware, async (event, context) => {
       const call = callOf(route, runtime.clock, event, context);
       const { caller } = event.progress;
       if (caller === undefined) throw new Error("the caller was not authenticated");
       const body = call.body ?? call.fields;
       assertMayCall(route, caller.scopes, body);
       const response = await handle({ ...call, ...caller });
-      return toResult(route, event, caller.scopes.includes("read") ? response : unread(route, response, body));
+      return toResult(route, event, caller.scopes.includes("read") ? response : withoutRead(route, response, body));
     });
   });
 }

@@ -18,8 +18,8 @@ import {
   WorkItemsError,
 } from "../errors.ts";
 import { toProblemDetails } from "../problem-detail.ts";
-import type { ApiEvent, Step } from "./chain.ts";
-import { accepts, wayToRoot } from "./request.ts";
+import type { ApiEvent, Middleware } from "./middleware.ts";
+import { accepts, pathToRoot } from "./request.ts";
 import { jsonResponse } from "./response.ts";
 
 /** The media type of RFC 9457. */
@@ -111,8 +111,8 @@ const table = [
 export const errorKinds: readonly ErrorKind[] = [...table.map(({ kind }) => kind), INTERNAL];
 
 function responseTo(error: unknown): ErrorResponse {
-  for (const { responseTo: respond } of table) {
-    const found = respond(error);
+  for (const kind of table) {
+    const found = kind.responseTo(error);
     if (found) return found;
   }
   return isUnavailable(error)
@@ -127,14 +127,14 @@ export function problemType({ name }: Pick<ErrorKind, "name">): string {
 
 /** A link to what the documentation says of a kind of error (RFC 8288). */
 function helpLink(event: ApiEvent, { name }: Pick<ErrorKind, "name">): string {
-  return `<${wayToRoot(event)}docs/errors#${name}>; rel="help"`;
+  return `<${pathToRoot(event)}docs/errors#${name}>; rel="help"`;
 }
 
 /**
- * Turns every error into `{ "error": string }`, or into problem details (RFC 9457), which hold the same sentence too,
- * for callers that accept them. Unexpected errors are returned without details. Attached last, so it runs first.
+ * Turns every error into `{ "error": string }` or, for callers that accept them, into problem details (RFC 9457), which
+ * contain the same sentence. Unexpected errors are returned without details. Attached last, so it runs first.
  */
-export const errorTable: Step = {
+export const errorTable: Middleware = {
   onError: (request) => {
     const { requestId, headers: requestHeaders } = request.event.progress;
     const { message, headers, problems = [], ...kind } = responseTo(request.error);

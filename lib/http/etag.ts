@@ -12,7 +12,7 @@ export function etagOf(body: string, version: number | undefined): string {
   return version === undefined ? `"${digest}"` : `"${version}-${digest}"`;
 }
 
-/** The version at the start of an entity tag; undefined for a weak tag and for one that isn't ours. */
+/** The version at the start of an entity tag; undefined for weak tags and those of others. */
 function versionOf(tag: string): number | undefined {
   const version = /^"(\d{1,15})(?:-[^"]*)?"$/.exec(tag)?.[1];
   return version === undefined ? undefined : Number(version);
@@ -20,7 +20,7 @@ function versionOf(tag: string): number | undefined {
 
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
-/** The entity tags in a header; undefined if it is not a list of them. */
+/** The entity tags in a header; undefined if it isn't a list of entity tags. */
 function tagsIn(header: string): readonly string[] | undefined {
   const tags = header.match(ENTITY_TAG);
   return tags !== null && /^[\s,]*$/.test(header.replaceAll(ENTITY_TAG, "")) ? tags : undefined;
@@ -47,7 +47,7 @@ export function parseIfMatch(header: string | undefined): IfMatch | undefined {
 
 /**
  * Compares versions only, so that an event added by another system doesn't cause a 412. A weak tag matches no version.
- * @throws PreconditionFailedError if the stored version is none of those in the header
+ * @throws PreconditionFailedError if the header doesn't name the stored version
  */
 export function assertMatches(ifMatch: IfMatch | undefined, version: number): void {
   if (ifMatch === undefined || ifMatch === "*" || ifMatch.has(version)) return;
@@ -59,8 +59,8 @@ function withoutWeakness(tag: string): string {
 }
 
 /**
- * Whether a caller with this `If-None-Match` (RFC 9110 §13.1.2) has the representation already. Gateways that compress
- * may have made the tag weak. A malformed header matches nothing, so that the whole response is sent.
+ * Whether a caller with this `If-None-Match` (RFC 9110 §13.1.2) already has the representation. A gateway that compresses
+ * may have made the tag weak. A malformed header matches nothing, so the whole response is sent.
  */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;

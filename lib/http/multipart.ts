@@ -20,7 +20,7 @@ export class MalformedMultipartError extends Error {
   override readonly name: string = "MalformedMultipartError";
 }
 
-/** Limit of the fields in a body; a form with one file has far fewer. */
+/** The most fields in a body. A form with one file has far fewer. */
 export const FIELDS_MAX = 100;
 /** RFC 2046 §5.1.1 allows 70 characters, but some clients send a few more. */
 const BOUNDARY_MAX_CHARACTERS = 200;
@@ -75,7 +75,8 @@ export function scanMultipart(body: Buffer, boundary: string | undefined): FormF
   const bytes = Buffer.concat([Buffer.from(CRLF), body]);
   const fields: FormField[] = [];
   let fieldStart: number | undefined;
-  for (let at = bytes.indexOf(delimiter); at !== -1;) {
+  let at = bytes.indexOf(delimiter);
+  while (at !== -1) {
     const after = at + delimiter.length;
     const closes = bytes.toString("latin1", after, after + 2) === "--";
     const line = /^[ \t]*\r\n/.exec(bytes.toString("latin1", after, after + 80));

@@ -6,10 +6,10 @@ import * as z from "zod";
 import { NotFoundError } from "../errors.ts";
 import type { Environment } from "../aws/environment.ts";
 import type { Runtime } from "../aws/runtime.ts";
-import { accepts, addressOf, wayToRoot } from "./request.ts";
-import type { ApiEvent, ApiHandler } from "./chain.ts";
+import { accepts, addressOf, pathToRoot } from "./request.ts";
+import type { ApiEvent, ApiHandler } from "./middleware.ts";
 import { etagOf, isKnown } from "./etag.ts";
-import { gatewayChain } from "./public-endpoint.ts";
+import { gatewayHandler } from "./public-endpoint.ts";
 
 /** The name of the file that lists all others. */
 export const INDEX_FILE = "index.json";
@@ -23,7 +23,7 @@ const indexSchema = z.object({
 /** The content of `INDEX_FILE`. */
 export type PageIndex = z.output<typeof indexSchema>;
 
-/** How an asset may be compressed, in the order of preference, and what its file's name ends with. */
+/** The compressions of an asset in order of preference, each with the suffix of its file. */
 export const CODINGS = { br: ".br", gzip: ".gz" } as const;
 /** A content coding of HTTP. */
 type Coding = keyof typeof CODINGS;
@@ -36,7 +36,7 @@ interface Asset {
   readonly bytes: Buffer;
 }
 
-/** Opens the pages and assets that the build wrote. Each file is read when it is first asked for, and kept. */
+/** Opens the pages and assets that the build wrote. Each file is read on first use and kept. */
 function openPageFiles(directory: string) {
   const read = new Map<string, Buffer>();
   const fileAt = (name: string): Buffer => {
@@ -48,7 +48,7 @@ function openPageFiles(directory: string) {
   };
   const { pages, assets } = indexSchema.parse(JSON.parse(fileAt(INDEX_FILE).toString()));
   return {
-    /** The text of a page, undefined if there is none. In it `{{root}}` is the way to the service's root, `{{base_url}}` its address. */
+    /** @returns undefined if there is no such page. `{{root}}` stands for the path to the service's root, `{{base_url}}` for its address. */
     page: (path: string): string | undefined =>
       Object.hasOwn(pages, path) ? fileAt(pages[path]!).toString() : undefined,
     /** @param accepted whether the client accepts a coding @returns undefined if there is no such asset */
@@ -65,10 +65,10 @@ function openPageFiles(directory: string) {
 /** The pages and their assets. */
 type PageFiles = ReturnType<typeof openPageFiles>;
 
-/** Subtypes of texts by what their paths end with. @default html */
+/** Subtypes of `text/` by extension. @default html */
 const TEXTS: Readonly<Record<string, string>> = { ".md": "markdown", ".txt": "plain" };
 
-/** The page that browsers get where there is none. Programs get an error. */
+/** The page for browsers if a path has none. Programs get an error. */
 export const NOT_FOUND_PAGE = "/404";
 
 /** The path parameter that names an asset. */
@@ -81,7 +81,7 @@ const LOCAL_ADDRESS = "http://localhost:3000";
 const FOREVER = "public, max-age=31536000, immutable";
 const REVALIDATED = "public, no-cache";
 
-/** The origin of the bucket that takes posted files and gives reports: on AWS its own, elsewhere that of the endpoint. */
+/** The origin of the bucket for posted files and reports: on AWS its own, elsewhere that of the endpoint. */
 function bucketOriginOf({
   AWS_ENDPOINT_URL,
   AWS_ENDPOINT_URL_S3 = AWS_ENDPOINT_URL,
@@ -107,15 +107,15 @@ function contentSecurityPolicy(bucketOrigin: string): string {
   ].join("; ");
 }
 
-/** The way from a page to the service's root. */
-function wayFromPage(event: APIGatewayProxyEvent): string {
-  if (event.resource !== "/") return wayToRoot(event);
+/** The relative path from a page to the service's root. */
+function pathFromPageToRoot(event: APIGatewayProxyEvent): string {
+  if (event.resource !== "/") return pathToRoot(event);
   // Without a slash after the stage's name, browsers resolve relative addresses against its parent.
   const stage = /\/([^/]+)$/.exec(event.requestContext.path ?? "/")?.[1];
   return stage === undefined ? "./" : `./${stage}/`;
 }
 
-/** What is safe in HTML and in code; the request's `Host` might not be. */
+/** Addresses that are safe in HTML and in code. The request's `Host` might not be. */
 const ADDRESS = /^https?:\/\/[\w.:[\]-]+(?:\/[\w.~/-]*)?$/;
 
 function baseUrlOf(event: APIGatewayProxyEvent): string {
@@ -140,7 +140,7 @@ function assetResult({ mediaType, coding, bytes }: Asset): APIGatewayProxyResult
   };
 }
 
-/** The same result, or a 304 without body if the caller has it already. */
+/** The same result, or a 304 without body if the caller already has it. */
 function unlessKnown(event: ApiEvent, result: APIGatewayProxyResult): APIGatewayProxyResult {
   const etag = etagOf(result.body, undefined);
   const headers = { ...result.headers, etag, "x-content-type-options": "nosniff" };
@@ -150,7 +150,7 @@ function unlessKnown(event: ApiEvent, result: APIGatewayProxyResult): APIGateway
 }
 
 /**
- * Serves pages and assets by the files in the function's directory. No API key is needed; query parameters are ignored.
+ * Serves pages and assets from the files in a directory. No API key is needed; query parameters are ignored.
  */
 export function pageEndpoint(name: string, runtime: Runtime<object>, directory: string): ApiHandler {
   let opened: PageFiles | undefined;
@@ -177,8 +177,8 @@ export function pageEndpoint(name: string, runtime: Runtime<object>, directory: 
         "cross-origin-opener-policy": "same-origin",
         "referrer-policy": "no-referrer",
       },
-      body: text.replaceAll("{{root}}", wayFromPage(event)).replaceAll("{{base_url}}", baseUrlOf(event)),
+      body: text.replaceAll("{{root}}", pathFromPageToRoot(event)).replaceAll("{{base_url}}", baseUrlOf(event)),
     };
   };
-  return gatewayChain(name, runtime, [], async (event) => unlessKnown(event, respond(event)));
+  return gatewayHandler(name, runtime, [], async (event) => unlessKnown(event, respond(event)));
 }

@@ -18,7 +18,7 @@ export function limitParameter(limit = PAGE_LIMIT_DEFAULT, max = PAGE_LIMIT_MAX)
     });
 }
 
-/** Query parameters of every list: the number of items on a page, and where it starts. */
+/** Query parameters of every list: the number of items on a page, and the cursor at which it starts. */
 export function pageParameters() {
   return {
     limit: limitParameter(),
@@ -31,8 +31,8 @@ export function pageParameters() {
 }
 
 /**
- * Where a page of a list is in it, as its response says.
- * @param next schema of what leads to the next page
+ * Schema of a page's position in its list.
+ * @param next schema of the next page's cursor
  * @param max the highest limit
  */
 export function pageMeta<N extends z.ZodType, M extends z.ZodRawShape>(next: N, more: M, max = PAGE_LIMIT_MAX) {
@@ -54,7 +54,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
   return z.strictObject({ data: z.array(item).describe("The result."), meta: pageMeta(z.string().optional(), {}) });
 }
 
-/** Makes that body. @param next cursor of the next page; undefined if this is the last */
+/** Makes the response body of a list. @param next cursor of the next page; undefined if this is the last */
 export function toPage<T>(data: T[], next: string | undefined, pageLimit: number) {
   return {
     data,

@@ -1,9 +1,9 @@
-import middyChain from "@middy/core";
+import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import { type ClientFactories, lambda, type Runtime } from "../aws/runtime.ts";
 import { NotFoundError, StoreBusyError } from "../errors.ts";
 import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
-import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog, type Step } from "./chain.ts";
+import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog, type Middleware } from "./middleware.ts";
 import { errorTable, MethodNotAllowedError } from "./error-table.ts";
 import { corsHeaders, preflightHeaders, responseHeaders } from "./response.ts";
 import { methodsOf, type Route } from "./route.ts";
@@ -13,29 +13,29 @@ function outOfTime(): never {
 }
 
 /**
- * The middleware chain of every function behind the gateway. Without further steps there is neither API key nor rate
+ * Makes the handler of a function behind the gateway. Without further middleware there is neither API key nor rate
  * limit: the gateway's stage throttles those functions.
- * @param steps between the headers of responses and the error table
+ * @param middleware runs between the headers of responses and the error table
  */
-export function gatewayChain(
+export function gatewayHandler(
   name: string,
   runtime: Runtime<object>,
-  steps: readonly Step[],
+  middleware: readonly Middleware[],
   handle: (event: ApiEvent, context: Context) => Promise<APIGatewayProxyResult>,
 ): ApiHandler {
-  const chain = middyChain<ApiEvent, APIGatewayProxyResult>({
+  const handler = middy<ApiEvent, APIGatewayProxyResult>({
     timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
     timeoutEarlyResponse: outOfTime,
   })
     .use(requestIdAndLog(name, runtime))
     .use(responseHeaders(runtime))
-    .use([...steps])
+    .use([...middleware])
     .use(errorTable)
     .handler(handle);
-  return apiHandler(runtime.clock, chain);
+  return apiHandler(runtime.clock, handler);
 }
 
-/** The function of an endpoint without API key and rate limit. @param prepare makes the handler of calls */
+/** The function of an endpoint without API key and rate limit. @param prepare makes the handler */
 export function publicEndpoint<R extends Route & { readonly public: true }>(
   route: R,
   clients: ClientFactories<R["permissions"]>,
@@ -45,7 +45,7 @@ export function publicEndpoint<R extends Route & { readonly public: true }>(
 ) {
   return lambda(route.permissions as R["permissions"], clients, (runtime: Runtime<R["permissions"]>) => {
     const handle = prepare(runtime);
-    return gatewayChain(route.name, runtime, [], async (event, context) =>
+    return gatewayHandler(route.name, runtime, [], async (event, context) =>
       toResult(route, event, await handle(callOf(route, runtime.clock, event, context), event)),
     );
   });
@@ -65,7 +65,7 @@ export function rejectUnknownRoute(
     const { origin, "access-control-request-method": method } = event.progress.headers;
     return event.httpMethod === "OPTIONS" && method !== undefined && corsHeaders(origins, origin) !== undefined;
   };
-  return gatewayChain(name, runtime, [], async (event) => {
+  return gatewayHandler(name, runtime, [], async (event) => {
     const allowed = routes.filter(({ path }) => path === event.resource).flatMap(methodsOf);
     if (allowed.length === 0) throw new NotFoundError("no such path");
     if (isPreflight(event)) return { statusCode: 204, headers: { ...preflightHeaders(allowed) }, body: "" };

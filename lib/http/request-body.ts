@@ -37,7 +37,7 @@ function isGzip(bytes: Buffer): boolean {
 }
 
 /**
- * Unpacks a gzip body. API Gateway unpacks bodies itself and may leave the header as it was, so the first bytes decide.
+ * Unpacks a gzip body. API Gateway may unpack a body itself and keep the header, so the first bytes decide.
  * @throws BodyTooLargeError as soon as the unpacked body is too large; MalformedBodyError
  */
 async function unpack(raw: RawBody, advice: string): Promise<RawBody> {
@@ -78,7 +78,7 @@ function acceptedType(accepted: readonly string[], headers: Headers): MediaType 
 /**
  * Checks the size and the media type of a body, and unpacks it.
  * @param accepted media types
- * @param advice end of the message about a body that is too large: what to do instead
+ * @param advice what to do instead of sending a body that is too large; ends the message
  * @throws BodyTooLargeError, UnsupportedMediaTypeError, MalformedBodyError
  */
 export async function openBody(
@@ -92,7 +92,7 @@ export async function openBody(
   return { mediaType, opened: codingOf(headers) === "gzip" ? await unpack(raw, advice) : raw };
 }
 
-/** Parses a body with a middy parser, which replaces the body of an event by the parsed value. */
+/** Parses a body with a middy parser, which replaces an event's body with the parsed value. */
 export async function parseWith(
   parser: { readonly before?: unknown },
   contentType: string,
@@ -127,7 +127,7 @@ function readText({ body, isBase64Encoded }: RawBody): string {
 /** The key of the values whose numbers keep their digits. */
 const EXACT_KEY = "custom_attributes";
 
-/** Makes plain numbers of all others: for schemas, a number with all its digits is an object. */
+/** Converts all other numbers to plain ones: to schemas, a number with all its digits is an object. */
 function withPlainNumbers(value: JsonValue): JsonValue {
   if (isRawJson(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(withPlainNumbers);
@@ -145,7 +145,7 @@ export async function parseJsonBody(raw: RawBody): Promise<unknown> {
       if (text.length > MIDDY_MAX_CHARACTERS) return JSON.parse(text) as unknown;
       return await parseWith(jsonParser, "application/json", { body: text, isBase64Encoded: false });
     } catch {
-      // It also rejects keys that are allowed here, and its errors contain the body: the code below creates the error.
+      // middy also rejects keys that are allowed here, and its errors contain the body. The code below makes the error.
     }
   }
   try {
@@ -166,7 +166,7 @@ export async function readJsonBody(raw: RawBody, headers: Headers): Promise<Requ
   return { kind: "json", value: await parseJsonBody(opened) };
 }
 
-/** Reads a JSON body that may be left out, which is like an empty object: a `ReadBody`. */
+/** Reads a JSON body that may be omitted, which means an empty object: a `ReadBody`. */
 export async function readOptionalJsonBody(raw: RawBody, headers: Headers): Promise<RequestBody> {
   return raw.body ? readJsonBody(raw, headers) : { kind: "json", value: {} };
 }

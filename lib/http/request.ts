@@ -15,8 +15,8 @@ export function readHeaders({
 }
 
 /**
- * Query parameters by name, and the names of those that occur more than once.
- * @param repeatable names of those that may: their values are lists then
+ * Query parameters by name, and the names of those that must not be repeated but are.
+ * @param repeatable names of parameters that may be repeated: their values are then lists
  */
 export function readQuery(
   {
@@ -39,7 +39,7 @@ export function readQuery(
   };
 }
 
-/** Whether a header such as `Accept` or `Accept-Encoding` names a value, and not with the weight 0. */
+/** Whether a header such as `Accept` or `Accept-Encoding` names a value with a weight above 0. */
 export function accepts(header: string | undefined, value: string): boolean {
   return (header ?? "").split(",").some((entry) => {
     const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
@@ -50,8 +50,8 @@ export function accepts(header: string | undefined, value: string): boolean {
 /**
  * The address of the service as the caller sees it, without a trailing slash. It may have a path: the gateway's stage,
  * or the base path of a custom domain name.
- * @param path of the route that was requested
- * @returns undefined if the event doesn't contain it, like a sample event
+ * @param path of the requested route
+ * @returns undefined if the event doesn't contain it, as in sample events
  */
 export function addressOf(event: APIGatewayProxyEvent, path: string): string | undefined {
   const { domainName, path: requested } = event.requestContext;
@@ -63,10 +63,10 @@ export function addressOf(event: APIGatewayProxyEvent, path: string): string | u
 }
 
 /**
- * The relative way from the requested path to the service's root, so that links work below any prefix, such as the
+ * The relative path from the requested one to the service's root, so that links work below any prefix, such as the
  * stage's name: `../../` for `/v1/work_items/{id}`.
  */
-export function wayToRoot({ resource, path, pathParameters }: APIGatewayProxyEvent): string {
+export function pathToRoot({ resource, path, pathParameters }: APIGatewayProxyEvent): string {
   const requested = resource.replaceAll(/\{(\w+)\+\}/g, (_, name: string) => pathParameters?.[name] ?? "");
   const levels = requested.split("/").length - 2 + (path.length > 1 && path.endsWith("/") ? 1 : 0);
   return levels <= 0 ? "./" : "../".repeat(levels);

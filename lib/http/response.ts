@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
 import type { Environment } from "../aws/environment.ts";
-import type { Step } from "./chain.ts";
+import type { Middleware } from "./middleware.ts";
 
 /** A response with a JSON body. */
 export function jsonResponse(
@@ -29,7 +29,7 @@ function lambdaBytes(json: string): number {
   return Buffer.byteLength(json) + (json.match(ESCAPED)?.length ?? 0);
 }
 
-/** How many values, counted from the first, fit into one response. @param rest what is in the response beside them */
+/** How many of the first values fit into one response. @param rest the other content of the response */
 export function countFitting(values: readonly unknown[], rest: unknown = null): number {
   const restText = JSON.stringify(rest);
   const texts = values.map((value) => JSON.stringify(value));
@@ -37,11 +37,14 @@ export function countFitting(values: readonly unknown[], rest: unknown = null): 
   // Nearly always true, and cheap to check: escaping can at most double the size.
   if (2 * bytes <= RESPONSE_MAX_BYTES) return values.length;
   let left = RESPONSE_MAX_BYTES - lambdaBytes(restText);
-  const over = texts.findIndex((text) => (left -= lambdaBytes(text) + 1) < 0);
-  return over === -1 ? values.length : over;
+  for (const [index, text] of texts.entries()) {
+    left -= lambdaBytes(text) + 1;
+    if (left < 0) return index;
+  }
+  return values.length;
 }
 
-/** Makes the function that puts values into one response, as long as they all fit. @returns whether these fit too */
+/** Makes the function that reserves room for values in one response. It returns false if they don't all fit. */
 export function createRoom(): (values: readonly unknown[]) => boolean {
   let left = RESPONSE_MAX_BYTES;
   return (values) => {
@@ -52,9 +55,9 @@ export function createRoom(): (values: readonly unknown[]) => boolean {
   };
 }
 
-/** Headers of responses that pages of allowed origins may read, beside those that every page may. */
+/** Response headers that pages of allowed origins may read, in addition to those that every page may. */
 export const EXPOSED_HEADERS = "ETag, Retry-After, RateLimit, RateLimit-Policy, x-request-id";
-/** Headers that pages of allowed origins may send, beside those that every page may. */
+/** Request headers that pages of allowed origins may send, in addition to those that every page may. */
 const ALLOWED_HEADERS = "Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, If-None-Match";
 /** Browsers cap it at two hours or less. */
 const PREFLIGHT_SECONDS = 7200;
@@ -83,13 +86,13 @@ export function preflightHeaders(methods: readonly string[]): Readonly<Record<st
 }
 
 /**
- * Completes every response: on which headers of the request it depends, and the pages that may read it. A response to
- * HEAD has no body.
+ * Adds to every response the request headers that it depends on, and the pages that may read it. A response to HEAD has
+ * no body.
  */
-export function responseHeaders({ environment }: { readonly environment: Environment<object> }): Step {
+export function responseHeaders({ environment }: { readonly environment: Environment<object> }): Middleware {
   const { ALLOWED_ORIGINS: origins } = environment;
   const vary = ["Accept", "Accept-Encoding", ...(origins.length > 0 ? ["Origin"] : [])].join(", ");
-  const complete: Step["after"] = ({ event, response }) => {
+  const complete: Middleware["after"] = ({ event, response }) => {
     if (!response) return;
     const { origin } = event.progress.headers;
     response.headers = { ...response.headers, vary, ...corsHeaders(origins, origin) };

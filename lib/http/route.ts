@@ -6,7 +6,7 @@ import type { KeyScope } from "../organizations/api-key.ts";
 /** How the body of a request is parsed before the schema validates it. */
 type BodyKind = "none" | "json" | "optional-json" | "multipart-or-json";
 
-/** Where a response's body leads: parameters of another operation, as runtime expressions. */
+/** A link from a response's body to another operation. The parameters are runtime expressions. */
 interface Link {
   /** The name of its row. */
   readonly operationId: string;
@@ -14,32 +14,32 @@ interface Link {
   readonly description: string;
 }
 
-/** What the API's document says of an endpoint beside what follows from the rest of its row. */
+/** What the API's document says about an endpoint and its row doesn't. */
 export interface Operation {
   readonly description: string;
   /** Value of the path parameter `id` in examples. */
   readonly id?: string;
   /** The example of a JSON body. */
   readonly body?: object;
-  /** Headers of requests that the endpoint reads beside those of every endpoint. */
+  /** Request headers that this endpoint reads, in addition to those that all do. */
   readonly requestHeaders?: readonly ("Idempotency-Key" | "If-Match")[];
-  /** What the response with the row's status holds. */
+  /** Content of the response with the row's status. */
   readonly response: string;
-  /** What other successful responses hold, by status. They have the same body. */
+  /** Content of other successful responses, by status. They have the same body. */
   readonly otherResponses?: Readonly<Record<number, string>>;
   readonly example: object | string;
-  /** Headers of successful responses; `Retry-After-Job` is `Retry-After` where a job is shown. */
+  /** Headers of successful responses. `Retry-After-Job` is `Retry-After` in responses that show a job. */
   readonly headers?: readonly ("Content-Disposition" | "ETag" | "Retry-After-Job")[];
   readonly links?: Readonly<Record<string, Link>>;
   /** Errors in addition to those that follow from the row. */
   readonly errors?: readonly (409 | 410 | 412)[];
 }
 
-/** Calls of an endpoint that need other scopes than the rest. */
+/** Calls of an endpoint that need other scopes than its other calls. */
 interface ScopeException {
   /** Which calls, for the document: `with \`dry_run\``. */
   readonly when: string;
-  /** Whether a call is one. @param body the validated one */
+  /** @param body the validated body of a call */
   isFor(body: unknown): boolean;
   readonly scopes: readonly KeyScope[];
 }
@@ -56,51 +56,50 @@ export interface Route {
   /** Names of the query parameters that may be given several times. @default none */
   readonly repeatable?: readonly string[];
   readonly body: z.ZodType;
-  /** Fields beside the file in a multipart body. */
+  /** Fields other than the file in a multipart body. */
   readonly fields?: z.ZodType;
   readonly response: z.ZodType;
   /** Media type of a successful response whose body is a text. @default JSON */
   readonly contentType?: string;
   /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;
-  /** The scopes that a key needs, all of them; an empty list if every key may call it. Only public rows leave them out. */
+  /** All scopes that a key needs. Empty if every key may call it, absent only from public rows. */
   readonly scopes?: readonly KeyScope[];
-  /** Calls that need other scopes than those of the row, by their body. */
   readonly exception?: ScopeException;
   /**
-   * Leaves out of a response what a key without the scope `read` hasn't sent itself. Every row needs it whose calls can
-   * show what is stored, and don't need `read`.
+   * Removes from a response what a key without the scope `read` hasn't sent itself. Required if calls without `read` can
+   * show stored data.
    * @param request the validated body of the call
    */
   withoutRead?(response: object, request: unknown): object;
-  /** Whether the endpoint is not in the contract. */
+  /** Whether the endpoint isn't part of the contract. */
   readonly extension?: boolean;
   /** Whether it needs no API key and has no rate limit. It returns no organization's data. */
   readonly public?: true;
   readonly permissions: Permissions;
-  /** Only the document asks for it: nothing else needs the examples. */
+  /** Called only for the document: nothing else needs the examples. */
   readonly document: () => Operation;
 }
 
-/** All methods that a route serves: HEAD wherever GET is. */
+/** All methods that a route serves: GET includes HEAD. */
 export function methodsOf({ method }: Pick<Route, "method">): readonly string[] {
   return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
-/** Permissions that the chain of every endpoint with a key needs, for authentication and the rate limit. */
+/** Permissions that every endpoint with a key needs, for authentication and the rate limit. */
 export const EDGE_PERMISSIONS = {
   access: { actions: ["GetItem"] },
   limits: { actions: ["UpdateItem"] },
 } as const satisfies Permissions;
 export type EdgePermissions = typeof EDGE_PERMISSIONS;
 
-/** What a row says unless it says otherwise: a request without query and body, and a response with the status 200. */
+/** Defaults of a row: a request without query and body, and a response with the status 200. */
 const DEFAULTS = { bodyKind: "none", query: z.strictObject({}), body: z.undefined(), status: 200 } as const;
 
 type OwnPermissions<R> = R extends { readonly permissions: infer P } ? P : object;
 type PermissionsOf<R> = R extends { readonly public: true } ? OwnPermissions<R> : EdgePermissions & OwnPermissions<R>;
 
-/** What a key needs, which every row says that needs a key. */
+/** Every row is public or names the scopes that its keys need. */
 type Access = { readonly public: true } | { readonly scopes: readonly KeyScope[] };
 
 /** A row of the route table. It names the permissions that only this endpoint needs. */
@@ -113,8 +112,8 @@ export function route<
 }
 
 /**
- * Gives each row the name of its function. A row is made when it is asked for, so that a function builds the schemas of
- * its own endpoint alone.
+ * Gives each row the name of its function. Rows are built lazily, so that a function builds only its own endpoint's
+ * schemas.
  */
 export function routesOf<const M extends Readonly<Record<string, () => Omit<Route, "name">>>>(rows: M) {
   const made: Record<string, Route> = {};
@@ -142,9 +141,9 @@ export function assertScopes(needed: readonly KeyScope[], granted: readonly KeyS
 }
 
 /**
- * Checks what a key may do: once before the body is read, so that nothing is done for keys that may not make any such
- * call, and once when the body says which call it is.
- * @param body the validated one; undefined before it is read, and for calls without
+ * Checks a key's scopes: once before the body is read, which rejects keys that no call of the endpoint allows, and once
+ * with the body, which says which call it is.
+ * @param body the validated body; undefined before it is read, and if the call has none
  * @throws MissingScopeError
  */
 export function assertMayCall({ scopes = [], exception }: Route, granted: readonly KeyScope[], body?: unknown): void {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { ApiHandler } from "../../lib/http/middleware.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 
 /** This process loads one bundle and calls it once, as a new instance in Lambda does. */

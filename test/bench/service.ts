@@ -1,4 +1,4 @@
-import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { ApiHandler } from "../../lib/http/middleware.ts";
 import type { Organization } from "../../lib/organizations/organization.ts";
 import { createApplyWorkItems } from "../../lib/work-items/apply-work-items.ts";
 import { workItemInputSchema } from "../../lib/work-items/work-item.ts";

@@ -5,7 +5,7 @@ import { create as createWorkItem } from "../../functions/create-work-item.ts";
 import { create as recordConversationUpload } from "../../functions/record-conversation-upload.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { create as uploadWorkItems } from "../../functions/upload-work-items.ts";
-import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { ApiHandler } from "../../lib/http/middleware.ts";
 import type { Route } from "../../lib/http/route.ts";
 import { createKey, revokeKey } from "../../apps/operator/data/key-management.ts";
 import { workItemEventId } from "../../lib/identity.ts";

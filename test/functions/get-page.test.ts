@@ -6,7 +6,7 @@ import { pages } from "../../functions/pages.ts";
 import { createOpenApiDocument } from "../../infra/openapi/document.ts";
 import { PROBLEM_CODES } from "../../lib/errors.ts";
 import { errorKinds, problemType } from "../../lib/http/error-table.ts";
-import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { ApiHandler } from "../../lib/http/middleware.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { apiEvent } from "../support/organization.ts";
 import { preparePages } from "../support/pages.ts";

@@ -415,7 +415,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   blind: {
     defect: "a key without read gets a batch's items, also where it has sent nothing of them",
     file: "lib/http/endpoint.ts",
-    text: 'caller.scopes.includes("read") ? response : unread(route, response, body)',
+    text: 'caller.scopes.includes("read") ? response : withoutRead(route, response, body)',
     instead: "response",
     foundBy: "test/functions/key-scopes.test.ts",
   },

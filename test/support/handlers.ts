@@ -1,5 +1,5 @@
 import { routes } from "../../functions/routes.ts";
-import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { ApiHandler } from "../../lib/http/middleware.ts";
 import type { TestRuntime } from "./runtime.ts";
 
 /** Name of a route in `functions/routes`. */

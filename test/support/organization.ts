@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { ApiHandler } from "../../lib/http/middleware.ts";
 import { parseJson } from "../../lib/json.ts";
 import { type OrganizationChanges, putOrganization } from "../../apps/operator/data/administration.ts";
 import { createKey } from "../../apps/operator/data/key-management.ts";

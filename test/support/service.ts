@@ -1,6 +1,6 @@
 import { routes } from "../../functions/routes.ts";
 import type { operations } from "../../apps/client/openapi-types.ts";
-import type { ApiHandler } from "../../lib/http/chain.ts";
+import type { ApiHandler } from "../../lib/http/middleware.ts";
 import { createHandler, type RouteName } from "./handlers.ts";
 import { type ApiRequest, type ApiResponse, call, createTestOrganization } from "./organization.ts";
 import { createTestRuntime, type TestRuntime } from "./runtime.ts";

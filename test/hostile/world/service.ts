@@ -1,7 +1,7 @@
 import { create as createRecordConversation } from "../../../functions/record-conversation-upload.ts";
 import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
 import { routes } from "../../../functions/routes.ts";
-import type { ApiHandler } from "../../../lib/http/chain.ts";
+import type { ApiHandler } from "../../../lib/http/middleware.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
 import { createHandler, type RouteName } from "../../support/handlers.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";

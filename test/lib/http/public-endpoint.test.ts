@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { create } from "../../../functions/reject-unknown-route.ts";
 import { allServed } from "../../../functions/routes.ts";
-import type { ApiHandler } from "../../../lib/http/chain.ts";
+import type { ApiHandler } from "../../../lib/http/middleware.ts";
 import { methodsOf } from "../../../lib/http/route.ts";
 import { call } from "../../support/organization.ts";
 import { createTestRuntime } from "../../support/runtime.ts";

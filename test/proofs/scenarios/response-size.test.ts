@@ -5,7 +5,7 @@ import { create as getItem } from "../../../functions/get-work-item.ts";
 import { create as listEvents } from "../../../functions/list-work-item-events.ts";
 import { create as listItems } from "../../../functions/list-work-items.ts";
 import { create as updateItem } from "../../../functions/update-work-item.ts";
-import type { ApiHandler } from "../../../lib/http/chain.ts";
+import type { ApiHandler } from "../../../lib/http/middleware.ts";
 import { workItemId } from "../../../lib/identity.ts";
 import { apiEvent, type ApiRequest, createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type middyChain from "@middy/core";
+import type middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { Runtime } from "../aws/runtime.ts";
 import type { Clock } from "../clock.ts";
@@ -12,7 +12,7 @@ import type { RequestBody } from "./request-body.ts";
 /** A function behind API Gateway's REST proxy integration. */
 export type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** What the steps of the middleware chain have found out about a request so far. */
+/** What the middleware has found out about a request so far. */
 interface Progress {
   readonly requestId: string;
   /** Milliseconds since the epoch. */
@@ -25,33 +25,33 @@ interface Progress {
   quota?: Quota;
   /** Set if the route takes a body. */
   body?: RequestBody;
-  /** What became of the work items that the call writes, by id; "unknown" before. */
+  /** The outcome of each work item that the call writes, by id; "unknown" before it is written. */
   readonly written: Map<string, string>;
   /** What a handler adds to the request's log line. */
   logged?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The gateway's event as middy passes it on, with what the chain has found out about the request. */
+/** The gateway's event as middy passes it on, with what the middleware has found out about the request. */
 export interface ApiEvent extends APIGatewayProxyEvent {
   readonly progress: Progress;
 }
 
-/** Makes a function's handler of a middleware chain. */
+/** Makes a function's handler from one with middleware. */
 export function apiHandler(
   clock: Clock,
-  chain: (event: ApiEvent, context: Context) => Promise<APIGatewayProxyResult>,
+  handle: (event: ApiEvent, context: Context) => Promise<APIGatewayProxyResult>,
 ): ApiHandler {
   return (event, context) => {
     const requestId = event.requestContext?.requestId || context.awsRequestId || randomUUID();
     const progress = { requestId, startedAt: clock(), headers: readHeaders(event), written: new Map<string, string>() };
-    return chain({ ...event, progress }, context);
+    return handle({ ...event, progress }, context);
   };
 }
 
-/** One step of the chain. middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
-export type Step = middyChain.MiddlewareObj<ApiEvent, APIGatewayProxyResult>;
+/** middy runs `before` in order of attachment, `after` and `onError` in reverse order. */
+export type Middleware = middy.MiddlewareObj<ApiEvent, APIGatewayProxyResult>;
 
-/** What a log may hold of an error: its other properties (a `cause`, a request) may be a customer's data. */
+/** What may be logged of an error. Its other properties (a `cause`, a request) may be a customer's data. */
 export function loggedError(error: unknown) {
   return error instanceof Error
     ? { name: error.name, message: error.message, stack: error.stack }
@@ -63,8 +63,8 @@ function bytesOf(body: string | null | undefined, isBase64 = false): number {
 }
 
 /**
- * The work items that a call has written, or may have: `<id>:<outcome>` with spaces between. One text, because Logs
- * Insights finds at most 200 fields in a line. A call that was rejected has written none.
+ * The work items that a call has or may have written: `<id>:<outcome>`, separated by spaces. One text, because Logs
+ * Insights finds at most 200 fields in a line. A rejected call has written none.
  */
 function itemsIn(written: ReadonlyMap<string, string>, status: number): { readonly items?: string } {
   const changed = [...written].filter(([, outcome]) => outcome !== "unchanged" && outcome !== "not_found");
@@ -73,12 +73,12 @@ function itemsIn(written: ReadonlyMap<string, string>, status: number): { readon
 }
 
 /**
- * The last step for responses: adds `x-request-id` to every response and writes one log line for every request. The
- * line contains no bodies and no API keys, only IDs of the key and of the work items that were written; for a 5xx it
- * contains the error.
+ * Runs last for responses: adds `x-request-id` to every response and writes one log line for every request. The line
+ * contains no bodies and no API keys, only IDs of the key and of the work items that were written. For a 5xx it contains
+ * the error.
  */
-export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Step {
-  const finish: Step["after"] = ({ event, response, error }) => {
+export function requestIdAndLog(route: string, { clock, log }: Pick<Runtime<object>, "clock" | "log">): Middleware {
+  const finish: Middleware["after"] = ({ event, response, error }) => {
     if (!response) return;
     const { requestId, startedAt, caller, written, logged } = event.progress;
     response.headers = { ...response.headers, "x-request-id": requestId };
