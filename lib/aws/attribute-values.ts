@@ -8,8 +8,8 @@ export type Attributes = Readonly<Record<string, unknown>>;
 export type AttributeValues = Record<string, AttributeValue>;
 
 /**
- * A value with its type. Nearly all attributes are texts and integers: the document client's conversion, which also
- * looks for sets, buffers and nested values, is left to the others.
+ * A value with its type. Nearly all attributes are texts and integers. Only for others is the slower conversion of the
+ * document client used, which looks for sets, buffers and nested values.
  * @throws Error if DynamoDB has no type for the value
  */
 export function toAttributeValue(value: unknown): AttributeValue {
@@ -29,7 +29,7 @@ function fromAttributeValue(value: AttributeValue): unknown {
   return Number.isSafeInteger(integer) ? integer : convertToNative(value);
 }
 
-/** An item without the types of its values, which are replaced in place. Integers above 2^53 become a BigInt. */
+/** Removes the types from an item's values, in place. Integers above 2^53 become BigInts. */
 export function fromAttributeValues(item: AttributeValues): Attributes {
   const attributes: Record<string, unknown> = item;
   for (const name of Object.keys(item)) attributes[name] = fromAttributeValue(item[name]!);

@@ -11,9 +11,9 @@ function parsePayload<S extends z.ZodType>(schema: S, payload: unknown): z.outpu
 }
 
 /**
- * Makes the handler of a function that other systems invoke directly. The invocation fails with whatever `handle`
- * throws, or with an InvalidInputError that names every path of the payload that is not valid. Lambda counts all of
- * these as errors; the metric `DirectCallsRefused` counts those that are the caller's mistake.
+ * Makes the handler of a function that other systems invoke directly. The invocation fails with the error that `handle`
+ * throws, or with an InvalidInputError that names every invalid path of the payload. Lambda counts them all as errors. The
+ * metric `DirectCallsRefused` counts those that are the caller's mistake.
  */
 export function directCall<S extends z.ZodType, R>(schema: S, handle: (payload: z.output<S>) => Promise<R>) {
   const metrics = new Metrics();

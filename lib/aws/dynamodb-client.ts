@@ -5,7 +5,7 @@ import { RETRIES, TIMEOUTS } from "./client-options.ts";
 import { UnreadableResponseError } from "./error-codes.ts";
 import { checkResponses } from "./response-check.ts";
 
-/** How bodies begin: with a member, whose name is capitalized, or with none; those of errors with any. */
+/** How bodies start: with a capitalized member or none. Those of errors start with any member. */
 const BEGINNING = /^\s*\{\s*(?:\}|"[A-Z])/;
 const BEGINNING_OF_ERROR = /^\s*\{/;
 const BEGINNING_BYTES = 16;
@@ -17,8 +17,8 @@ interface HttpResponse {
 }
 
 /**
- * Every response of DynamoDB is a JSON object. The SDK takes an empty body for one, ignores members that it doesn't know,
- * and compares no checksum.
+ * Reads and checks a body. Every response of DynamoDB is a JSON object, but the SDK accepts an empty body, ignores unknown
+ * members, and doesn't compare the checksum.
  */
 async function readBody({ statusCode, headers, body }: HttpResponse): Promise<Buffer> {
   const bytes = Buffer.concat(await Array.fromAsync(body));
@@ -31,13 +31,13 @@ async function readBody({ statusCode, headers, body }: HttpResponse): Promise<Bu
   return bytes;
 }
 
-/** The client for all tables. @param options endpoint, region and credentials @default the SDK's own environment variables */
+/** The client for all tables. @param options endpoint, region and credentials. @default the SDK's environment variables */
 export function createDynamoDbClient(
   _environment?: object,
   options: DynamoDBClientConfig = {},
 ): DynamoDBDocumentClient {
   const client = new DynamoDBClient({ ...RETRIES, requestHandler: TIMEOUTS, ...options });
-  // It copies every input and output for a logger, although none is set.
+  // This middleware copies every input and output for a logger, although none is set.
   client.middlewareStack.remove("loggerMiddleware");
   client.middlewareStack.add(
     (next) => async (request) => {

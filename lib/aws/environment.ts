@@ -18,13 +18,13 @@ const commonSchema = z.object({
     .string()
     .default("")
     .transform((origins) => origins.split(",").filter(Boolean)),
-  /** Whether webhooks may call `http://localhost`, where the service runs on the machine of its callers. */
+  /** Whether webhooks may call `http://localhost`, because the service runs on its callers' machine. */
   WEBHOOKS_TO_LOCALHOST: z.stringbool().default(false),
   /** Directory with the function's code. */
   LAMBDA_TASK_ROOT: z.string().default(""),
   /** Origin of the bucket on AWS. Only the pages' function has it. */
   BUCKET_ORIGIN: z.string().default(""),
-  /** Endpoint of S3 elsewhere than on AWS, and that of all services, which the SDK takes if S3 has none of its own. */
+  /** Endpoint of S3 outside AWS. If it is missing, the SDK uses the endpoint of all services, below. */
   AWS_ENDPOINT_URL_S3: z.string().optional(),
   AWS_ENDPOINT_URL: z.string().optional(),
 });

@@ -1,22 +1,22 @@
 import { StoreBusyError } from "../errors.ts";
 
 /**
- * AWS sent a response that does not have the form of its API, such as HTML, an empty body or a truncated one. A write may
- * have been carried out. The client sends the request again.
+ * AWS's response doesn't have the form of its API: HTML, for example, or an empty or truncated body. A write may have been
+ * carried out. The client sends the request again.
  */
 export class UnreadableResponseError extends Error {
   override readonly name: string = "UnreadableResponseError";
   readonly $metadata: { httpStatusCode?: number | undefined; attempts?: number | undefined };
   readonly $retryable = {};
 
-  /** @param cause the error of reading it; the HTTP status and the number of attempts are taken from it */
+  /** @param cause the error of reading it, with the HTTP status and the number of attempts */
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.$metadata = { ...(cause as SdkError | undefined)?.$metadata };
   }
 }
 
-/** Names of AWS errors for a caller that sends too many requests. */
+/** Names of AWS errors for too many requests. */
 const THROTTLED_NAMES = new Set([
   "LimitExceededException",
   "PriorRequestNotComplete",
@@ -30,7 +30,7 @@ const THROTTLED_NAMES = new Set([
   "ThrottlingException",
   "TooManyRequestsException",
 ]);
-/** Names of AWS errors for conflicting requests, an overloaded service and time-outs. */
+/** Names of AWS errors for conflicting requests, an overloaded service and timeouts. */
 const BUSY_NAMES = new Set([
   "AbortError",
   "ConditionalRequestConflict",
@@ -57,8 +57,8 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * Whether the client sent the request only once. Otherwise the error may be the response to a repeated request whose
- * first attempt was carried out, but its response was lost.
+ * Whether the client sent the request only once. Otherwise an earlier attempt may have been carried out, and its response
+ * lost.
  */
 export function wasSentOnce(error: unknown): boolean {
   return (error as SdkError | undefined)?.$metadata?.attempts === 1;
@@ -66,7 +66,7 @@ export function wasSentOnce(error: unknown): boolean {
 
 const CLIENT_ERROR = { from: 400, to: 500 } as const;
 
-/** Whether AWS itself has refused the request, with an error code of its own: the request was not carried out. */
+/** Whether AWS itself rejected the request with one of its error codes: it wasn't carried out. */
 export function wasRefused(error: unknown): boolean {
   const status = (error as SdkError | undefined)?.$metadata?.httpStatusCode ?? 0;
   return status >= CLIENT_ERROR.from && status < CLIENT_ERROR.to && !isBusy(error);
@@ -77,17 +77,17 @@ export function isMissingObject(error: unknown): boolean {
   return ["NoSuchKey", "NotFound"].includes(codeOf(error));
 }
 
-/** Whether S3 refused a request because the object is another than the one in If-Match, or exists in spite of If-None-Match. */
+/** Whether S3 rejected a request because of If-Match or If-None-Match: the object has changed or already exists. */
 export function isPreconditionFailed(error: unknown): boolean {
   return ["PreconditionFailed", "412"].includes(codeOf(error));
 }
 
-/** Whether AWS refused a request because there are too many. */
+/** Whether AWS rejected a request because there are too many. */
 export function isThrottled(error: unknown): boolean {
   return THROTTLED_NAMES.has(codeOf(error));
 }
 
-/** Whether a request to AWS failed only temporarily: throttling, a conflict, a time-out or a fault of the service. */
+/** Whether a request to AWS failed temporarily: throttling, a conflict, a timeout or a fault of the service. */
 function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata } = error as SdkError;
@@ -100,8 +100,8 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Whether AWS could not serve a request for a reason that is not in the request: throttling, time-outs, and outages such
- * as missing permissions, tables or credentials. A ValidationException is our own mistake.
+ * Whether AWS couldn't serve a request for a reason outside the request: throttling, timeouts, and outages such as missing
+ * permissions, tables or credentials. A ValidationException is our own mistake.
  */
 export function isUnavailable(error: unknown): boolean {
   return (

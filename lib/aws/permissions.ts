@@ -1,6 +1,6 @@
 import type { PartitionKind, Resource, ResourceName, Resources } from "../resources.ts";
 
-/** Name of a function and of its file in `functions/`: that by which the code knows it, in kebab case. */
+/** Name of a function and of its file in `functions/`: its key in the code, in kebab case. */
 export function functionNameOf(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
@@ -32,7 +32,7 @@ export interface TablePermissions<I extends string = string> {
   )[];
   /** Kinds of partitions that the policy allows. @default all */
   readonly partitions?: readonly PartitionKind[];
-  /** Those of them in which records may be written; the others are only read. @default all of them */
+  /** Kinds of partitions that may be written; the others are only read. @default all of `partitions` */
   readonly writes?: readonly PartitionKind[];
   /** Indexes on which the same actions are allowed. @default none */
   readonly indexes?: readonly I[];
@@ -61,7 +61,7 @@ export function accessesOf({ actions, partitions, writes = partitions }: TablePe
 
 /** Permissions on a bucket. */
 export interface BucketPermissions {
-  /** Without `ListBucket`, S3 responds with 403 instead of 404 if an object does not exist. */
+  /** Without `ListBucket`, S3 responds with 403 instead of 404 if an object doesn't exist. */
   readonly actions: readonly ("GetObject" | "PutObject" | "AbortMultipartUpload" | "DeleteObject" | "ListBucket")[];
 }
 /** Permissions on a queue. */

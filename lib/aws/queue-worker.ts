@@ -10,11 +10,11 @@ const HAND_OVER_MARGIN_MS = 30_000;
 export type QueueWorker = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
 /**
- * Makes the handler of a function that a queue triggers. It handles the messages of a batch at the same
- * time, each separately, and reports failed ones.
+ * Makes the handler of a function that a queue triggers. It handles the messages of a batch at the same time and reports
+ * each that failed.
  * @param handle gets a message's body, and when to hand over to another worker, in milliseconds since the epoch
- * @param sendAgain sends a message again later. A message that failed because AWS is busy or cannot be used is replaced
- * by a new one: its receives aren't failures and must not make it a dead letter. @default it is delivered again
+ * @param sendAgain replaces a message that failed because AWS is busy or unavailable with a new one: these failures must
+ * not make it a dead letter. @default the message is delivered again
  */
 export function queueWorker(
   { clock, log }: Pick<RuntimeWith<never>, "clock" | "log">,
@@ -32,7 +32,7 @@ export function queueWorker(
         () => false,
       );
     };
-    /** @returns whether the message failed, and must be delivered again */
+    /** @returns whether the message failed and must be delivered again */
     const hasFailed = async (message: SQSRecord): Promise<boolean> => {
       const { messageId, body } = message;
       try {

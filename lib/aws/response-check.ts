@@ -1,6 +1,6 @@
 import { UnreadableResponseError } from "./error-codes.ts";
 
-/** What the check needs of a client: the part of the SDK's middleware stack that sees each command and its output. */
+/** The part of a client that the check needs: the SDK's middleware, which sees each command and its output. */
 interface CheckedClient {
   readonly middlewareStack: {
     add(middleware: never, options: { step: "initialize"; priority: "high"; name: string }): void;
@@ -11,8 +11,8 @@ type Members = Readonly<Record<string, unknown>>;
 type Send = (request: { readonly input: Members }) => Promise<{ readonly output: Members }>;
 
 /**
- * By command: the members that every response of the API has, for some commands depending on the request. SendMessage
- * needs none: the SDK compares the hash of its message.
+ * By command, the members that every response of the API has. Some depend on the request. SendMessage needs none: the SDK
+ * compares the message's hash.
  */
 const MEMBERS: Readonly<Record<string, readonly string[] | ((input: Members) => readonly string[])>> = {
   BatchExecuteStatementCommand: ["Responses"],
@@ -43,27 +43,27 @@ function hasOwnForm(command: string, input: Members, output: Members): boolean {
   return required.every((name) => output[name] !== undefined);
 }
 
-/** Names of errors that the SDK throws if it cannot read a response: those of JavaScript, or no code of the API. */
+/** Names of the SDK's errors for an unreadable response: JavaScript's own, or names that aren't codes of the API. */
 const UNREADABLE = new Set(["Error", "RangeError", "SyntaxError", "TypeError", "Unknown", "UnknownError"]);
 
 interface Failure extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
 }
 
-/** Whether an error is not one of the API's own. @param command that failed */
+/** Whether an error isn't one of the API's own. @param command the failed command */
 function isUnreadable(error: unknown, command: string): boolean {
   if (!(error instanceof Error)) return false;
   const { name, message, $metadata } = error as Failure;
   // The SDK compares the hash of a message outside of its retries, and so without metadata.
   if ($metadata === undefined) return message === "InvalidChecksumError";
-  // To HEAD requests S3 responds without a body. Elsewhere this is the SDK's name for any 404 whose body has no code.
+  // S3's responses to HEAD have no body. Elsewhere this is the SDK's name for any 404 whose body has no code.
   if (name === "NotFound") return !command.startsWith("Head") || $metadata.requestId === undefined;
   return UNREADABLE.has(name);
 }
 
 /**
- * Makes a client throw an `UnreadableResponseError` for each response that does not have the form of the API, whatever the
- * SDK makes of it: an error of its parser, or an output in which everything is absent.
+ * Makes a client throw an `UnreadableResponseError` for each response that doesn't have the form of the API, which the SDK
+ * turns into an error of its parser, or an output in which everything is absent.
  */
 export function checkResponses<C>(client: C): C {
   const middleware =

@@ -32,7 +32,7 @@ export type Runtime<P extends Permissions = Permissions> = BaseRuntime &
 export type RuntimeWith<N extends ResourceName> = BaseRuntime &
   ClientsFor<N> & { readonly environment: Readonly<Record<Resources[N]["variable"], string>> };
 
-/** Functions that make the clients for a function's permissions, so that its bundle holds no other client. */
+/** Make the clients for a function's permissions, so that its bundle contains no other client. */
 export type ClientFactories<P extends Permissions> = {
   readonly [C in ClientNameOf<keyof P & ResourceName>]: (environment: Environment<object>) => Clients[C];
 };
@@ -47,8 +47,8 @@ function createRuntime<const P extends Permissions>(permissions: P, factories: C
 }
 
 /**
- * Makes a function: its exported handler, and what makes one of another runtime. In Lambda its own runtime is made at import,
- * while start-up CPU is free; elsewhere at the first call, so that importing a function needs no environment.
+ * Makes a function: its exported handler, and `create` for another runtime. In Lambda the runtime is made at import, while
+ * start-up CPU is free; elsewhere at the first call, so that importing a function needs no environment.
  */
 export function lambda<const P extends Permissions, H extends (event: never, context: never) => Promise<unknown>>(
   permissions: P,

@@ -2,10 +2,10 @@ import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { RETRIES, TIMEOUTS } from "./client-options.ts";
 import { checkResponses } from "./response-check.ts";
 
-/** Longer than for other requests, since a chunk of a file has several megabytes. */
+/** Longer than for other services, since a chunk of a file has several megabytes. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** The client for the bucket. @param options endpoint, region and credentials @default the SDK's own environment variables */
+/** The client for the bucket. @param options endpoint, region and credentials. @default the SDK's environment variables */
 export function createS3Client(
   { S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean },
   options: S3ClientConfig = {},

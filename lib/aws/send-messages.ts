@@ -9,14 +9,14 @@ import * as z from "zod";
 import { StoreBusyError } from "../errors.ts";
 import { backOff, BUSY_DELAY_SECONDS, chunksOf } from "../retry.ts";
 
-/** The most messages that SQS takes at once; ours are far below its 1 MiB for all of them. */
+/** The most messages that SQS takes at once. Ours are far below its total of 1 MiB. */
 const SEND_MAX = 10;
-/** SQS may refuse single messages of a request, which the SDK doesn't send again. */
+/** SQS may reject single messages of a request, which the SDK doesn't send again. */
 const SEND_ATTEMPTS = 6;
 
 /**
- * Sends messages, and those again that SQS refuses one by one.
- * @returns errors by the `Id`s of those that may not be in the queue; empty if all are
+ * Sends messages, and retries those that SQS rejects.
+ * @returns errors by the `Id` of each message that may not be in the queue; empty if all are
  */
 export async function sendMessages(
   sqs: SQSClient,
@@ -33,7 +33,7 @@ export async function sendMessages(
         left = left.filter(({ Id }) => Failed.some((failed) => failed.Id === Id));
         error = new StoreBusyError(`SQS refused ${Failed.length} messages: ${Failed[0]?.Code ?? ""}`);
       } catch (thrown) {
-        // The SDK has tried several times: none may be in the queue.
+        // The SDK has already retried. Perhaps none is in the queue.
         error = thrown;
         break;
       }
@@ -43,7 +43,7 @@ export async function sendMessages(
   return new Map((await Promise.all(chunksOf(entries, SEND_MAX).map(send))).flat());
 }
 
-/** Attribute of a message that was sent again: how often. */
+/** Attribute of a message: how often it was sent again. */
 const TIMES = "times_sent_again";
 
 const groupSchema = z.object({ organization: z.string() });
@@ -51,7 +51,7 @@ const groupSchema = z.object({ organization: z.string() });
 /** Sends a message again; it waits twice as long each time. */
 export type SendAgain = (message: Pick<SQSRecord, "body" | "messageAttributes">) => Promise<void>;
 
-/** Sends a message to a queue again, later and in the group of its organization. @param queueUrl of the queue it came from */
+/** Makes the function that sends a message to its queue again, later and in its organization's group. */
 export function createSendAgain(sqs: SQSClient, queueUrl: string): SendAgain {
   return async ({ body, messageAttributes }) => {
     const { data } = groupSchema.safeParse(JSON.parse(body));

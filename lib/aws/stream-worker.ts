@@ -1,6 +1,6 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from "aws-lambda";
 
-/** What a worker reads of a stream's record. */
+/** What a worker needs of a stream's record. */
 export interface WrittenKey {
   /** Unique among all records of all streams: 32 hexadecimal digits. */
   readonly eventId: string;
@@ -14,7 +14,7 @@ export type StreamWorker = (event: DynamoDBStreamEvent, context: Context) => Pro
 
 /**
  * Makes the handler of a function that a table's stream triggers.
- * @param handle returns how many records, from the first on, are done with; Lambda sends the others again
+ * @param handle returns how many of the first records are done; Lambda delivers the others again
  */
 export function streamWorker(handle: (records: readonly WrittenKey[]) => Promise<number>): StreamWorker {
   return async ({ Records }) => {

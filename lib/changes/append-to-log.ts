@@ -4,17 +4,17 @@ import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { createChangeLog } from "./segment-store.ts";
 import { SEGMENT_ENTRIES_MAX, type Segment } from "./segment.ts";
 
-/** How long entries are kept once a newer segment follows theirs. */
+/** How long a segment is kept once a newer one follows. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const MICROSECONDS = 1000;
-/** The newest segment and the one before: nearly always only the newest has no expiry yet. */
+/** The two newest segments: nearly always only the newest has no expiry yet. */
 const READ_BEFORE_APPENDING = 2;
 const READ_TO_EXPIRE = 25;
 
-/** Entries to append: ids of work items, or a gap, since entries may be missing. */
+/** What to append: ids of work items, or a gap where changes may be missing. */
 export type Entries = readonly string[] | "gap";
 
-/** Lets the webhooks of an organization know of its newest position, and of upload jobs that were written. */
+/** Notifies an organization's webhooks of its newest position and of upload jobs that were written. */
 export type NotifyWebhooks = (
   organization: string,
   position: number | undefined,
@@ -22,25 +22,26 @@ export type NotifyWebhooks = (
 ) => Promise<void>;
 
 /**
- * Makes the function that appends entries to an organization's log, after all that are in it. Of several that append at
- * the same time one wins, and the others ask again: numbers have no gaps, and none is given twice. Nothing is cached,
- * and every try reads the organization again, so that one that was erased and made again stays above its old numbers.
- * A repeated call appends the entries of a lost response twice, which is harmless: they name items, not values.
+ * Makes the function that appends entries to the end of an organization's log. Of several appends at the same time one
+ * wins, and the others try again, so numbers are consecutive and unique. Every attempt reads the organization again: one
+ * that was erased and created again continues above its old numbers. If a response is lost, the entries are appended
+ * twice, which is harmless: they name items, not values.
  * @returns a function that returns the position after the entries; undefined for an organization that doesn't exist or is
- * being erased. It throws StoreBusyError once the time is over.
+ * being erased. It throws StoreBusyError when the time is up.
  */
 export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
   const { clock, log } = runtime;
   const changeLog = createChangeLog(runtime);
 
   /**
-   * Lets all segments below the newest one expire that do not yet, oldest first: so the first one with an expiry tells
-   * that all before it have one too.
+   * Sets an expiry on every older segment without one, oldest first, so that all segments before one with an expiry have
+   * one too.
    * @param before the newest segments before the append, newest first
    */
   async function expireBefore(organization: string, before: readonly Segment[]): Promise<void> {
     const lasting: Segment[] = [];
-    for (let found = before; found.length > 0;) {
+    let found = before;
+    while (found.length > 0) {
       const end = found.findIndex(({ expiresAt }) => expiresAt !== undefined);
       lasting.push(...(end === -1 ? found : found.slice(0, end)));
       const oldest = found.at(-1);
@@ -59,7 +60,7 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
     return { first, next, ids, isGap, time, expiresAt: undefined };
   }
 
-  /** Appends one segment. @returns the entries that are left, and the position; undefined if another append has taken its number */
+  /** Appends one segment. @returns the remaining entries, and the position; undefined if another append has taken its number */
   async function appendSegment(
     organization: string,
     entries: Entries,
@@ -68,13 +69,13 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
     if (start === undefined) return { left: [], position: undefined };
     const { segments } = await changeLog.read(organization, { limit: READ_BEFORE_APPENDING, first: "newest" });
     const [newest] = segments;
-    // The time is taken after the Query, and never goes back: a first load takes its position by it.
+    // Taken after the Query, and never earlier than before: a first load finds its position by it.
     const time = Math.max(clock(), newest?.time ?? 0);
     const segment = segmentOf(entries, Math.max(start, newest?.next ?? 0), time);
     if (!(await changeLog.put(organization, segment))) return undefined;
     await expireBefore(organization, segments).catch((error: unknown) => {
-      // The next append does it: to repeat this one would only repeat its entries.
-      log.warn("segments of a change log keep for now", { organization, error: String(error) });
+      // The next append does it. Repeating this one would only repeat its entries.
+      log.warn("segments of a change log don't expire yet", { organization, error: String(error) });
     });
     return { left: entries === "gap" ? [] : entries.slice(segment.ids.length), position: segment.next - 1 };
   }
@@ -84,8 +85,12 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
     const limits = { isOver, cap: CONFLICT_CAP_MS, message: "time ran out before all changes were in the log" };
     let left = entries;
     let position: number | undefined;
-    const appendNext = () => appendSegment(organization, left);
-    while (left.length > 0) ({ left, position } = await retry(limits, appendNext));
+    while (left.length > 0) {
+      const rest = left;
+      const appended = await retry(limits, () => appendSegment(organization, rest));
+      left = appended.left;
+      position = appended.position;
+    }
     return position;
   };
 }

@@ -11,11 +11,11 @@ import { messageIn } from "./change-messages.ts";
 import { createDueGaps } from "./due-gaps.ts";
 import { createFailures } from "./failing-changes.ts";
 
-/** Reserved at the end of the function's time to give back what failed. */
+/** Reserved at the end of the function's time to return failed messages. */
 const MARGIN_MS = 10_000;
 const RETRY_SECONDS = { least: 1, most: 30 } as const;
 
-/** The group is what every message has, also one that can't be read. */
+/** The organization, which is the group of every message, even of an unreadable one. */
 function groupOf({ attributes, body }: SQSRecord): string {
   return attributes.MessageGroupId ?? messageIn(body)?.organization ?? "";
 }
@@ -25,11 +25,10 @@ function receivesOf(records: readonly SQSRecord[]): number {
 }
 
 /**
- * Makes the handler that appends changes to the logs of their organizations. The messages of an organization come one
- * batch at a time: what fails waits with those behind it, and others' go on. If a store is busy or out, they come
- * again soon, however often. If one log can't be appended to for another reason, its messages wait for as long as
- * `createFailures` says, and are then given up for a gap, as are messages that can't be read. To append late is equally
- * exact: entries name items.
+ * Makes the handler that appends changes to the logs of their organizations. An organization's messages arrive one batch
+ * at a time: a failed batch holds up those behind it, but no other organization's. While a store is busy or unavailable,
+ * the batch is retried for as long as it takes. If it fails for another reason, it waits for as long as `createFailures`
+ * says and is then given up for a gap, as are unreadable messages. Appending late loses nothing: entries name items.
  * @param notifyWebhooks called after each append, before its messages leave the queue
  */
 export function createAppendChanges(
@@ -42,12 +41,12 @@ export function createAppendChanges(
   const failures = createFailures(runtime);
 
   async function giveUpUnreadable(organization: string): Promise<void> {
-    // Of an organization that can't be read, changes may be missing too. Of one that is erased, nothing may be written.
+    // For an organization that can't be read, changes may be missing too. For an erased one, nothing may be written.
     if ((await readFirstNumber(runtime, organization).catch(() => 0)) === undefined) return;
     await failures.giveUp(organization, new Error("a message can't be read"));
   }
 
-  /** Appends the changes of one organization, and notifies its webhooks. @returns the messages that must come again */
+  /** Appends the changes of one organization, and notifies its webhooks. @returns the messages to deliver again */
   async function handle(
     organization: string,
     records: readonly SQSRecord[],
@@ -63,9 +62,9 @@ export function createAppendChanges(
       const ids = new Set(received.flatMap(({ message }) => message.ids));
       const jobs = new Set(received.flatMap(({ message }) => message.jobs));
       const position = await append(organization, [...ids], until);
-      // Before the messages leave their queue: if it fails, they come again.
+      // Before the messages leave their queue: if it fails, they are delivered again.
       await notifyWebhooks(organization, position, [...jobs]);
-      // What has failed before is received again.
+      // Messages that failed before have been received more than once.
       if (receivesOf(records) > 1) await dueGaps.clearFailing(organization);
       return [];
     } catch (error) {
@@ -76,7 +75,7 @@ export function createAppendChanges(
     }
   }
 
-  /** Lets messages come again soon, later each time, and not only after the queue's visibility timeout. */
+  /** Makes messages visible again before the queue's visibility timeout. The delay doubles each time. */
   async function delay(records: readonly SQSRecord[]): Promise<void> {
     if (records.length === 0) return;
     const VisibilityTimeout = Math.min(RETRY_SECONDS.most, RETRY_SECONDS.least * 2 ** (receivesOf(records) - 1));
@@ -93,14 +92,14 @@ export function createAppendChanges(
     const groups = [...Map.groupBy(Records, groupOf)];
     const failed = await Promise.all(
       groups.map(async ([organization, records]) => {
-        const again = await handle(organization, records, until).catch((error: unknown) => {
+        const retried = await handle(organization, records, until).catch((error: unknown) => {
           log.error("changes are not in the log yet", { organization, error: error as Error });
           return records;
         });
-        await delay(again).catch((error: unknown) => {
-          log.warn("changes come again late", { organization, error: error as Error });
+        await delay(retried).catch((error: unknown) => {
+          log.warn("changes are retried late", { organization, error: error as Error });
         });
-        return again;
+        return retried;
       }),
     );
     return { batchItemFailures: failed.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };

@@ -34,16 +34,17 @@ function heartbeatsIn(records: readonly WrittenKey[]): Map<string, number> {
   return newest;
 }
 
-/** One message with all changes of an organization, each item and each job once. */
+/** One message with all changes of an organization. It names each item and each job once. */
 function entryOf(organization: string, changes: readonly Change[], Id: string) {
-  const idsOf = (wanted: Change["kind"]) => [
-    ...new Set(changes.flatMap(({ kind, id }) => (kind === wanted ? id : []))),
-  ];
+  const idsOf = (wanted: Change["kind"]) => {
+    const ids = changes.filter(({ kind }) => kind === wanted).map(({ id }) => id);
+    return [...new Set(ids)];
+  };
   return {
     Id,
     MessageGroupId: organization,
-    // Names the last record and not the content: the same items may change again within the five minutes for which SQS
-    // remembers it. A batch that comes again begins no later, so a message with this id has all records of this one.
+    // Names the last record, not the content: the same items may change again within the five minutes for which SQS
+    // remembers it. A repeated batch starts no later, so a message with the same id has all records of this one.
     MessageDeduplicationId: changes.at(-1)?.record.eventId,
     MessageBody: bodyOf({
       organization,
@@ -55,17 +56,17 @@ function entryOf(organization: string, changes: readonly Change[], Id: string) {
 }
 
 /**
- * Makes the function that sends a batch of the stream's records to the queue of the change logs, and does nothing else:
- * no organization's data can hold up a shard. Records that come again are sent again, which is harmless: an entry names
- * an item, not a value.
- * @returns a function that returns how many records, from the first on, are done with; the others must come again
+ * Makes the function that sends a batch of the stream's records to the queue of the change logs. It does nothing else, so
+ * that no organization's data can hold up a shard of the stream. Repeated records are sent again, which is harmless: an
+ * entry names an item, not a value.
+ * @returns a function that returns how many of the first records are done; the others must be delivered again
  */
 export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQueue">) {
   const { clock, log, sqs, environment } = runtime;
   const notes = createHeartbeatNotes(runtime);
   const dueGaps = createDueGaps(runtime);
 
-  /** @returns errors by the organizations whose changes may not be in the queue */
+  /** @returns errors by organization, for those whose changes may not be in the queue */
   async function sendAll(changes: readonly Change[]): Promise<ReadonlyMap<string, unknown>> {
     const groups = [...Map.groupBy(changes, ({ organization }) => organization)];
     const entries = groups.map(([organization, own], index) => entryOf(organization, own, String(index)));
@@ -74,8 +75,8 @@ export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQue
   }
 
   /**
-   * Notes the heartbeats. If one comes so long after the last one of its key that the stream has dropped records between
-   * them, or if a record is that old itself, changes may be missing.
+   * Notes the heartbeats. If a record, or the last noted heartbeat of a key, is so old that the stream may have dropped
+   * records since, changes may be missing.
    */
   async function noteHeartbeats(records: readonly WrittenKey[], now: number): Promise<void> {
     const heartbeats = heartbeatsIn(records);

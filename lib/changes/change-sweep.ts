@@ -11,10 +11,10 @@ import { writeHeartbeats } from "./heartbeats.ts";
 const CONCURRENT_LOGS = 16;
 
 /**
- * Makes the function that writes heartbeats and the table's origin, and puts gaps into the logs where they are due: of all organizations, or of
- * single ones. One whose log can't be appended to has its gap noted for the next sweeps, so that no other is put
- * twice. A sweep that is interrupted continues at its next call, after the organizations that have theirs.
- * @returns a function of the time after which it stops, in milliseconds since the epoch
+ * Makes the function that writes heartbeats and the table's origin, and puts gaps into the logs where they are due: for
+ * all organizations or single ones. If a log can't be appended to, its own gap is noted for the next sweep, so that no
+ * other log gets a second one. The next sweep continues an interrupted one.
+ * @returns a function of the time at which it stops, in milliseconds since the epoch
  */
 export function createSweepChanges(
   runtime: RuntimeWith<"changes" | "access"> & OriginRuntime,
@@ -23,12 +23,12 @@ export function createSweepChanges(
   const append = createAppend(runtime);
   const dueGaps = createDueGaps(runtime);
   const failures = createFailures(runtime);
-  /** A reader that is notified then finds that it has to load everything again. */
+  /** Readers that are notified find that they must load everything again. */
   const putGap = async (organization: string, until: number): Promise<void> => {
     const position = await append(organization, "gap", until);
     await notifyWebhooks(organization, position, []).catch((error: unknown) => {
       if (isUnavailable(error)) throw error;
-      // The gap is put. Another one at each sweep would let no reader load.
+      // The gap is put. If each sweep put another one, no reader could load.
       runtime.log.error("webhooks are not notified of a gap", { organization, error: error as Error });
     });
   };
@@ -43,7 +43,7 @@ export function createSweepChanges(
           putGap(organization, until).catch(() => dueGaps.noteOne(organization)),
         );
         const last = organizations.at(-1);
-        if (last !== undefined && !(await dueGaps.keepPlace(due, last))) return;
+        if (last !== undefined && !(await dueGaps.noteProgress(due, last))) return;
       }
       await dueGaps.clearAll(due);
     }

@@ -12,7 +12,7 @@ import { itemIdOf, itemKey, workItemFrom } from "../work-items/work-item-record.
 import { toWorkItemResponse } from "../work-items/work-item-response.ts";
 import type { Change } from "./change.ts";
 
-/** Items that are read with their events at the same time: each may have a megabyte of them. */
+/** How many items are read with their events at once: each may have a megabyte of events. */
 const ITEMS_WITH_EVENTS = 8;
 
 /** A work item of the feed: an entry of the log, or of the list. */
@@ -27,16 +27,16 @@ function erased({ id, sequence, time }: Entry): Change {
   return { id, sequence, deleted_at: isoTime(time), erased: true };
 }
 
-/** What entries are now, as far as they fit into one response. */
+/** The current items of entries that fit into one response. */
 interface ReadEntries {
   /** How many of the entries fit, at least one. */
   readonly count: number;
-  /** Damaged ones are left out. */
+  /** Without damaged items. */
   readonly data: Change[];
 }
 
 /**
- * Makes the function that reads what work items are now.
+ * Makes the function that reads the current state of work items.
  * @returns a function that throws StoreBusyError
  */
 export function createReadEntries(runtime: RuntimeWith<"workItems">, countFitting: CountFitting) {

@@ -9,26 +9,26 @@ import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { newWriteId, type RecordKey } from "../store/versioned-record.ts";
 
-/** Gaps that are to be put into the logs of all organizations. */
+/** Gaps due in the logs of all organizations. */
 export interface DueGaps {
   /** Changes whenever gaps become due again. */
   readonly id: string;
-  /** The last organization whose log has its gap, or one of its own that is due. */
+  /** The last organization whose log has its gap, or whose own gap is due. */
   readonly after?: string | undefined;
 }
 
-/** A gap that is to be put into the log of one organization. */
+/** A gap due in the log of one organization. */
 export interface DueGap {
   readonly organization: string;
   /** Changes whenever it becomes due again. */
   readonly id: string;
 }
 
-/** What is noted of an organization whose changes can't be appended. */
+/** The note about an organization whose changes can't be appended. */
 interface Failing {
-  /** When they failed first, in milliseconds since the epoch. */
+  /** When they first failed, in milliseconds since the epoch. */
   readonly since: number;
-  /** Whether they wait in their queue. Otherwise they are lost, and a gap is due. */
+  /** Whether they are still in the queue. Otherwise they are lost, and a gap is due. */
   readonly isWaiting: boolean;
 }
 
@@ -40,7 +40,7 @@ export function gapKey(organization: string): RecordKey {
   return { pk: OF_ONE, sk: organization };
 }
 
-/** Notes which logs lack changes, or will. The sweep of changes reads it. */
+/** Notes which logs lack or will lack changes. The sweep of changes reads the notes. */
 export function createDueGaps({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
   const TableName = environment.CHANGES_TABLE;
   /** @returns the new id */
@@ -62,7 +62,7 @@ export function createDueGaps({ dynamodb, environment, clock }: RuntimeWith<"cha
     );
     return id;
   };
-  /** A damaged note is due. */
+  /** A damaged note means that a gap is due. */
   const stateIn = ({ since, is_waiting: isWaiting }: Attributes): Failing => {
     const time = Date.parse(String(since));
     return Number.isNaN(time) ? { since: clock(), isWaiting: false } : { since: time, isWaiting: isWaiting === true };
@@ -78,17 +78,17 @@ export function createDueGaps({ dynamodb, environment, clock }: RuntimeWith<"cha
   };
 
   return {
-    /** Notes that changes may have been lost, whosever they were. */
+    /** Notes that changes of any organization may have been lost. */
     noteAll: async (): Promise<void> => void (await putAll()),
     readAll: async (): Promise<DueGaps | undefined> => {
       const item = await getItem(dynamodb, TableName, allKey);
       if (item === undefined) return undefined;
       const { id, after } = item;
-      // A damaged note is still due: it is replaced.
+      // A damaged note is replaced: its gaps are still due.
       return { id: typeof id === "string" ? id : await putAll(), after: typeof after === "string" ? after : undefined };
     },
-    /** Notes up to which organization they are put. @returns false if they have become due again meanwhile */
-    keepPlace: async ({ id }: DueGaps, after: string): Promise<boolean> => {
+    /** Notes the last organization whose gap is put. @returns false if all have become due again meanwhile */
+    noteProgress: async ({ id }: DueGaps, after: string): Promise<boolean> => {
       const update = toUpdate(TableName, { key: allKey, set: { after }, condition: "#id = :id", given: { id } });
       return (await tryWrite(dynamodb, new UpdateCommand(update))) !== undefined;
     },
@@ -97,7 +97,7 @@ export function createDueGaps({ dynamodb, environment, clock }: RuntimeWith<"cha
 
     /** Notes that changes of one organization are lost. */
     noteOne: async (organization: string): Promise<void> => void (await putOne(organization)),
-    /** Notes when the changes of one organization failed first. @returns the note, also one that was there before */
+    /** Notes when the changes of one organization first failed. @returns the new or existing note */
     noteFailing: async (organization: string): Promise<Failing> => {
       const note = await readOne(organization);
       if (note !== undefined) return note;
@@ -107,13 +107,13 @@ export function createDueGaps({ dynamodb, environment, clock }: RuntimeWith<"cha
       await tryWrite(dynamodb, new PutCommand({ TableName, Item, ConditionExpression }));
       return { since, isWaiting: true };
     },
-    /** Notes that the changes of one organization don't fail any more. A gap that is due stays due. */
+    /** Notes that the changes of one organization no longer fail. A gap that is due stays due. */
     clearFailing: async (organization: string): Promise<void> => {
       const condition = { ConditionExpression: "is_waiting = :yes", ExpressionAttributeValues: { ":yes": true } };
       await tryWrite(dynamodb, new DeleteCommand({ TableName, Key: gapKey(organization), ...condition }));
     },
     readOne,
-    /** The gaps of single organizations that are due, in pages. */
+    /** The due gaps of single organizations, in pages. */
     async *listOnes(): AsyncGenerator<readonly DueGap[]> {
       for await (const items of partitionPages(dynamodb, TableName, OF_ONE)) {
         const due = items.filter((item) => !stateIn(item).isWaiting);
@@ -125,7 +125,7 @@ export function createDueGaps({ dynamodb, environment, clock }: RuntimeWith<"cha
         );
       }
     },
-    /** Notes that it is put, unless it has become due again meanwhile. */
+    /** Notes that one gap is put, unless it has become due again meanwhile. */
     clearOne: ({ organization, id }: DueGap): Promise<void> => remove(gapKey(organization), { id }),
   };
 }

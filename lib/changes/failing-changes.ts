@@ -5,24 +5,24 @@ import { createDueGaps } from "./due-gaps.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** How long changes wait after their first failure. Another error than a damaged record can be a bad deployment. */
+/** How long changes wait after their first failure. An error other than a damaged record can be a bad deployment. */
 function waitMs(error: unknown): number {
   return error instanceof MalformedRecordError ? HOUR_MS : 24 * HOUR_MS;
 }
 
-/** Decides what happens to changes that can't be appended for another reason than a busy store. */
+/** Decides what happens to changes that can't be appended for reasons other than a busy store. */
 export function createFailures(runtime: RuntimeWith<"changes">) {
   const { clock, log } = runtime;
   const dueGaps = createDueGaps(runtime);
   const metrics = new Metrics();
 
-  /** Lets the sweep put a gap for changes that are given up. Their messages may leave the queue after it. */
+  /** Has the sweep put a gap for changes that are given up. Their messages may then leave the queue. */
   async function giveUp(organization: string, error: unknown): Promise<void> {
     log.error("changes are given up for a gap", { organization, error: error as Error });
     await dueGaps.noteOne(organization);
   }
 
-  /** Notes a failure. The alarm watches how long ago the first one was. @returns whether the changes are given up */
+  /** Notes a failure. An alarm watches the time since the first one. @returns whether the changes are given up */
   async function note(organization: string, error: unknown): Promise<boolean> {
     const { since, isWaiting } = await dueGaps.noteFailing(organization);
     const age = clock() - since;

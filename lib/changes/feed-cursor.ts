@@ -5,20 +5,20 @@ import type { ChangeLog } from "./segment-store.ts";
 import { isKept, type Segment } from "./segment.ts";
 
 /**
- * How far a first load takes its position back: the indexes that its list reads may lag by ten minutes, and five more are
- * for clocks.
+ * How far back a first load's position is: the indexes of its list may lag by ten minutes; five more allow for clock
+ * differences.
  */
 const MARGIN_MS = 15 * 60 * 1000;
 const SEGMENTS_PER_READ = 1000;
 const POSITION = /^(?:0|[1-9]\d{0,15})$/;
 
-/** In the list of a first load. */
+/** A position in the list of a first load. */
 export interface ListCursor {
-  /** After which the log follows the list. */
+  /** Position in the log from which the feed continues after the list. */
   readonly position: number;
-  /** Of the list's next page; undefined for the first. */
+  /** Cursor of the list's next page; undefined for the first. */
   readonly cursor: string | undefined;
-  /** Id of the last record that was given out, if there is one. */
+  /** Id of the last record that was returned; undefined if there is none. */
   readonly last: string | undefined;
 }
 
@@ -34,12 +34,12 @@ function scopeOf(organization: Organization) {
   return { organization, list: "work_items/changes", filters: {} };
 }
 
-/** The error of a text that is not a cursor. @param message without the parameter's name */
+/** The error for a text that isn't a cursor. @param message without the parameter's name */
 export function notACursor(message: string): InvalidInputError {
   return new InvalidInputError([{ path: ["after"], code: "invalid_value", message, isParameter: true }]);
 }
 
-/** Reads the parameter `after`. @throws InvalidInputError if this organization's feed has not given it out */
+/** Reads the parameter `after`. @throws InvalidInputError if it isn't a cursor of this organization's feed */
 export function feedCursorOf(organization: Organization, after: string | undefined): FeedCursor {
   if (after === undefined || after === "0") return { kind: "start" };
   if (after === "now") return { kind: "now" };
@@ -68,12 +68,12 @@ export async function newestPosition(
   return (segments[0]?.next ?? changesFrom) - 1;
 }
 
-/** The clocks of two instances differ by less. */
+/** The most by which the clocks of two instances differ. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * The position before everything that changed at a time or later: entries are logged after they change. It is found by
- * halving the range of numbers, in at most 51 reads.
+ * The position before everything that changed at a time or later. Items are logged after they change. A binary search
+ * over the numbers finds it in at most 51 reads.
  * @param time milliseconds since the epoch
  * @throws ResyncRequiredError if some of it is no longer kept
  */
@@ -83,7 +83,7 @@ export async function positionSince(log: ChangeLog, { id, changesFrom }: Organiz
     (await log.read(id, { from, ...(to !== undefined && { to }), limit: 1, first: "newest" })).segments[0];
   const newest = await newestIn(changesFrom);
   if (newest === undefined || newest.time < wanted) return (newest?.next ?? changesFrom) - 1;
-  /** The number after the last segment that is known to be earlier. All that begin below `low` are earlier or gone. */
+  /** The number after the last segment known to be earlier. All segments that begin below `low` are earlier or gone. */
   let end = changesFrom;
   let low = changesFrom;
   let { first } = newest;
@@ -91,10 +91,13 @@ export async function positionSince(log: ChangeLog, { id, changesFrom }: Organiz
     const middle = low + Math.floor((first - 1 - low) / 2);
     const segment = await newestIn(low, middle);
     if (segment === undefined) low = middle + 1;
-    else if (segment.time >= wanted) ({ first } = segment);
-    else low = end = segment.next;
+    else if (segment.time >= wanted) first = segment.first;
+    else {
+      end = segment.next;
+      low = end;
+    }
   }
-  // What was between them is gone, and may have been as late.
+  // The segments in between are gone, and may have been late enough.
   if (end !== first) throw new ResyncRequiredError();
   return first - 1;
 }
@@ -102,7 +105,7 @@ export async function positionSince(log: ChangeLog, { id, changesFrom }: Organiz
 /**
  * The position from which the log must follow a list that is read from now on: after the newest segment that is old enough
  * for the list to show all of its items.
- * @throws StoreBusyError while there is a gap after it: what the list doesn't show yet may be missing from the log too
+ * @throws StoreBusyError while there is a gap after it: items that the list doesn't show yet may be missing from the log
  */
 export async function positionBeforeList(
   log: ChangeLog,
@@ -110,9 +113,10 @@ export async function positionBeforeList(
   now: number,
 ): Promise<number> {
   let oldestKept: number | undefined;
-  for (let to: number | undefined; ;) {
-    const range = { from: changesFrom, limit: SEGMENTS_PER_READ, first: "newest" } as const;
-    const { segments, hasMore } = await log.read(id, to === undefined ? range : { ...range, to });
+  for (;;) {
+    const to = oldestKept === undefined ? {} : { to: oldestKept - 1 };
+    const range = { from: changesFrom, ...to, limit: SEGMENTS_PER_READ, first: "newest" } as const;
+    const { segments, hasMore } = await log.read(id, range);
     for (const segment of segments) {
       if (segment.time <= now - MARGIN_MS) return segment.next - 1;
       if (!isKept(segment, now)) return (oldestKept ?? segment.next) - 1;
@@ -123,6 +127,5 @@ export async function positionBeforeList(
       oldestKept = segment.first;
     }
     if (!hasMore || oldestKept === undefined) return (oldestKept ?? changesFrom) - 1;
-    to = oldestKept - 1;
   }
 }

@@ -20,26 +20,26 @@ import { readLog } from "./log-page.ts";
 
 const DAMAGED_RETRY_SECONDS = 60;
 
-/** A record may have hundreds of kilobytes: a page is read in parts, until it is full. */
+/** A record may have hundreds of kilobytes, so a page is read in parts until it is full. */
 const RECORDS_AT_ONCE = 100;
 /** After this time no further part of a page is read. */
 const FILL_MS = 5000;
 
-/** What is asked of the feed. */
+/** A request for a page of the feed. */
 export interface ChangesQuery {
-  /** The cursor of an earlier page. @default the feed begins with the whole list */
+  /** The cursor of an earlier page. @default the feed starts with the whole list */
   readonly after?: string | undefined;
-  /** ISO 8601. Begins with what changed at this time or later, instead of after a cursor. */
+  /** ISO 8601. Starts with what changed at this time or later, instead of after a cursor. */
   readonly since?: string | undefined;
   readonly limit: number;
   readonly withEvents: boolean;
 }
 type PageQuery = Pick<ChangesQuery, "limit" | "withEvents">;
 
-/** What fits into one response. */
+/** How much fits into one response. */
 interface ResponseSize {
   readonly countFitting: CountFitting;
-  /** Makes the function that puts values into one response, as long as they all fit. */
+  /** Makes the function that reserves room for values in one response. It returns false if they don't all fit. */
   readonly createRoom: () => (values: readonly unknown[]) => boolean;
 }
 
@@ -52,15 +52,15 @@ export interface ChangesPage {
 
 /** Two consecutive pages as one. An item in both is shown where it changed last. */
 function joined(first: ChangesPage, second: ChangesPage): ChangesPage {
-  const again = new Set(second.data.map(({ id }) => id));
-  return { ...second, data: [...first.data.filter(({ id }) => !again.has(id)), ...second.data] };
+  const later = new Set(second.data.map(({ id }) => id));
+  return { ...second, data: [...first.data.filter(({ id }) => !later.has(id)), ...second.data] };
 }
 
 /**
- * Makes the function that reads a page of an organization's change feed. The log only says which items were written: what
- * they are now is read from the table afterwards, so that no page shows an older state than the one that was logged.
- * @returns a function that throws InvalidInputError for what is not a cursor, ResyncRequiredError for one after which
- * changes are missing, and StoreBusyError
+ * Makes the function that reads a page of an organization's change feed. The log only says which items were written. Their
+ * current state is read from the table afterwards, so no page shows an older state than the logged one.
+ * @returns a function that throws InvalidInputError for an invalid cursor, ResyncRequiredError if changes after the cursor
+ * may be missing, and StoreBusyError
  */
 export function createReadChanges(
   runtime: RuntimeWith<"workItems" | "changes">,
@@ -71,7 +71,7 @@ export function createReadChanges(
   const listWorkItems = createListWorkItems(runtime, countFitting);
   const readEntries = createReadEntries(runtime, countFitting);
 
-  /** Logs a damaged segment of the log, whose reader gets another error than a failure of the service. */
+  /** Logs a damaged segment. The reader gets another error instead of a failure of the service. */
   const onDamaged =
     (toError: () => Error) =>
     (error: unknown): never => {
@@ -79,24 +79,24 @@ export function createReadChanges(
       log.error("a change log has a damaged segment", { record: error.message });
       throw toError();
     };
-  /** A segment that has just come is damaged: it is mended, or newer ones make a first load independent of it. */
+  /** A recent segment is damaged. Retry: it gets repaired, or newer segments make first loads independent of it. */
   const busy = onDamaged(() => new StoreBusyError("the change log is damaged; retry later", DAMAGED_RETRY_SECONDS));
 
   async function readLogPage(organization: Organization, position: number, query: PageQuery): Promise<ChangesPage> {
     const page = readLog(changeLog, organization, position, query.limit, clock());
-    // What it held is missing, like what a gap stands for.
+    // The entries of a damaged segment are missing, as in a gap.
     const { entries, next: end, more } = await page.catch(onDamaged(() => new ResyncRequiredError()));
     const { count, data } = await readEntries(organization, entries, query.withEvents);
     const cut = count < entries.length ? entries[count - 1] : undefined;
     const next = cut?.sequence ?? end;
-    // Connectors take an empty page for the end: one whose records are all damaged is passed.
+    // Connectors take an empty page for the end, so a page of damaged records is skipped.
     if (data.length === 0 && next !== end) return readLogPage(organization, next, query);
     return { data, next: String(next), more: more || cut !== undefined };
   }
 
   /**
-   * The page after a list that has turned out to be over: its last record once more, with the position. Otherwise all records
-   * of a first load could have `sequence` 0, and a reader who keeps the greatest would start over.
+   * The page after a list that turned out to be complete: its last record again, with the position. Otherwise all records of
+   * a first load could have `sequence` 0, and a reader that keeps the greatest would start over.
    */
   async function readAfterList(
     organization: Organization,
@@ -119,7 +119,7 @@ export function createReadChanges(
           true,
         )
       : { count: items.length, data: items.map((item) => ({ ...item, sequence, deleted_at: null })) };
-    // The list gives no cursor in the middle of a page: a shorter page is read instead.
+    // The list has no cursor within a page, so a shorter page is read instead.
     if (count < items.length) return readListPage(organization, from, { ...query, limit: count });
     const last = data.at(-1)?.id;
     if (last === undefined) {

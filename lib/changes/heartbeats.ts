@@ -5,10 +5,10 @@ import { partitionKeyOf } from "../resources.ts";
 import { mapConcurrently } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";
 
-/** Many keys, so that every shard of the stream gets the heartbeats of some. */
+/** Enough keys that every shard of the stream gets heartbeats. */
 const HEARTBEAT_KEYS = 64;
 const CONCURRENT_WRITES = 16;
-/** DynamoDB keeps the records of a stream for 24 hours; the rest is for clocks and for the function's own time. */
+/** DynamoDB keeps a stream's records for 24 hours. The rest allows for clock differences and the function's own time. */
 export const STREAM_KEEPS_MS = 23 * 60 * 60 * 1000;
 
 const heartbeatNumbers = Array.from({ length: HEARTBEAT_KEYS }, (_, number) => number);
@@ -17,7 +17,7 @@ function keyOf(kind: "HEARTBEAT" | "NOTED_HEARTBEAT", number: number | string) {
   return { pk: partitionKeyOf(kind, number), sk: "#HEARTBEAT" };
 }
 
-/** Writes a heartbeat under every key. Each must differ from the last one: a write that changes nothing is in no stream. */
+/** Writes a heartbeat under every key. Each must differ from the last: a write without a change isn't in the stream. */
 export async function writeHeartbeats({ dynamodb, environment, clock }: RuntimeWith<"workItems">): Promise<void> {
   await mapConcurrently(heartbeatNumbers, CONCURRENT_WRITES, async (number) => {
     const Item = { ...keyOf("HEARTBEAT", number), at: isoTime(clock()) };
@@ -25,7 +25,7 @@ export async function writeHeartbeats({ dynamodb, environment, clock }: RuntimeW
   });
 }
 
-/** Reads and writes when the last heartbeats were created whose records are all in the queue. */
+/** Notes when the last heartbeats were created before which all records are in the queue. */
 export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWith<"changes">) {
   const table = environment.CHANGES_TABLE;
 
@@ -34,15 +34,15 @@ export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWi
     const records = await batchGet(dynamodb, table, keys);
     return new Map(
       records.flatMap(({ pk, created }) =>
-        // A damaged note is as good as none: the next heartbeat replaces it.
+        // A damaged note counts as none: the next heartbeat replaces it.
         Number.isSafeInteger(created) ? [[String(pk).split("#")[1] ?? "", created as number]] : [],
       ),
     );
   };
 
   /**
-   * Reads the time before which everything that was written is in the queue or in the logs, in milliseconds since the
-   * epoch; undefined until every key has a noted heartbeat.
+   * Reads the time before which every write is in the queue or the logs, in milliseconds since the epoch; undefined until
+   * every key has a noted heartbeat.
    */
   const readComplete = async (): Promise<number | undefined> => {
     const noted = await read(heartbeatNumbers.map(String));
@@ -51,14 +51,14 @@ export function createHeartbeatNotes({ dynamodb, environment, clock }: RuntimeWi
 
   return {
     /**
-     * Reads when the last heartbeat of each key was created, of those that have been noted.
+     * Reads when the last noted heartbeat of each key was created.
      * @returns milliseconds since the epoch by number
      */
     read,
     readComplete,
     /**
-     * Reads for how many seconds the oldest change may have waited to get into the queue. While a key has no noted
-     * heartbeat this is for as long as the stream keeps changes.
+     * Reads how many seconds the oldest change may have waited to get into the queue: while a key has no noted heartbeat, as
+     * long as the stream keeps changes.
      */
     readAgeSeconds: async (): Promise<number> => {
       const complete = await readComplete();

@@ -14,12 +14,12 @@ export interface LogPage {
   readonly more: boolean;
 }
 
-/** A page is short rather than made of more than so many reads. */
+/** Most reads for a page, which may then be short. */
 const READS_MAX = 2;
 
 /**
  * Checks that all entries after a position are kept.
- * @param at the segment that holds the entry after the position, or the newest one before it; undefined if there is none
+ * @param at the segment with the entry after the position, else the newest one before; undefined if there is none
  * @throws ResyncRequiredError; InvalidInputError for a position beyond the newest
  */
 async function assertComplete(
@@ -40,11 +40,11 @@ async function assertComplete(
   throw notACursor("is beyond the newest cursor of this feed");
 }
 
-/** How many segments to read for a page: about as many as it needs, if they are like the one that was read. */
-function segmentsFor(limit: number, at: Segment | undefined, left: number): number {
-  const isFull = at !== undefined && left >= limit;
+/** How many segments to read for a page: about as many as it needs if they are like the segment at its start. */
+function segmentsFor(limit: number, at: Segment | undefined, taken: number): number {
+  const isFull = at !== undefined && taken >= limit;
   const perSegment = at === undefined ? 1 : Math.max(1, at.ids.length);
-  return isFull ? 1 : Math.ceil((limit - left) / perSegment) + 1;
+  return isFull ? 1 : Math.ceil((limit - taken) / perSegment) + 1;
 }
 
 /**
@@ -91,7 +91,7 @@ export async function readLog(
     }
     if (!hasMore) return page(false);
     if (reads + 1 < READS_MAX && last.size < limit) continue;
-    // A Query that stops at its limit may have been at the end.
+    // A Query that stopped at its limit may have reached the end.
     const rest = await log.read(id, { from: expected, limit: 1 });
     return page(rest.segments.length > 0);
   }

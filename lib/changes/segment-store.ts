@@ -7,7 +7,7 @@ import { tryWrite } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { logPartition, numberKey, packIds, type Segment, segmentFrom, segmentKey } from "./segment.ts";
 
-/** Which segments to read: those that begin in a range of numbers, both inclusive. */
+/** The segments to read: those whose first number is in a range, both ends included. */
 export interface SegmentRange {
   readonly from?: number;
   readonly to?: number;
@@ -16,7 +16,7 @@ export interface SegmentRange {
   readonly first?: "oldest" | "newest";
 }
 
-/** What the log of changes requires of a runtime. */
+/** What the change log requires of a runtime. */
 export type LogRuntime = Pick<RuntimeWith<"changes">, "dynamodb" | "environment">;
 
 /** Reads and writes the segments of change logs. */
@@ -28,7 +28,7 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
       organization: string,
       { from = 0, to = Number.MAX_SAFE_INTEGER, limit, first = "oldest" }: SegmentRange,
     ): Promise<{ readonly segments: readonly Segment[]; readonly hasMore: boolean }> => {
-      // DynamoDB refuses a range that ends before it begins.
+      // DynamoDB rejects a range that ends before it begins.
       if (to < from) return { segments: [], hasMore: false };
       const { Items = [], LastEvaluatedKey } = await dynamodb.send(
         new QueryCommand({
@@ -53,7 +53,7 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
       const ConditionExpression = "attribute_not_exists(pk)";
       return (await tryWrite(dynamodb, new PutCommand({ TableName: table, Item, ConditionExpression }))) !== undefined;
     },
-    /** Lets a segment expire that exists and does not expire yet. @param expiresAt seconds since the epoch */
+    /** Sets the expiry of a segment unless it has one or doesn't exist. @param expiresAt seconds since the epoch */
     expire: async (organization: string, first: number, expiresAt: number): Promise<void> => {
       const key = segmentKey(organization, first);
       const condition = `attribute_exists(#pk) AND attribute_not_exists(#${TIME_TO_LIVE})`;

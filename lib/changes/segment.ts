@@ -2,11 +2,11 @@ import * as z from "zod";
 import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
 import { decoderOf } from "../store/decode-record.ts";
 
-/** The most entries of one segment. With 16 bytes for each, in base64, writing one costs 11 units. */
+/** The most entries of one segment. With 16 bytes for each, in base64, writing a full one costs 11 units. */
 export const SEGMENT_ENTRIES_MAX = 500;
 /** Bytes of an id. */
 const ID_BYTES = 16;
-/** Digits of a number in a key: as many as the greatest exact integer has. */
+/** Digits of a number in a key: those of the greatest safe integer. */
 const NUMBER_DIGITS = 16;
 
 /**
@@ -20,9 +20,9 @@ export interface Segment {
   readonly next: number;
   readonly ids: readonly string[];
   readonly isGap: boolean;
-  /** When it was appended, in milliseconds since the epoch; never before the segment that precedes it. */
+  /** When it was appended, in milliseconds since the epoch; never earlier than the previous segment. */
   readonly time: number;
-  /** Seconds since the epoch from which on it counts as absent. The newest segment has none. */
+  /** When it expires, in seconds since the epoch. The newest segment has none. */
   readonly expiresAt: number | undefined;
 }
 
@@ -33,12 +33,12 @@ function toId(bytes: Buffer): string {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Ids as they are stored, one after the other. */
+/** Packs ids for storage. */
 export function packIds(ids: readonly string[]): string {
   return Buffer.concat(ids.map(toBytes)).toString("base64");
 }
 
-/** Ids from how they are stored. */
+/** Unpacks stored ids. */
 export function unpackIds(packed: string): string[] {
   const bytes = Buffer.from(packed, "base64");
   return Array.from({ length: bytes.length / ID_BYTES }, (_, index) =>
@@ -46,7 +46,7 @@ export function unpackIds(packed: string): string[] {
   );
 }
 
-/** A number as part of a key, in which texts have the order of their numbers. */
+/** A number as part of a key: the keys sort as their numbers do. */
 export function numberKey(number: number): string {
   return String(number).padStart(NUMBER_DIGITS, "0");
 }
@@ -67,7 +67,7 @@ const decode = decoderOf(
     sk: z.string(),
     next: z.int(),
     time: z.int(),
-    /** Absent from a gap. */
+    /** Absent for a gap. */
     ids: z.string().optional(),
     [TIME_TO_LIVE]: z.int().optional(),
   }),
@@ -79,7 +79,7 @@ export function segmentFrom(record: Readonly<Record<string, unknown>>): Segment 
   return { first: Number(sk), next, time, expiresAt, isGap: ids === undefined, ids: unpackIds(ids ?? "") };
 }
 
-/** Whether a segment is kept; one that expired counts as absent, though DynamoDB removes it days later. */
+/** Whether a segment is kept. An expired one counts as absent, although DynamoDB removes it days later. */
 export function isKept({ expiresAt }: Segment, now: number): boolean {
   return expiresAt === undefined || now < expiresAt * 1000;
 }

@@ -14,7 +14,7 @@ import {
   type Organization,
 } from "./organization.ts";
 
-/** The record of an API key. The Access table holds it twice: by the key's hash and in its organization's partition. */
+/** The record of an API key. The Access table has it twice: by the key's hash and in its organization's partition. */
 export const apiKeyRecordSchema = z.object({
   organization: organizationIdSchema,
   key_id: z.string(),
@@ -23,7 +23,7 @@ export const apiKeyRecordSchema = z.object({
   created_at: z.string(),
   /** ISO 8601; from this time on the key is rejected. */
   valid_until: z.string().optional(),
-  /** Absent: all. */
+  /** Absent means all. */
   scopes: z.array(keyScopeSchema).optional(),
   revoked_at: z.string().optional(),
   /** Id of the key that it was made to replace. */
@@ -76,7 +76,7 @@ export function createAccessStore({ dynamodb, environment }: AccessRuntime) {
       const item = await get(keyRecordKey(hash));
       return item && decodeKey(item);
     },
-    /** @returns undefined also for an organization whose data is being erased */
+    /** @returns undefined if it doesn't exist or is being erased */
     findOrganization: async (id: string, { consistent = false } = {}): Promise<Organization | undefined> => {
       const item = await get(organizationRecordKey(id), consistent);
       const record = item && decodeOrganization(item);
@@ -88,9 +88,9 @@ export function createAccessStore({ dynamodb, environment }: AccessRuntime) {
 export type AccessStore = ReturnType<typeof createAccessStore>;
 
 /**
- * Reads the first number of an organization's change log, strongly consistent. It reads nothing else of the record: one
- * that is damaged must not stop the changes of others.
- * @returns undefined for an organization that does not exist or is being erased: nothing is logged for it
+ * Reads the first number of an organization's change log, strongly consistent. It decodes only what it needs, so that
+ * other damage to the record doesn't stop changes.
+ * @returns undefined for an organization that doesn't exist or is being erased: nothing is logged for it
  */
 export async function readFirstNumber(
   { dynamodb, environment }: AccessRuntime,

@@ -6,9 +6,9 @@ import * as z from "zod";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^32 ≈ 2^190. */
 const SECRET_LENGTH = 32;
-/** 62^6 > 2^32, so that every CRC-32 fits. */
+/** 62^6 > 2^32, so every CRC-32 fits. */
 const CHECKSUM_LENGTH = 6;
-/** Hex digits of the hash that are used as the key's id; the key cannot be derived from them. */
+/** Hex digits of the hash that serve as the key's id. The key can't be derived from them. */
 const KEY_ID_LENGTH = 12;
 
 const keyPattern = new RegExp(`^(wi_([a-z]{2})_[${BASE62}]{${SECRET_LENGTH}})([${BASE62}]{${CHECKSUM_LENGTH}})$`);
@@ -23,7 +23,7 @@ function checksumOf(text: string): string {
   return digits;
 }
 
-/** Makes a key `wi_<region>_<32 base62><6 base62 CRC-32>`. The form reveals typing errors and a wrong region. */
+/** Makes a key `wi_<region>_<32 base62><6 base62 CRC-32>`. Its form reveals typing errors and a wrong region. */
 export function generateApiKey(region: RegionCode): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join("");
   const body = `wi_${region}_${secret}`;

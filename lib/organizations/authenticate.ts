@@ -30,7 +30,7 @@ interface Access {
 
 /**
  * Authenticates bearer keys. Form, checksum and region are checked before the table is read. Known and unknown keys
- * have separate caches, so that many invalid keys do not displace a customer's key.
+ * have separate caches, so that many invalid keys don't displace a customer's key.
  */
 export function createAuthenticate(options: {
   readonly region: RegionCode;

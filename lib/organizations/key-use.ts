@@ -7,7 +7,7 @@ import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.t
 
 const HOUR_MS = 3_600_000;
 const REMEMBERED_KEYS_MAX = 1000;
-/** After a failure the use is noted by a request that comes later than this. */
+/** How long after a failure the next request tries again. */
 const TRY_AGAIN_MS = 60_000;
 
 /** Primary key of the record of a key's last use, in the Limits table. */
@@ -15,12 +15,12 @@ export function keyUseKey(keyId: string) {
   return { pk: `KEY#${keyId}`, sk: "#USE" };
 }
 
-/** Notes that a key is used now. It waits 100 ms at most, and never throws. */
+/** Notes that a key is used now. Takes at most 100 ms and never throws. */
 export type NoteKeyUse = (keyId: string) => Promise<void>;
 
 /**
- * Notes the hour of a key's last use: each instance writes once an hour for each key, and not for every request. An
- * earlier hour never replaces a later one.
+ * Notes the hour of a key's last use: each instance writes once an hour for each key. An earlier hour never replaces a
+ * later one.
  */
 export function createNoteKeyUse({ dynamodb, environment, clock }: LimitsRuntime): NoteKeyUse {
   const noted = createExpiringCache<true>(REMEMBERED_KEYS_MAX, clock);

@@ -9,8 +9,8 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 export const STORE_TIMEOUT_MILLISECONDS = 100;
 const RECORD_LIFETIME_SECONDS = 3600;
 /**
- * An arrival time that is at most this far behind is increased, not reset: with every reset, concurrent instances would
- * fail each other's conditions. The limiter admits this much more than the burst.
+ * An arrival time that is at most this far in the past is increased, not reset: concurrent resets would fail each other's
+ * conditions. The limiter admits this much more than the burst.
  */
 export const SLACK_MICROSECONDS = 200_000;
 
@@ -44,7 +44,7 @@ export function createLimitRecords({ dynamodb, environment }: LimitsRuntime, tim
   return {
     /**
      * Adds `cost` to the arrival time or to now. Times are microseconds since the epoch.
-     * @returns the arrival time, which is not advanced if it does not allow it
+     * @returns the arrival time. It isn't advanced if that would make it later than `latest`
      * @throws MalformedRecordError
      */
     advance: async (organization: string, from: "arrival" | "now", cost: number, now: number, latest: number) => {
@@ -68,11 +68,11 @@ export function createLimitRecords({ dynamodb, environment }: LimitsRuntime, tim
       if (outcome.kind === "written") return { isAdvanced: true, arrival: Number(outcome.record["arrival"]) };
       if (outcome.current === undefined) throw outcome.error;
       const arrival = Number(outcome.current["arrival"] ?? 0);
-      // Named here: the next request would fail too, without saying whose record it is.
+      // Names the record: otherwise the next request would fail without saying whose record is damaged.
       if (Number.isNaN(arrival)) throw new MalformedRecordError("limit", rateLimitKey(organization), "arrival");
       return { isAdvanced: false, arrival };
     },
-    /** Replaces an arrival time that cannot be right by that of an organization that has just used its burst. */
+    /** Replaces an impossible arrival time with that of an organization that has just used its burst. */
     correct: async (organization: string, wrong: number, right: number): Promise<void> => {
       const change = { set: { arrival: right }, condition: "#arrival = :wrong", given: { wrong } };
       const update = toUpdate(TableName, { key: rateLimitKey(organization), ...change });

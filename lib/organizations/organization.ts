@@ -20,7 +20,7 @@ export const LISTING_SHARDS_MAX = 64;
 /** A century. */
 export const RETENTION_DAYS_MAX = 36_500;
 
-/** The first number of the change log of an organization whose record doesn't say. The position before it is not 0. */
+/** The first number of a change log if its organization's record has none. The position before it must not be 0. */
 export const FIRST_NUMBER_DEFAULT = 2;
 
 /** An organization's id. Partition keys contain it, so it must not contain their separator `#`. */
@@ -37,23 +37,23 @@ export const organizationRecordSchema = z.object({
   /** Absent unless the number of shards has grown. */
   listing_write_shards: z.int().min(1).optional(),
   cursor_secret: z.string().min(1),
-  /** Days after which work items are erased: since they were completed, else created. Absent or 0: never. */
+  /** Days after which work items are erased, from completion, or from creation if open. Absent or 0: never. */
   retention_days: z.int().min(0).max(RETENTION_DAYS_MAX).optional(),
   /**
-   * The first number of its change log: microseconds since 1970, so that an organization that is made again under the
-   * same id continues above every number of the one before. Absent if an older version has created it.
+   * The first number of its change log: microseconds since 1970, so that an organization that is created again with the
+   * same id continues above all earlier numbers. Absent if an older version created it.
    */
   changes_from: z.int().min(1).optional(),
-  /** ISO 8601. Its data has been being erased since then: its keys are rejected, and nothing is written for it. */
+  /** ISO 8601. When the erasure of its data started: its keys are rejected, and nothing is written for it. */
   erasing_since: z.string().optional(),
-  /** ISO 8601. During an erasure: until then, upload forms may still be valid. */
+  /** ISO 8601. Until when upload forms may still be valid during an erasure. */
   files_until: z.string().optional(),
-  /** How many things of each kind were erased so far, also by an interrupted erasure. */
+  /** How many records of each kind have been erased so far, interrupted erasures included. */
   erased: z.record(z.string(), z.int()).optional(),
 });
 export type OrganizationRecord = z.output<typeof organizationRecordSchema>;
 
-/** The organization that a record holds. */
+/** Converts a record to an organization. */
 export function toOrganization(record: OrganizationRecord) {
   return {
     /** 1 to 64 lower-case letters, digits and dashes. */

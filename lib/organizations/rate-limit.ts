@@ -15,13 +15,13 @@ export const LEASE_MILLISECONDS = 5000;
 const LEASED_SECONDS = 2;
 /** A lease is at most an eighth of the free requests, so that no instance takes all of them. */
 const LEASE_SHARE = 8;
-/** If no request is free, a lease is a fiftieth of a second's requests: 50 writes a second over all instances. */
+/** If no request is free, a lease has a fiftieth of a second's requests: all instances write 50 times a second. */
 const CONTENDED_LEASES_PER_SECOND = 50;
 /** A lease may start at most this far in the future; if the next free one starts later, the instance tries again. */
 const BOOKED_AHEAD_MILLISECONDS = 5000;
 /** An instance without a lease tries again after this time, plus a random time. */
 const ASK_AGAIN_MILLISECONDS = { least: 500, spread: 2000 };
-/** Each failed attempt returns the current record; several in a row mean that other instances keep changing it. */
+/** Each failed attempt returns the current record. Several in a row mean that other instances keep changing it. */
 const DEBIT_ATTEMPTS_MAX = 4;
 /** Weight of the last second in the average number of an instance's requests. */
 const AVERAGE_WEIGHT = 0.25;
@@ -31,7 +31,7 @@ const FAIL_OPEN_MILLISECONDS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
 const ACCOUNT_LIFETIME_MILLISECONDS = 3_600_000;
 const MICROSECONDS = 1000;
-/** Clocks of two instances differ by less. An arrival time further ahead than that was written by a wrong clock. */
+/** The most by which clocks differ. An arrival time further ahead was written by a wrong clock. */
 const CLOCKS_DIFFER_MICROSECONDS = 60_000_000;
 
 /** This instance's state for one organization. Times are milliseconds since the epoch. */
@@ -45,7 +45,7 @@ function newAccount() {
     openUntil: 0,
     /** The record's theoretical arrival time when last read, in microseconds since the epoch. */
     arrival: 0,
-    /** Whether the arrival time was in the future at the last debit: then it probably is again. */
+    /** Whether the arrival time was in the future at the last debit: it probably still is. */
     wasAhead: false,
     /** The current second, the number of requests in it, and the average number in the seconds before. */
     second: 0,
@@ -82,7 +82,7 @@ function paceOf({ rate, burst }: Organization) {
   return { interval, tolerance: interval * burst };
 }
 
-/** Number of requests to lease: as many as the instance expects, if they are free. @param free number of free ones */
+/** Number of requests to lease: as many as the instance expects, if they are free. @param free number of free requests */
 function leaseOf({ rate }: Organization, { average, demand }: Account, free: number): number {
   const perSecond = Math.max(average, demand / 2);
   const contended = Math.min(perSecond, rate / CONTENDED_LEASES_PER_SECOND);
@@ -109,18 +109,18 @@ export interface Quota {
   readonly resetSeconds: number;
 }
 
-/** Refuses requests for a while, which ends at random so that the instances do not all ask again at once. */
+/** Rejects requests for a random time, so that instances don't all ask again at once. */
 function refuse(account: Account, now: number, atLeast = 0): void {
   const { least, spread } = ASK_AGAIN_MILLISECONDS;
   account.refusedUntil = now + atLeast + least + Math.random() * spread;
 }
 
 /**
- * Makes the function that counts a request of an organization, and limits its requests over all instances, by GCRA: each
- * organization has one record, which instances debit in leases. When the limit is reached, an instance leases requests that
- * become free in the future instead of trying repeatedly, so that the record is written about 50 times a second with any
- * number of instances and requests. Admits at most burst + rate × (window + 5 s). Requests are rejected if the record is
- * throttled, and pass if the table is unavailable or doesn't respond within 100 ms. Decision 32 says what leases save.
+ * Makes the function that counts a request of an organization and limits its requests over all instances, by GCRA. Each
+ * organization has one record, which instances debit in leases. At the limit, an instance leases requests that become free
+ * in the future instead of trying repeatedly, so the record is written about 50 times a second, whatever the number of
+ * instances and requests. In t seconds, at most burst + rate × (t + 5) requests pass. Requests are rejected if the record
+ * is throttled, and pass if the table is unavailable or doesn't respond within 100 ms. Decision 32 says what leases save.
  * @param failedOpen called with the error of each outage
  * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  * @returns a function that throws RateLimitExceededError
@@ -139,8 +139,8 @@ export function createRateLimiter(
     return account;
   };
 
-  /** One attempt to debit the record. @returns whether its outcome is known: a lease, or none for a while */
-  async function hasDebited(organization: Organization, account: Account, attempt: number): Promise<boolean> {
+  /** Tries once to debit the record. @returns whether the result is known: a lease, or none for a while */
+  async function tryDebit(organization: Organization, account: Account, attempt: number): Promise<boolean> {
     const { interval, tolerance } = paceOf(organization);
     const now = clock() * MICROSECONDS;
     const ahead = Math.max(0, account.arrival - now);
@@ -166,11 +166,11 @@ export function createRateLimiter(
     return true;
   }
 
-  /** Gets a lease, or finds out until when there is none. Requests that wait for it share one debit. */
+  /** Gets a lease, or finds out until when there is none. All waiting requests share one debit. */
   async function debit(organization: Organization, account: Account): Promise<void> {
     try {
       for (let attempt = 0; attempt < DEBIT_ATTEMPTS_MAX; attempt++) {
-        if (await hasDebited(organization, account, attempt)) return;
+        if (await tryDebit(organization, account, attempt)) return;
       }
       // Other instances keep changing the record, which has room: one request passes without a lease.
       const { tolerance } = paceOf(organization);
@@ -178,7 +178,7 @@ export function createRateLimiter(
       if (hasRoom) Object.assign(account, leaseStarting(1, clock()));
       else refuse(account, clock());
     } catch (error) {
-      // The record is throttled because of too many debits: the organization sends too many requests.
+      // Too many debits throttle the record: the organization sends too many requests.
       if (isThrottled(error)) refuse(account, clock());
       else {
         account.openUntil = clock() + FAIL_OPEN_MILLISECONDS;

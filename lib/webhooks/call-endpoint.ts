@@ -13,23 +13,23 @@ import {
 import { callMessage, createSendToWebhooks } from "./webhook-messages.ts";
 import { changeState, readForCall, type WebhookKey } from "./webhook-store.ts";
 
-/** A worker that was frozen for so long after its claim does not call any more: its claim may expire during the call. */
+/** A worker that was frozen for longer than this after its claim doesn't call: its claim could expire during the call. */
 const FROZEN_MS = 5000;
 
 /** What calling an endpoint requires of a runtime. */
 export type CallEndpointRuntime = RuntimeWith<"webhooks" | "webhooksQueue"> & CallRuntime;
 
-/** What came of the wish to call an endpoint. */
+/** The result of an attempt to call an endpoint. */
 type Called =
   | Exclude<NextStep, { readonly kind: "send" }>
-  /** It is gone, or the worker was frozen for too long. */
+  /** The endpoint is gone, or the worker was frozen for too long. */
   | { readonly kind: "not called" }
   /** @property after undefined if the endpoint is gone, or belongs to another worker */
   | { readonly kind: "called"; readonly outcome: Outcome; readonly after: EndpointState | undefined };
 
 /**
- * Makes the function that calls an endpoint: it claims it, so that no other worker calls it meanwhile, calls it, writes
- * what it answered and gives the claim back, and sends the message for what is due after that.
+ * Makes the function that calls an endpoint. It claims the endpoint, so that no other worker calls it at the same time,
+ * calls it, saves the outcome and releases the claim. It then sends a message if more is due.
  */
 export function createCallEndpoint(runtime: CallEndpointRuntime, callReceiver: CallReceiver) {
   const { clock } = runtime;
@@ -65,7 +65,7 @@ export function createCallEndpoint(runtime: CallEndpointRuntime, callReceiver: C
     return { kind: "called", outcome, after };
   }
 
-  /** @param stepIn says what to do in a state */
+  /** @param stepIn decides what to do in a state */
   return async (webhook: WebhookKey, stepIn: (state: EndpointState, now: number) => NextStep): Promise<Called> => {
     const by = randomUUID();
     const { step, at } = await claim(webhook, by, stepIn);

@@ -8,7 +8,7 @@ import { createResolve, type Resolve } from "./look-up.ts";
 import { hostOf, isPrivateLiteral, isPublicAddress, LOCALHOST } from "./public-addresses.ts";
 import { type Secrets, signedHeaders } from "./signature.ts";
 
-/** For all of a call: name, connection, TLS, request and the head of the response. */
+/** The longest that a whole call may take: name, connection, TLS, request and the head of the response. */
 const CALL_MS = 15_000;
 const LOOPBACK = /^(127\.|::1$)/;
 
@@ -18,7 +18,7 @@ export interface CallRuntime {
   readonly environment: { readonly WEBHOOKS_TO_LOCALHOST: boolean; readonly VERSION: string };
 }
 
-/** Ends a call of ours. Its message is the reason that is shown. */
+/** We ended the call. Callers see the message as the reason. */
 class EndedCallError extends Error {
   override readonly name = "EndedCallError";
 }
@@ -45,9 +45,9 @@ function reasonOf(error: NodeJS.ErrnoException): string {
 export type CallReceiver = (url: string, message: WebhookMessage, secrets: Secrets) => Promise<Outcome>;
 
 /**
- * Makes the function that sends a signed message to a URL. The address is checked when the socket connects, for each
- * call, so that a name that shows another address the second time gains nothing. Redirects aren't followed, and of the
- * response only the head is read. A call has ended when its time is over, whatever name servers, sockets and receivers do.
+ * Makes the function that sends a signed message to a URL. For each call, the address is checked when the socket connects,
+ * so a name that later resolves to another address gains nothing. Redirects aren't followed, and only the head of the
+ * response is read. A call ends when its time is up, whatever name servers, sockets and receivers do.
  * @param resolve finds the addresses of hosts. @default asks the name servers of the system
  * @param callMs the longest that a call may take. @default 15 seconds
  */
@@ -78,7 +78,7 @@ export function createCallReceiver(
     signal: AbortSignal,
   ): Promise<Omit<Outcome, "milliseconds">> {
     const hostname = hostOf(url);
-    // A literal address is not looked up.
+    // Literal addresses aren't looked up.
     if (isPrivateLiteral(hostname)) return Promise.reject(refusedAddress());
     const request = url.protocol === "https:" ? requestHttps : requestHttp;
     return new Promise((found, failed) => {
@@ -90,10 +90,10 @@ export function createCallReceiver(
       const options = { method: "POST", hostname, headers, signal, agent: false, lookup: lookupPublic(signal) };
       const sent = request(url, options, (response) => {
         answer(response);
-        // The body is not read, whatever its size.
+        // The body isn't read, whatever its size.
         response.destroy();
       });
-      // The answer 101: the connection would be the receiver's.
+      // The response is a 101, which would give the receiver the connection.
       sent.on("upgrade", (response, socket) => {
         answer(response);
         socket.destroy();
@@ -120,7 +120,7 @@ export function createCallReceiver(
       reason: reasonOf(error as NodeJS.ErrnoException),
     }));
     clearTimeout(timer);
-    // Also a look-up that isn't needed any more.
+    // Also ends a look-up that is no longer needed.
     call.abort();
     return { ...outcome, milliseconds: Math.round(performance.now() - began) };
   };

@@ -26,10 +26,10 @@ interface WebhookWithState {
 const CREATING = { attempts: 60, cap: CONFLICT_CAP_MS, message: "other webhooks are being created; retry later" };
 
 /**
- * Adds a webhook, unless one with its id exists: its first request was then repeated with the same `Idempotency-Key`.
+ * Adds a webhook, unless one with its id exists because the request repeats an `Idempotency-Key`.
  * @param request hash of the body of a request with an `Idempotency-Key`
  * @returns the added or existing webhook and its secret
- * @throws StateConflictError if there are too many, or the secret that was shown has been rotated since;
+ * @throws StateConflictError if there are too many, or if the existing one's secret has been rotated;
  * IdempotencyKeyReusedError; StoreBusyError
  */
 export async function addWebhook(
@@ -45,7 +45,7 @@ export async function addWebhook(
     if (known.ids.length >= WEBHOOKS_MAX) {
       throw new StateConflictError(`there are ${WEBHOOKS_MAX} webhooks; delete one first`);
     }
-    return (await createWebhook(runtime, webhook, secrets, state, known)) || undefined;
+    return (await createWebhook(runtime, webhook, secrets, state, known)) ? true : undefined;
   });
   if (isAdded) return { webhook, state, secret: secrets.secret };
   const [existing, forCall] = await Promise.all([readWebhook(runtime, webhook), readForCall(runtime, webhook)]);
@@ -60,8 +60,8 @@ export async function addWebhook(
 }
 
 /**
- * Changes a webhook: its settings, and then its state. One that fails and is enabled is called at once. If it is
- * interrupted in between, the caller repeats it, and whatever a request names is set again.
+ * Changes a webhook's settings, and then its state. Enabling a failing webhook calls it at once. If it is interrupted in
+ * between, the caller repeats the request, which sets everything again.
  * @throws NotFoundError
  */
 export async function updateWebhook(

@@ -20,7 +20,7 @@ const CONCURRENT_STATES = 8;
 
 /**
  * Makes the function that handles a message of the webhooks' queue: it notes news in the states of an organization's
- * endpoints, and calls an endpoint while something is due.
+ * endpoints, or calls an endpoint if something is due.
  * @param callReceiver calls a URL
  * @returns a function of a message's body
  */
@@ -38,7 +38,7 @@ export function createDeliver(runtime: CallEndpointRuntime, callReceiver = creat
       const news = {
         position: types.includes("work_items.changed") ? position : undefined,
         jobs: wantsJobs ? jobs : [],
-        // A greeting: of jobs that ended while the endpoint was not known yet.
+        // A greeting also stands for jobs that ended before the endpoint was known.
         more: wantsJobs ? (greets === undefined ? more : randomUUID()) : undefined,
         isGreeting: greets !== undefined,
       };
@@ -47,7 +47,7 @@ export function createDeliver(runtime: CallEndpointRuntime, callReceiver = creat
       return delay === undefined ? [] : [callMessage({ organization, id }, delay)];
     };
     const notified = webhooks.filter(({ id }) => greets === undefined || greets === id);
-    // An endpoint that can't take its news keeps no other from being called.
+    // An endpoint whose news can't be noted must not keep others from being called.
     const errors: unknown[] = [];
     const calls = await mapConcurrently(notified, CONCURRENT_STATES, (webhook) =>
       noteIn(webhook).catch((error: unknown) => {

@@ -5,45 +5,45 @@ import type { UploadStatus } from "../uploads/job/upload-job.ts";
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The least time between two `work_items.changed` for one endpoint. */
+/** The minimum time between two `work_items.changed` for one endpoint. */
 const CHANGES_EVERY_MS = SECOND_MS;
-/** How long after failed attempts the next one follows; after more it is the last of them. */
+/** Delays after the first failed attempt, the second, and so on. The last applies to all further ones. */
 const RETRY_AFTER_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS] as const;
-/** So much of a wait of an hour is added at random, so that endpoints of one receiver don't all come at once. */
+/** Share of an hour's wait that is added at random, so that endpoints of one receiver aren't all called at once. */
 const JITTER = 0.1;
-/** Longer waits that a receiver asks for count as this one. */
+/** The longest wait that a receiver can ask for. */
 const RETRY_AFTER_MAX_MS = HOUR_MS;
-/** An endpoint that has failed for so long is disabled. */
+/** An endpoint that has failed for this long is disabled. */
 const DISABLED_AFTER_MS = 5 * 24 * HOUR_MS;
 /** Longer than a call may take: by then the claim of a worker that died has expired. */
 const CLAIM_MS = 25 * SECOND_MS;
-/** Of more ended jobs, one message stands for the oldest. */
+/** If more jobs have ended, one message stands for the oldest. */
 const JOBS_MAX = 100;
-/** When the sweep looks at what is due: by then the message about it was lost. */
+/** The sweep takes care of what has been due for this long: its message must be lost. */
 const SWEPT_AFTER_MS = MINUTE_MS;
-/** A new endpoint is called without a change after this time: functions remember for 60 s that an organization had none. */
+/** A new endpoint is called without a change after this time: functions remember for 60 s that there are no webhooks. */
 const GREETED_AFTER_MS = 90 * SECOND_MS;
 
-/** The longest that SQS delays a message; what waits longer is left to the sweep. */
+/** The longest that SQS delays a message. The sweep handles longer waits. */
 const DELAYED_MAX_MS = 15 * MINUTE_MS;
-/** So much earlier than it is due, a message may come: the call then waits until it is due. */
+/** A message may arrive this much early. It is then sent again for when it is due. */
 const EARLY_MS = SECOND_MS;
 
-/** An ended job as `upload.ended` tells it. */
+/** An ended job as `upload.ended` shows it. */
 export const endedJobSchema = z.object({
   id: z.string(),
   status: z.custom<UploadStatus>((value) => typeof value === "string"),
   dry_run: z.boolean().default(false),
-  /** The upload that it undoes; absent if it is none of them. */
+  /** Id of the upload that it undoes; absent if it isn't an undo. */
   undo_of: z.string().optional(),
   total_rows: z.int(),
   succeeded_rows: z.int(),
   failed_rows: z.int(),
 });
-/** An ended job as `upload.ended` tells it. */
+/** An ended job as `upload.ended` shows it. */
 export type EndedJob = Readonly<z.output<typeof endedJobSchema>>;
 
-/** What an endpoint has answered: its status, or why there is none. */
+/** An endpoint's response: its status, or why there is none. */
 const outcomeShape = {
   status: z.int().optional(),
   reason: z.string().optional(),
@@ -53,25 +53,25 @@ const outcomeShape = {
 /** The state of one endpoint: what was sent to it, and what is due. All times are in milliseconds since the epoch. */
 export const endpointStateSchema = z.object({
   enabled: z.boolean(),
-  /** The greatest position of the feed that is to be sent. Absent if it was. */
+  /** The feed's newest position that must still be sent. Absent if there is none. */
   due: z.int().optional(),
-  /** The position that was sent last. */
+  /** The position that was last sent. */
   sent: z.int().optional(),
   /** When the last `work_items.changed` ended. */
   changes_sent_at: z.number().default(0),
-  /** Ended jobs that were not sent yet, oldest first. */
+  /** Ended jobs that haven't been sent yet, oldest first. */
   jobs: z.array(endedJobSchema).default([]),
-  /** Names the message that more jobs may have ended than are sent one by one. */
+  /** Names the message that further jobs may have ended. Absent if none is due. */
   more: z.string().optional(),
-  /** When the endpoint is called without a change. */
+  /** When a new endpoint is called without a change. */
   greet_at: z.number().optional(),
   /** Since when something has been due. Absent if nothing is. */
   due_since: z.number().optional(),
-  /** Attempts that have failed since the last success. */
+  /** Failed attempts since the last success. */
   attempts: z.int().default(0),
   next_attempt_at: z.number().default(0),
   failing_since: z.number().optional(),
-  /** Random id of the last claim, and until when its worker may call; 0 if it has given the claim back. */
+  /** Random id of the last claim, and until when its worker may call; 0 once the claim is released. */
   claimed_by: z.string().optional(),
   busy_until: z.number().default(0),
   last: z.object({ at: z.number(), type: z.string(), ...outcomeShape }).optional(),
@@ -87,12 +87,12 @@ export interface WebhookMessage {
   readonly data: object;
 }
 
-/** What a receiver has answered, or why there is no answer. */
+/** A receiver's response, or why there is none. */
 export interface Outcome {
   readonly status?: number;
   readonly reason?: string;
   readonly milliseconds: number;
-  /** How long the receiver asks to be left alone. */
+  /** How long the receiver asks us to wait. */
   readonly retryAfterMs?: number;
 }
 
@@ -101,19 +101,19 @@ export interface News {
   /** The newest position of the feed. */
   readonly position?: number | undefined;
   readonly jobs?: readonly EndedJob[] | undefined;
-  /** Names a message that jobs may have ended. */
+  /** Names the message that jobs may have ended. */
   readonly more?: string | undefined;
-  /** Whether these are the news with which a new endpoint is called without a change. */
+  /** Whether it is sent to a new endpoint without a change. */
   readonly isGreeting?: boolean | undefined;
 }
 
-/** The state of an endpoint that is created: nothing was sent to it. */
+/** The state of a new endpoint. */
 export function newState(now: number): EndpointState {
   return endpointStateSchema.parse({ enabled: true, greet_at: now + GREETED_AFTER_MS });
 }
 
 /**
- * The state after an endpoint was enabled, or got another URL or other types. It is called without a change, as a new one is.
+ * The state after an endpoint was enabled, or its URL or types changed. It is called without a change, like a new one.
  * @param keepsJobs whether it is still notified of ended jobs
  */
 export function renewed(state: EndpointState, keepsJobs: boolean, now: number): EndpointState {
@@ -121,12 +121,12 @@ export function renewed(state: EndpointState, keepsJobs: boolean, now: number): 
   return dated({ ...newState(now), changes_sent_at, busy_until, last, ...(keepsJobs && { jobs, more }) }, now);
 }
 
-/** The state of an endpoint that is called again at once: its owner says that it works again. */
+/** The state of an endpoint that is called again at once because its owner has enabled it. */
 export function retriedNow(state: EndpointState): EndpointState {
   return { ...state, attempts: 0, next_attempt_at: 0 };
 }
 
-/** The state after an endpoint was disabled: nothing is due any more. A call that is under way isn't over. */
+/** The state after an endpoint was disabled: nothing is due. A running call keeps its claim's time. */
 export function disabled({ changes_sent_at, busy_until, last, failing_since }: EndpointState): EndpointState {
   return { ...endpointStateSchema.parse({ enabled: false }), changes_sent_at, busy_until, last, failing_since };
 }
@@ -145,12 +145,12 @@ function dated(state: EndpointState, now: number): EndpointState {
   return { ...state, due_since: isDue(state) ? (state.due_since ?? now) : undefined };
 }
 
-/** The newest of some ended jobs, and what names the message that stands for the others, if there are more. */
+/** The newest of some ended jobs. `more` names the message that stands for the others, if there are any. */
 export function newestOf(jobs: readonly EndedJob[]): { readonly jobs: EndedJob[]; readonly more: string | undefined } {
   return { jobs: jobs.slice(-JOBS_MAX), more: jobs.at(-JOBS_MAX - 1)?.id };
 }
 
-/** The state after news. It is the same object if they say nothing new. */
+/** The state after news: the same object if nothing in it is new. */
 export function noted(state: EndpointState, news: News, now: number): EndpointState {
   if (!state.enabled) return state;
   const { position, jobs = [] } = news;
@@ -159,7 +159,7 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   const added = jobs.filter(({ id }) => !known.has(id));
   const isGreeted = news.isGreeting === true && state.greet_at !== undefined;
   if (!isNewer && added.length === 0 && !isGreeted) return state;
-  // The newest stay apart: the list that a receiver then asks for may not show them yet.
+  // The newest are sent one by one: the list that a receiver then requests may not show them yet.
   const newest = newestOf([...state.jobs, ...added]);
   const more = news.isGreeting === true && !isGreeted ? undefined : news.more;
   const pending = { ...newest, more: newest.more ?? more ?? state.more };
@@ -167,13 +167,13 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   return dated({ ...state, ...(isNewer && { due: position }), ...pending, ...greeted }, now);
 }
 
-/** What a worker does for an endpoint now: sends a message, waits, or nothing. */
+/** What a worker does for an endpoint now: send a message, wait, or nothing. */
 export type NextStep =
   | { readonly kind: "send"; readonly message: WebhookMessage }
   | { readonly kind: "wait"; readonly until: number; readonly isBusy: boolean }
   | { readonly kind: "rest" };
 
-/** The message that the feed has changes up to a position. */
+/** The message that says that the feed has changes up to a position. */
 export function changesMessage(webhook: string, sequence: number): WebhookMessage {
   return {
     id: webhookMessageId(webhook, "work_items.changed", String(sequence)),
@@ -181,7 +181,7 @@ export function changesMessage(webhook: string, sequence: number): WebhookMessag
     data: { sequence },
   };
 }
-/** The message that a job has ended. */
+/** The message that says that a job has ended. */
 export function endOf(webhook: string, job: EndedJob): WebhookMessage {
   return { id: webhookMessageId(webhook, "upload.ended", job.id), type: "upload.ended", data: job };
 }
@@ -190,17 +190,17 @@ function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState
   return { id: webhookMessageId(webhook, "uploads.ended", more), type: "uploads.ended", data: { more: true } };
 }
 
-/** The wait for the end of a call by another worker, if there is one. */
+/** The wait for another worker's call to end, if there is one. */
 function waitForCall({ busy_until: until }: EndpointState, now: number): NextStep | undefined {
   return until > now ? { kind: "wait", until, isBusy: true } : undefined;
 }
 
-/** What to do for a test that was asked for: it is sent unless a message is being sent, also to a disabled endpoint. */
+/** What to do for a requested test: send it, even to a disabled endpoint, unless another message is being sent. */
 export function testStep(state: EndpointState, messageId: string, now: number): NextStep {
   return waitForCall(state, now) ?? { kind: "send", message: { id: messageId, type: "webhook.test", data: {} } };
 }
 
-/** What to do for an endpoint. Changes and ended jobs take turns, so that neither waits for all of the other. */
+/** What to do for an endpoint. Changes and ended jobs alternate, so that neither holds up the other. */
 export function nextStep(webhook: string, state: EndpointState, now: number): NextStep {
   const { enabled, due, next_attempt_at: nextAttemptAt } = state;
   if (!enabled || !isDue(state)) return { kind: "rest" };
@@ -208,18 +208,18 @@ export function nextStep(webhook: string, state: EndpointState, now: number): Ne
   if (wait !== undefined) return wait;
   if (nextAttemptAt > now) return { kind: "wait", until: nextAttemptAt, isBusy: false };
   const changesAt = state.changes_sent_at + CHANGES_EVERY_MS;
-  const isTurnOfJobs = hasJobs(state) && (changesAt > now || state.last?.type === "work_items.changed");
-  if (due === undefined || isTurnOfJobs) return { kind: "send", message: jobMessageOf(webhook, state) };
+  const areJobsNext = hasJobs(state) && (changesAt > now || state.last?.type === "work_items.changed");
+  if (due === undefined || areJobsNext) return { kind: "send", message: jobMessageOf(webhook, state) };
   if (changesAt > now) return { kind: "wait", until: changesAt, isBusy: false };
   return { kind: "send", message: changesMessage(webhook, due) };
 }
 
-/** The state with the claim of a worker. Before it calls, it must have written this. */
+/** The state with a worker's claim. The worker must write it before it calls. */
 export function claimed(state: EndpointState, by: string, now: number): EndpointState {
   return { ...state, claimed_by: by, busy_until: now + CLAIM_MS };
 }
 
-/** Takes out what was sent, and nothing that came since. */
+/** Removes what was sent, but nothing that has arrived since. */
 function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, webhook: string): EndpointState {
   if (type === "webhook.test") return state;
   if (type === "upload.ended") {
@@ -235,19 +235,19 @@ function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, w
   return { ...state, sent: sequence, due: isNewest ? undefined : state.due };
 }
 
-/** Whether an answer is a success: no other status is, redirects included. */
+/** Whether the status is a 2xx. Redirects count as failures. */
 export function isSuccess({ status = 0 }: Outcome): boolean {
   return status >= 200 && status < 300;
 }
 
-/** How long to wait after a failed attempt. @param attempts how many have failed @param chance from 0 to 1 */
+/** Milliseconds to wait after a failed attempt. @param attempts how many have failed @param chance random, from 0 to 1 */
 function retryAfter(attempts: number, { retryAfterMs = 0, status }: Outcome, chance: number): number {
   const wait = RETRY_AFTER_MS[Math.min(attempts, RETRY_AFTER_MS.length) - 1] ?? HOUR_MS;
   const asked = status === 429 || status === 503 ? Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : 0;
   return Math.max(asked, wait >= HOUR_MS ? wait * (1 + JITTER * chance) : wait);
 }
 
-/** What is written after a call. */
+/** A call that has ended. */
 export interface Delivered {
   readonly webhook: string;
   /** The claim under which the call was made. */
@@ -256,7 +256,7 @@ export interface Delivered {
   readonly outcome: Outcome;
 }
 
-/** The state after a call; undefined if another worker has the claim by now, to which the endpoint belongs. */
+/** The state after a call; undefined if another worker has claimed the endpoint since. */
 export function delivered(
   state: EndpointState,
   { webhook, by, message, outcome }: Delivered,
@@ -265,7 +265,7 @@ export function delivered(
 ): EndpointState | undefined {
   if (state.claimed_by !== by) return undefined;
   const { status, reason, milliseconds } = outcome;
-  const free = {
+  const released = {
     ...state,
     claimed_by: undefined,
     busy_until: 0,
@@ -273,37 +273,42 @@ export function delivered(
     last: { at: now, type: message.type, status, reason, milliseconds },
   };
   if (isSuccess(outcome)) {
-    const after = { ...withoutSent(free, message, webhook), attempts: 0, next_attempt_at: 0, failing_since: undefined };
+    const after = {
+      ...withoutSent(released, message, webhook),
+      attempts: 0,
+      next_attempt_at: 0,
+      failing_since: undefined,
+    };
     return dated(after, now);
   }
-  // A test is asked for at any time: how often it fails says nothing of how long the endpoint has failed.
-  if (message.type === "webhook.test") return free;
+  // Tests come at any time: their failures say nothing about how long the endpoint has failed.
+  if (message.type === "webhook.test") return released;
   const since = state.failing_since ?? now;
-  const failing = { ...free, attempts: state.attempts + 1, failing_since: since };
+  const failing = { ...released, attempts: state.attempts + 1, failing_since: since };
   if (status === 410 || now - since >= DISABLED_AFTER_MS) return disabled(failing);
   return { ...failing, next_attempt_at: now + Math.round(retryAfter(failing.attempts, outcome, chance)) };
 }
 
-/** After how many milliseconds a message that came early comes again; undefined if another one is on its way. */
+/** Milliseconds after which an early message is sent again; undefined if another one is on its way. */
 export function delayIfEarly({ until, isBusy }: NextStep & { readonly kind: "wait" }, now: number): number | undefined {
   return !isBusy && until - now <= EARLY_MS ? Math.max(0, until - now) : undefined;
 }
 
-/** After how many milliseconds an endpoint is to be called for its news; undefined if it is called anyway. */
+/** Milliseconds after which to call an endpoint for its news; undefined if it is called anyway. */
 export function delayAfterNews(
   webhook: string,
   before: EndpointState,
   after: EndpointState,
   now: number,
 ): number | undefined {
-  // If something was due before, there is a message about it. If it was lost, the same news come again.
+  // If something was due before, there is a message about it. If that was lost, the same news arrives again.
   if (isDue(before) && after !== before) return undefined;
   const step = nextStep(webhook, after, now);
   if (step.kind === "send") return 0;
   return step.kind === "wait" ? delayIfEarly(step, now) : undefined;
 }
 
-/** After how many milliseconds an endpoint is to be called again after a call; undefined if it rests, or the sweep sees to it. */
+/** Milliseconds after a call until the next one; undefined if nothing is due, or the sweep takes care of it. */
 export function delayAfterCall(webhook: string, state: EndpointState, now: number): number | undefined {
   const step = nextStep(webhook, state, now);
   if (step.kind === "rest") return undefined;
@@ -311,7 +316,7 @@ export function delayAfterCall(webhook: string, state: EndpointState, now: numbe
   return delay > DELAYED_MAX_MS ? undefined : delay;
 }
 
-/** When the sweep looks at an endpoint; undefined if it has nothing to do for it. */
+/** When the sweep must check an endpoint; undefined if it needn't. */
 export function checkAt(state: EndpointState): number | undefined {
   const { enabled, due_since: since, next_attempt_at: nextAttemptAt, greet_at: greetAt = Infinity } = state;
   if (!enabled) return undefined;

@@ -7,14 +7,14 @@ import type { RuntimeWith } from "../aws/runtime.ts";
 import { createReadJobs } from "../uploads/job/ended-jobs.ts";
 import { isEnded } from "../uploads/job/upload-record.ts";
 
-/** A webhook that is created meanwhile is called without a change when this time is over. */
+/** A webhook that is created in this time is called without a change after it. */
 const KNOWN_MS = 60_000;
 const KNOWN_MAX = 10_000;
 
 /**
- * Makes the function that sends news of an organization to the webhooks' queue, if it has webhooks. It throws unless they
- * are in the queue.
- * @param readEndedJobs reads those of some jobs that have ended. @default none has
+ * Makes the function that sends an organization's news to the webhooks' queue, if it has webhooks. It throws unless the
+ * news is in the queue.
+ * @param readEndedJobs reads jobs and returns those that have ended. @default returns none
  */
 export function createNotifyWebhooks(
   runtime: RuntimeWith<"webhooks" | "webhooksQueue">,
@@ -37,7 +37,7 @@ export function createNotifyWebhooks(
   };
 }
 
-/** Makes the function that reads those of some jobs that have ended, as webhooks show them. */
+/** Makes the function that reads jobs and returns those that have ended, as webhooks show them. */
 export function createReadEndedJobs(runtime: RuntimeWith<"workItems">) {
   const readJobs = createReadJobs(runtime);
   return async (organization: string, ids: readonly string[]): Promise<EndedJob[]> =>

@@ -9,7 +9,7 @@ export const REFUSED_IPV4 = [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // With the addresses at which AWS gives out credentials.
+  // Includes the addresses at which AWS provides credentials.
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
@@ -22,12 +22,12 @@ export const REFUSED_IPV4 = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ] as const;
-/** Networks of IPv6: all but 2000::/3, and the parts of it that hold other addresses or none. */
+/** Networks of IPv6 that aren't public: all but 2000::/3, and special parts of it. */
 export const REFUSED_IPV6 = [
   // Loopback, IPv4 in IPv6, and NAT64 (64:ff9b::/96).
   ["::", 3],
   ["4000::", 2],
-  // With private, link-local and multicast addresses.
+  // Includes private, link-local and multicast addresses.
   ["8000::", 1],
   // Teredo and other protocols.
   ["2001::", 23],
@@ -42,17 +42,17 @@ for (const [network, prefix] of REFUSED_IPV4) refusedIpv4.addSubnet(network, pre
 const refusedIpv6 = new BlockList();
 for (const [network, prefix] of REFUSED_IPV6) refusedIpv6.addSubnet(network, prefix, "ipv6");
 
-/** Whether an address is one of the public internet. */
+/** Whether an address belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   return isIPv6(address) ? !refusedIpv6.check(address, "ipv6") : !refusedIpv4.check(address, "ipv4");
 }
 
-/** The host that a URL names, without brackets, and without the dot that may end a name: it is the same host. */
+/** The host of a URL without brackets, and without a dot at its end, which doesn't change the host. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replaceAll(/^\[|\]$|\.$/g, "");
 }
 
-/** Whether a host is an address that isn't public. A name's addresses are known when a socket connects. */
+/** Whether a host is a literal address that isn't public. A name's addresses are checked when a socket connects. */
 export function isPrivateLiteral(host: string): boolean {
   return isIP(host) !== 0 && !isPublicAddress(host);
 }

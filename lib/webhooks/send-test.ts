@@ -4,11 +4,11 @@ import { createCallReceiver } from "./call-receiver.ts";
 import { type Outcome, testStep } from "./endpoint-state.ts";
 import { NO_WEBHOOK, type WebhookKey } from "./webhook-store.ts";
 
-/** With what is read and written around it, a test takes less than 10 seconds. */
+/** With its reads and writes, a test takes less than 10 seconds. */
 const TEST_CALL_MS = 8000;
 
 /**
- * Makes the function that sends a test message to an endpoint, also if its webhook is paused.
+ * Makes the function that sends a test message to an endpoint, even if its webhook is paused.
  * @param callReceiver calls a URL
  */
 export function createSendTest(
@@ -17,7 +17,6 @@ export function createSendTest(
 ) {
   const callEndpoint = createCallEndpoint(runtime, callReceiver);
   /**
-   * @param messageId the id of the message
    * @throws NotFoundError; StateConflictError while another message is being sent to the endpoint
    */
   return async (webhook: WebhookKey, messageId: string): Promise<Outcome> => {
@@ -25,6 +24,6 @@ export function createSendTest(
     if (called.kind === "called") return called.outcome;
     if (called.kind === "rest") throw new NotFoundError(NO_WEBHOOK);
     if (called.kind === "not called") throw new StoreBusyError("the test could not be sent; try again", 25);
-    throw new StateConflictError("a message is being sent to this webhook; test it again in some seconds");
+    throw new StateConflictError("a message is being sent to this webhook; test it again in a few seconds");
   };
 }

@@ -4,13 +4,13 @@ import * as z from "zod";
 /** Standard Webhooks asks for 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const PREFIX = "whsec_";
-/** How long a secret signs beside those after it. */
+/** How long a secret still signs after it was replaced. */
 const ROTATION_MS = 24 * 60 * 60 * 1000;
 
 /** The stored secrets of a webhook. */
 export const secretsSchema = z.object({
   secret: z.string(),
-  /** Those before, newest first, and until when each signs too, in milliseconds since the epoch. */
+  /** Previous secrets, newest first, and until when each still signs, in milliseconds since the epoch. */
   previous: z.array(z.object({ secret: z.string(), until: z.number() })).optional(),
   /** Hash of the body of the request that created the webhook, if it had an `Idempotency-Key`. */
   request: z.string().optional(),
@@ -23,7 +23,7 @@ export function generateSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** Each adds some 50 bytes to a header. */
+/** Each adds about 50 bytes to a header. */
 const PREVIOUS_MAX = 9;
 
 function previousAt({ previous = [] }: Secrets, now: number): NonNullable<Secrets["previous"]> {
@@ -31,16 +31,16 @@ function previousAt({ previous = [] }: Secrets, now: number): NonNullable<Secret
 }
 
 /**
- * From when on the secrets can be rotated, in milliseconds since the epoch; undefined if they can be now. Each secret
- * signs for 24 hours after it was replaced, so another one would be too many.
+ * When the secrets can next be rotated, in milliseconds since the epoch; undefined if they can be now. Each secret signs
+ * for 24 hours after it was replaced, and only so many signatures fit into a header.
  */
 export function rotatableAt(secrets: Secrets, now: number): number | undefined {
   return previousAt(secrets, now).at(PREVIOUS_MAX - 1)?.until;
 }
 
 /**
- * The secrets after a rotation, if `rotatableAt` allows it. All that signed still do: a rotation whose response is lost is
- * repeated, and its receiver has none of the new ones.
+ * The secrets after a rotation, if `rotatableAt` allows it. All current secrets still sign: if the response is lost, the
+ * rotation is repeated, and its receiver doesn't know the secret in between.
  */
 export function rotated(secrets: Secrets, next: string, now: number): Secrets {
   const before = { secret: secrets.secret, until: now + ROTATION_MS };
@@ -53,7 +53,7 @@ function signatureBy(secret: string, signed: string): string {
 }
 
 /**
- * The headers by which a receiver verifies a message, as Standard Webhooks 1.0.0 has them
+ * The headers by which a receiver verifies a message, as in Standard Webhooks 1.0.0
  * (https://github.com/standard-webhooks/standard-webhooks).
  * @param now milliseconds since the epoch
  */

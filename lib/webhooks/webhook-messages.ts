@@ -14,9 +14,9 @@ const newsMessageSchema = z.object({
   position: z.int().optional(),
   /** Ended jobs, at most the newest hundred: SQS takes 1 MiB. */
   jobs: z.array(endedJobSchema).default([]),
-  /** Names the message that stands for older ones. */
+  /** Names the message that stands for older jobs. */
   more: z.string().optional(),
-  /** The only webhook that they are for, which is called for the first time. */
+  /** Id of the only webhook that it is for: a new one, which is called for the first time. */
   greets: z.string().optional(),
 });
 const callMessageSchema = z.object({ kind: z.literal("call"), organization: z.string(), webhook: z.string() });
@@ -24,12 +24,12 @@ const messageSchema = z.discriminatedUnion("kind", [newsMessageSchema, callMessa
 
 /** News for the webhooks of an organization. */
 export type NewsMessage = z.output<typeof newsMessageSchema>;
-/** Requests that a webhook's endpoint is called, if something is due. */
+/** Asks a worker to call a webhook's endpoint if something is due. */
 export type CallMessage = z.output<typeof callMessageSchema>;
-/** A message of the webhooks' queue, and how long it waits. */
+/** A message for the webhooks' queue, and its delay. */
 export type DelayedMessage = (z.input<typeof newsMessageSchema> | CallMessage) & { readonly delayMs?: number };
 
-/** Reads a message of the webhooks' queue; undefined if it isn't one. */
+/** Reads a message of the webhooks' queue. @returns undefined if it can't be read */
 export function webhookMessageIn(body: string): NewsMessage | CallMessage | undefined {
   try {
     return messageSchema.parse(JSON.parse(body));
@@ -38,7 +38,7 @@ export function webhookMessageIn(body: string): NewsMessage | CallMessage | unde
   }
 }
 
-/** The message that has an endpoint called, if something is due. */
+/** Makes a `CallMessage`. */
 export function callMessage({ organization, id }: WebhookKey, delayMs = 0): DelayedMessage {
   return { kind: "call", organization, webhook: id, delayMs };
 }

@@ -26,20 +26,20 @@ export interface WebhookKey {
 /** What stores of webhooks require of a runtime. */
 export type WebhookRuntime = RuntimeWith<"webhooks">;
 
-/** Kinds of records that a webhook has, each in a partition of its organization: only some functions may read secrets. */
+/** A webhook's records, each kind in a partition of its own, because only some functions may read secrets. */
 const KINDS = ["WEBHOOK", "WEBHOOK_STATE", "WEBHOOK_SECRET"] as const satisfies readonly PartitionKind[];
 
-/** @throws NotFoundError for an empty id, which DynamoDB doesn't take: no webhook has it */
+/** @throws NotFoundError for an empty id: no webhook has it, and DynamoDB rejects it */
 function keyOf(kind: (typeof KINDS)[number], { organization, id }: WebhookKey): RecordKey {
   if (id === "") throw new NotFoundError(NO_WEBHOOK);
   return { pk: partitionKeyOf(kind, organization), sk: id };
 }
 
 const dueIndex = resources.webhooks.indexes.due;
-/** Number of partitions of the index, so that its writes are not limited to one partition's throughput. */
+/** Partitions of the index, so that its writes aren't limited to one partition's throughput. */
 const DUE_PARTITIONS = 8;
 const CHANGING = { attempts: 20, cap: CONFLICT_CAP_MS, message: "others keep changing the webhook; retry later" };
-/** What is said of one that doesn't exist. */
+/** Message for a webhook that doesn't exist. */
 export const NO_WEBHOOK = "webhook not found";
 const EXISTS = "attribute_exists(pk)";
 
@@ -48,7 +48,7 @@ const secretsFrom = decoderOf("secrets of a webhook", secretsSchema);
 const stateFrom = decoderOf("state of a webhook", endpointStateSchema.extend({ version: z.int() }));
 const createdFrom = decoderOf("number of created webhooks", z.object({ created: z.int() }));
 
-/** The key of the record that says how many webhooks an organization has ever created. */
+/** Key of the record that counts all webhooks that an organization has ever created. */
 function createdKey(organization: string): RecordKey {
   return { pk: partitionKeyOf("WEBHOOK_LIMIT", organization), sk: "#CREATED" };
 }
@@ -57,7 +57,7 @@ function defined(values: object): Attributes {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** The record of a state. While the sweep has something to do for it, it is in the index. */
+/** The record of a state. It is in the index while the sweep must check it. */
 function stateRecord(webhook: WebhookKey, state: EndpointState, version: number): Attributes {
   const { organization, id } = webhook;
   const check = checkAt(state);
@@ -79,7 +79,7 @@ function partition({ dynamodb, environment }: WebhookRuntime, kind: PartitionKin
   return readPartition(dynamodb, environment.WEBHOOKS_TABLE, partitionKeyOf(kind, organization));
 }
 
-/** Reads whether an organization has webhooks; what was written a moment ago may not show. */
+/** Whether an organization has webhooks, eventually consistent. */
 export async function hasWebhooks({ dynamodb, environment }: WebhookRuntime, organization: string): Promise<boolean> {
   const { Count = 0 } = await dynamodb.send(
     new QueryCommand({
@@ -93,7 +93,7 @@ export async function hasWebhooks({ dynamodb, environment }: WebhookRuntime, org
   return Count > 0;
 }
 
-/** The settings of an organization's webhooks, oldest first. @param onDamaged called with each that can't be read */
+/** The settings of an organization's webhooks, oldest first. @param onDamaged called for each unreadable one */
 export async function listWebhooks(
   runtime: WebhookRuntime,
   organization: string,
@@ -120,7 +120,7 @@ export async function listWithStates(runtime: WebhookRuntime, organization: stri
   });
 }
 
-/** The webhooks of an organization at a time at which it had created so many. */
+/** An organization's webhooks at the time when it had created a certain number. */
 export interface KnownWebhooks {
   readonly created: number;
   readonly ids: readonly string[];
@@ -129,7 +129,7 @@ export interface KnownWebhooks {
 /** Reads the ids of an organization's webhooks, for `createWebhook`. */
 export async function readKnown(runtime: WebhookRuntime, organization: string): Promise<KnownWebhooks> {
   const { dynamodb, environment } = runtime;
-  // First: one that is created after that is either among the ids, or makes `createWebhook` fail.
+  // Read first: a webhook that is created later is either among the ids or makes `createWebhook` fail.
   const record = await getItem(dynamodb, environment.WEBHOOKS_TABLE, createdKey(organization));
   const ids = (await partition(runtime, "WEBHOOK_STATE", organization)).map(({ sk }) => String(sk));
   return { created: record === undefined ? 0 : createdFrom(record).created, ids };
@@ -143,9 +143,9 @@ export async function webhookKeys(runtime: WebhookRuntime, organization: string)
 }
 
 /**
- * Stores a new webhook, if no other one was created since the known ones were read. Deleted ones needn't be counted: the
- * organization has no more than it had.
- * @returns false if it is to be tried again
+ * Stores a new webhook if no other was created since the known ones were read. Deletions since then don't matter: they
+ * only make the number smaller.
+ * @returns false if the caller must read again and retry
  */
 export async function createWebhook(
   { dynamodb, environment }: WebhookRuntime,
@@ -193,7 +193,7 @@ export async function readForCall({ dynamodb, environment }: WebhookRuntime, key
   return webhook && secrets && { webhook: webhookFrom(webhook), secrets: secretsFrom(secrets) };
 }
 
-/** Changes settings of a webhook. @param changes undefined ones stay as they are @throws NotFoundError */
+/** Changes a webhook's settings. @param changes undefined values change nothing @throws NotFoundError */
 export async function changeSettings(
   { dynamodb, environment }: WebhookRuntime,
   key: WebhookKey,
@@ -206,9 +206,9 @@ export async function changeSettings(
 }
 
 /**
- * Makes the next secret that of a webhook.
+ * Replaces a webhook's secret.
  * @throws NotFoundError; StateConflictError if a secret that must still sign would be lost; StoreBusyError if others keep
- * changing it
+ * changing the webhook
  */
 export async function rotateSecret(
   { dynamodb, environment, clock }: WebhookRuntime,
@@ -221,7 +221,7 @@ export async function rotateSecret(
     const record = await getItem(dynamodb, TableName, key);
     if (record === undefined) throw new NotFoundError(NO_WEBHOOK);
     const secrets = secretsFrom(record);
-    // Its own write, of which the response was lost.
+    // This call has written it, but the response was lost.
     if (secrets.secret === next) return true;
     const now = clock();
     const possibleAt = rotatableAt(secrets, now);
@@ -236,11 +236,12 @@ export async function rotateSecret(
       condition: "#secret = :before",
       given: { before: secrets.secret },
     };
-    return (await changeRecord(dynamodb, TableName, change)) !== undefined || undefined;
+    const changed = await changeRecord(dynamodb, TableName, change);
+    return changed === undefined ? undefined : true;
   });
 }
 
-/** Deletes a webhook. @throws NotFoundError; StoreBusyError if others keep changing it */
+/** Deletes a webhook. @throws NotFoundError; StoreBusyError if others keep changing the webhook */
 export async function deleteWebhook({ dynamodb, environment }: WebhookRuntime, key: WebhookKey): Promise<void> {
   const TransactItems = KINDS.map((kind) => ({
     Delete: { TableName: environment.WEBHOOKS_TABLE, Key: keyOf(kind, key), ConditionExpression: EXISTS },
@@ -254,16 +255,16 @@ export async function deleteWebhook({ dynamodb, environment }: WebhookRuntime, k
   });
 }
 
-/** A state before and after a change; the same object if nothing was changed. */
+/** A state before and after a change: the same object if nothing changed. */
 export interface StateChange {
   readonly before: EndpointState;
   readonly after: EndpointState;
 }
 
 /**
- * Changes the state of a webhook by compare-and-set. The change must know its own effect: it is asked again if the
- * response to its write was lost.
- * @param change returns undefined, or the same state, to leave it
+ * Changes the state of a webhook by compare-and-set.
+ * @param change returns undefined or the same state to change nothing. It is called again if the response to its write is
+ * lost, so it must recognize its own effect
  * @returns undefined if there is no such webhook
  * @throws StoreBusyError
  */
@@ -291,12 +292,12 @@ export async function changeState(
   return outcome === "none" ? undefined : outcome;
 }
 
-/** A webhook for which the sweep has something to do. */
+/** A webhook that the sweep must check. */
 export interface DueWebhook extends WebhookKey {
   readonly greetAt: number | undefined;
 }
 
-/** The webhooks for which something is due, as far as the index shows them. @param now milliseconds since the epoch */
+/** The webhooks that the sweep must check, eventually consistent. @param now milliseconds since the epoch */
 export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime, now: number): Promise<DueWebhook[]> {
   const queries = Array.from({ length: DUE_PARTITIONS }, (_, number) => {
     const query = {

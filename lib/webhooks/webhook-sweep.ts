@@ -10,8 +10,8 @@ import { type DueWebhook, dueWebhooks } from "./webhook-store.ts";
 const CONCURRENT_WEBHOOKS = 16;
 
 /**
- * Makes the function that sends a message for each webhook for which something is due: a long wait is over, a message was
- * lost, a worker has died, or it is new and is called without a change.
+ * Makes the function that sends a message for each webhook for which something is due: a long wait has ended, a message was
+ * lost, a worker has died, or the webhook is new and is called without a change.
  */
 export function createSweepWebhooks(runtime: RuntimeWith<"webhooks" | "webhooksQueue" | "changes" | "access">) {
   const { clock, log } = runtime;
@@ -43,7 +43,7 @@ export function createSweepWebhooks(runtime: RuntimeWith<"webhooks" | "webhooksQ
     const due = await dueWebhooks(runtime, now);
     const errors = await mapConcurrently(due, CONCURRENT_WEBHOOKS, (webhook) => sweepOne(webhook, now));
     const failures = errors.filter((error) => error !== undefined && !(error instanceof MalformedRecordError));
-    // One organization's trouble keeps no other waiting. Where none can be swept, it is the service's trouble.
+    // One organization's failure must not hold up others. If every webhook fails, the service itself does.
     if (failures.length > 0 && failures.length === due.length) throw failures[0];
   };
 }

@@ -9,7 +9,7 @@ const URL_MAX_CHARACTERS = 2048;
 /** The most webhooks of an organization. */
 export const WEBHOOKS_MAX = 20;
 const HTTPS_PORT = 443;
-/** Ports below are those of other services, such as mail. */
+/** Lower ports belong to other services, such as mail. */
 const FREE_PORTS_FROM = 1024;
 
 /** What a webhook can be notified of. */
@@ -48,8 +48,8 @@ export type WebhookInput = z.output<ReturnType<typeof createWebhookSchema>>["web
 export type WebhookChanges = z.output<ReturnType<typeof updateWebhookSchema>>["webhook"];
 
 /**
- * Checks the URL of a webhook as far as its text shows. Addresses of its host are checked when a socket connects.
- * @param allowLocalhost whether `http://localhost` is allowed too, where the service runs on the machine of the receiver
+ * Checks the text of a webhook's URL. The host's addresses are checked when a socket connects.
+ * @param allowLocalhost whether `http://localhost` is allowed too, because the service runs on the receiver's machine
  * @throws InvalidInputError
  */
 export function assertUrl(given: string | undefined, allowLocalhost: boolean): void {
@@ -103,7 +103,7 @@ const outcomeShape = {
   milliseconds: z.int().describe("How long the call took."),
 };
 
-/** What a receiver answered to a test. */
+/** A receiver's response to a test. */
 export const testOutcomeSchema = z.strictObject(outcomeShape);
 
 const time = storedTimestamp.nullable();
@@ -117,7 +117,7 @@ export const webhookSchema = z
     status: z
       .enum(["active", "failing", "disabled"])
       .describe(
-        "`failing`: the last attempt has failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days.",
+        "`failing`: the last attempt failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days.",
       ),
     failing_since: time.describe("Time of the first failed attempt; null after a success."),
     next_attempt_at: time.describe("When the next attempt is due; null if none is."),

@@ -26,7 +26,7 @@ test("a test is the only message that is being sent; others wait for its end, an
   const tested = testOf(id);
   await expect.poll(() => answers.length).toBe(1);
   const again = await Promise.all(Array.from({ length: 20 }, () => testOf(id)));
-  const refusal = "a message is being sent to this webhook; test it again in some seconds";
+  const refusal = "a message is being sent to this webhook; test it again in a few seconds";
   expect(new Set(again.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set([`409 ${refusal}`]));
   await hooks.delivery.record();
   await hooks.delivery.sweep();
