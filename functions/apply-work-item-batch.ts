@@ -11,10 +11,10 @@ import type { BatchResult } from "../lib/work-items/work-item.ts";
 import { toWorkItemResponse } from "../lib/work-items/work-item-response.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
-/** The gateway waits 29 s for the response: items that are not applied in time get an error in it. */
+/** The gateway waits 29 s for the response. Items that aren't applied in time get an error in it. */
 const APPLY_WITHIN_MS = 20_000;
 
-/** The most problems of one item that the response names, so that those of a hundred items fit. */
+/** The most problems that the response names for one item, so that those of a hundred items fit. */
 const PROBLEMS_PER_ITEM_MAX = 10;
 
 function errorResult(
@@ -44,14 +44,14 @@ function resultOf(item: BatchItem, index: number, applied: ItemResult | undefine
   return { index, external_id, status: outcome, data: null, error: null };
 }
 
-/** Adds the items to the results, up to the first that does not fit into the response. */
+/** Adds the items to the results, up to the first that doesn't fit into the response. */
 function addItems(results: readonly BatchResult[], applied: readonly (ItemResult | undefined)[]): BatchResult[] {
   const data = applied.map((result) => (result?.item ? toWorkItemResponse(result.id, result.item) : null));
   const fitting = countFitting(data, results);
   return results.map((result, index) => (index < fitting ? { ...result, data: data[index] ?? null } : result));
 }
 
-/** Notes what became of each item. Of several inputs for one item, one that has changed nothing says nothing. */
+/** Notes the outcome of each item. If an item has several inputs, the last that changed it counts. */
 function noteOutcomes(written: Map<string, string>, applied: readonly ItemResult[]): void {
   for (const { id } of applied) written.set(id, "unchanged");
   for (const { id, outcome } of applied) if (outcome !== "unchanged") written.set(id, outcome);
@@ -71,15 +71,15 @@ export const { create, handler } = endpoint(
         for (const { input } of valid) written.set(workItemId(organization.id, input.external_id), "unknown");
       const applied = await applyWorkItems(organization, valid, { dryRun, deadline });
       if (!dryRun) noteOutcomes(written, applied);
-      // Nothing was applied and the items aren't the cause: a 503 says that a retry can succeed.
+      // Nothing was applied, but the items aren't the cause: a 503 says that a retry can succeed.
       if (applied.length > 0 && applied.every(({ error }) => error?.permanent === false)) {
         throw new StoreBusyError(applied[0]?.error?.message ?? "");
       }
       const inOrder = applied.values();
-      const ofAll = items.map((item) => ("input" in item ? inOrder.next().value : undefined));
+      const outcomes = items.map((item) => ("input" in item ? inOrder.next().value : undefined));
       const results = addItems(
-        items.map((item, index) => resultOf(item, index, ofAll[index])),
-        ofAll,
+        items.map((item, index) => resultOf(item, index, outcomes[index])),
+        outcomes,
       );
       const summary = { total: results.length, created: 0, updated: 0, unchanged: 0, restored: 0, error: 0 };
       for (const { status } of results) summary[status] += 1;

@@ -15,8 +15,8 @@ import { UploadStore } from "../lib/uploads/job/upload-store.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
 
 /**
- * Workers count their rows within about a second, and one of them then writes the lists of rows; the response waits for
- * both up to this long; the job ends in any case.
+ * Workers count their rows within about a second, and one of them then writes the lists of rows. The response waits at most
+ * this long for both. The job ends in any case.
  */
 const WAIT_MS = 5_000;
 const POLL_MS = 200;

@@ -19,7 +19,7 @@ export const { create, handler } = endpoint(workItemRoutes.createWorkItem, { rea
     written.set(id, "unknown");
     const { outcome, isUntouched, ...created } = await createWorkItem(organization, input, createKey);
     written.set(id, outcome);
-    // What others have written since isn't what the caller sent.
+    // The response then shows what others have written since.
     if (!isUntouched) assertScopes(["read"], scopes);
     return respondWithWorkItem(organization, created, countFitting);
   };

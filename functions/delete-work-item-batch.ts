@@ -17,7 +17,7 @@ export const { create, handler } = endpoint(
       const deletions = await deleteWorkItems(organization, idsOf(named), { dryRun: body.dry_run, deadline });
       if (!body.dry_run) for (const [id, { status }] of deletions) written.set(id, status);
       const results = deletedItems(named, deletions);
-      // Nothing was deleted and the items aren't the cause: a 503 says that a retry can succeed.
+      // Nothing was deleted, but the items aren't the cause: a 503 says that a retry can succeed.
       const isBusy = results.every(({ id }) => deletions.get(id ?? "")?.permanent === false);
       if (isBusy) throw new StoreBusyError(results[0]?.error ?? "");
       const summary = { total: results.length, deleted: 0, unchanged: 0, not_found: 0, error: 0 };

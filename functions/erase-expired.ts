@@ -5,10 +5,10 @@ import { lambda } from "../lib/aws/runtime.ts";
 import { createEraseExpired } from "../lib/retention/retention-run.ts";
 import { workers } from "./workers.ts";
 
-/** Reserved at the end of the function's time, for the requests that are under way. */
+/** Reserved at the end of the function's time for running requests. */
 const MARGIN_MS = 15_000;
 
-/** Erases the work items that are older than their organization keeps them. */
+/** Erases work items after the time for which their organization keeps them. */
 export const { create, handler } = lambda(
   workers.eraseExpired.permissions,
   { dynamodb: createDynamoDbClient },
@@ -16,7 +16,7 @@ export const { create, handler } = lambda(
     const metrics = new Metrics();
     const eraseExpired = createEraseExpired(runtime);
     return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
-      // A run that fails may leave items of any.
+      // A failed run may leave items of any organization.
       let unfinished = 1;
       try {
         unfinished = await eraseExpired(runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS);

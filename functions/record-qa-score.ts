@@ -26,7 +26,7 @@ export const { create, handler } = lambda(
   (runtime) => {
     const recordQaScore = createRecordQaScore(runtime);
     const access = createAccessStore(runtime);
-    /** @throws NotFoundError, also for an organization that is being erased; StoreBusyError */
+    /** @throws NotFoundError, even for an organization that is being erased; StoreBusyError */
     return directCall(payloadSchema, async ({ organization, external_id, qa_score }) => {
       if ((await access.findOrganization(organization)) === undefined) {
         throw new NotFoundError(`organization ${organization} not found`);

@@ -6,7 +6,7 @@ import { uploadRoutes } from "./routes/uploads.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
-/** All endpoints, by the name that the code uses for each. A handler imports the table that has its own row instead. */
+/** All endpoints by name. A handler imports the table with its own row instead. */
 export const routes = {
   ...workItemRoutes,
   ...uploadRoutes,
@@ -20,7 +20,7 @@ export function allRoutes(): readonly Route[] {
   return Object.values(routes);
 }
 
-/** Every method and path that is served, with the name of its function: endpoints and pages. */
+/** Every served method and path, with the name of its function: endpoints and pages. */
 export function allServed() {
   return [...allRoutes(), ...pages.paths.map((path) => ({ ...pages, path }))];
 }

@@ -12,7 +12,7 @@ import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { createUploads } from "../lib/uploads/chain/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
-/** Puts the uploaded file that each message of the split queue names into chunks, or merges the lists of its job at the end. */
+/** Splits the uploaded file that each message of the split queue names into chunks, or merges its job's lists at the end. */
 export const { create, handler } = lambda(
   workers.splitUpload.permissions,
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
@@ -29,8 +29,8 @@ export const { create, handler } = lambda(
       finish: createFinishUpload({ ...uploads, writeList: createWriteList(runtime, uploads.objects) }),
     });
     /**
-     * S3's own messages have no group: in the group of the organization, its files don't delay those of others. The sweep
-     * looks soon if this message is lost.
+     * S3's own messages have no group. In the organization's group, its files don't delay those of others. The sweep checks
+     * the job soon in case this message is lost.
      */
     const sendOn = async (job: JobMessage): Promise<void> => {
       await uploads.store.watch(job);

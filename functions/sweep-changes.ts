@@ -8,7 +8,7 @@ import { createSweepChanges } from "../lib/changes/change-sweep.ts";
 import { createNotifyWebhooks } from "../lib/webhooks/notify-webhooks.ts";
 import { workers } from "./workers.ts";
 
-/** Reserved at the end of the function's time, for the log that it is writing. */
+/** Reserved at the end of the function's time for the log that it is writing. */
 const MARGIN_MS = 30_000;
 
 /** Measures how old the last noted heartbeats are, writes the next, and puts gaps into logs that may lack changes. */
@@ -21,7 +21,7 @@ export const { create, handler } = lambda(
     const sweep = createSweepChanges(runtime, createNotifyWebhooks(runtime));
     return async (_event: Partial<ScheduledEvent>, context: Context): Promise<void> => {
       const until = runtime.clock() + context.getRemainingTimeInMillis() - MARGIN_MS;
-      // Before the next heartbeats: the noted ones are those of the last sweep.
+      // Before the next heartbeats are written: the noted ones are from the last sweep.
       metrics.addMetric("ChangeAgeSeconds", MetricUnit.Seconds, await readAgeSeconds());
       metrics.publishStoredMetrics();
       await sweep(until);

@@ -9,7 +9,7 @@ import { createSweep } from "../lib/uploads/chain/sweep.ts";
 import { createUploads } from "../lib/uploads/chain/worker-dependencies.ts";
 import { workers } from "./workers.ts";
 
-/** Reserved at the end of the function's time, to finish the job that it is checking. */
+/** Reserved at the end of the function's time for the job that it is checking. */
 const MARGIN_MS = 30_000;
 
 /** Checks all open upload jobs that are due, once a minute. */

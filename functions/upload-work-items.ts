@@ -43,7 +43,7 @@ export const { create, handler } = endpoint(
       if (!created && job.content_hash !== upload.content_hash) {
         throw new IdempotencyKeyReusedError("for another upload");
       }
-      // Also for a retry: the first request may have been interrupted before it wrote the file.
+      // Retries too: the first request may have been interrupted before it wrote the file.
       if (file && job.status === "pending") await writeOnce(objectKeys.source(job), file.content, "text/csv");
 
       const form = file ? null : await uploadForm(job);

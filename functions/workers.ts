@@ -8,18 +8,18 @@ export interface StreamedPartition {
   readonly sortKey?: string;
 }
 
-/** What starts a function that is not behind the gateway. */
+/** What starts a function that isn't behind the gateway. */
 export type Trigger =
   | {
       readonly kind: "queue";
       readonly queue: ResourceNameOf<"queue">;
       readonly maximumConcurrency: number;
-      /** Most messages that one instance gets at once, and handles at the same time. @default 1 */
+      /** The most messages that one instance gets and handles at once. @default 1 */
       readonly batchSize?: number;
-      /** The longest that one invocation takes. @default 2 */
+      /** The longest that one invocation may take. @default 2 */
       readonly timeoutMinutes?: 15;
     }
-  /** The stream of a table's keys: only records in these kinds of partitions, with one sort key if one is named. */
+  /** The stream of a table's keys: only records in these kinds of partitions, and with the sort key if one is named. */
   | {
       readonly kind: "stream";
       readonly table: "workItems";
@@ -30,7 +30,7 @@ export type Trigger =
   | {
       readonly kind: "schedule";
       readonly everyMinutes: number;
-      /** The longest that one run takes. @default 2 */
+      /** The longest that one run may take. @default 2 */
       readonly timeoutMinutes?: 15;
     }
   /** Invoked by other systems of the same account, by IAM alone. */
@@ -49,7 +49,7 @@ const jobPartitions = ["UPLOAD", "OPEN_UPLOADS"] as const;
 const rows = {
   splitUpload: {
     summary: "Puts the rows of an uploaded CSV file into chunks, and merges long lists of rows at the end",
-    // One with 5 GiB takes minutes: so many at once that small ones seldom wait.
+    // A file of 5 GiB takes minutes. With this many at once, small files seldom wait.
     trigger: { kind: "queue", queue: "splitQueue", maximumConcurrency: 20, timeoutMinutes: 15 },
     permissions: {
       access: { actions: ["GetItem"] },
@@ -89,7 +89,7 @@ const rows = {
     trigger: {
       kind: "stream",
       table: "workItems",
-      // Of uploads only the jobs, not their shards, which change all the time.
+      // The jobs of uploads, without their shards, which change all the time.
       partitions: [{ kind: "ITEM" }, { kind: "HEARTBEAT" }, { kind: "UPLOAD", sortKey: "#JOB" }],
       batchSize: 1000,
     },
@@ -123,7 +123,7 @@ const rows = {
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: { actions: ["PutItem"], partitions: ["HEARTBEAT", "ORIGIN"] },
-      // Its name alone.
+      // Only its name.
       audit: { actions: [] },
       changes: {
         actions: ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
@@ -136,20 +136,20 @@ const rows = {
   },
   deliverWebhooks: {
     summary: "Notes news for webhooks, and calls their endpoints",
-    // Nearly all of its time it waits for endpoints.
+    // It waits for endpoints nearly all of its time.
     trigger: { kind: "queue", queue: "webhooksQueue", maximumConcurrency: 20, batchSize: 10 },
     permissions: {
       webhooks: {
         actions: ["Query", "GetItem", "BatchGetItem", "PutItem"],
         partitions: ["WEBHOOK", "WEBHOOK_SECRET", "WEBHOOK_STATE"],
-        // Where it calls, and with what, is set by people alone.
+        // Only people set URLs and secrets.
         writes: ["WEBHOOK_STATE"],
       },
       webhooksQueue: { actions: ["SendMessage"] },
     },
   },
   sweepWebhooks: {
-    summary: "Has endpoints called that are due although no message says so, and new ones",
+    summary: "Has webhooks called that are new, or due without a message",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
       access: { actions: ["GetItem"] },
@@ -159,12 +159,12 @@ const rows = {
     },
   },
   eraseExpired: {
-    summary: "Erases work items that are older than their organization keeps them",
+    summary: "Erases work items after the time for which their organization keeps them",
     trigger: { kind: "schedule", everyMinutes: 24 * 60, timeoutMinutes: 15 },
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: {
-        // It writes the tombstone of an item whose events are left.
+        // It writes a tombstone for an item that still has events.
         actions: ["Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         partitions: ["ITEM", "LIST_ITEM", "LIST_DELETED_ITEM"],
         writes: ["ITEM"],
@@ -190,7 +190,7 @@ const rows = {
   },
 } as const satisfies Record<string, Omit<Worker, "name">>;
 
-/** All functions that are not behind the gateway, by the name that the code uses for each. */
+/** All functions that aren't behind the gateway, by name. */
 export const workers = Object.fromEntries(
   Object.entries(rows).map(([key, row]) => [key, { ...row, name: functionNameOf(key) }]),
 ) as unknown as { readonly [N in keyof typeof rows]: (typeof rows)[N] & { readonly name: string } };

@@ -13,15 +13,15 @@ export const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Names of all Lambda functions, which are also the names of their files in `functions/`. */
 export const functionNames: readonly string[] = [...gatewayFunctions(), ...allWorkers].map(({ name }) => name);
 
-/** Holds one directory for each function, which is deployed as its code; the handler is `index.handler`. */
+/** Contains a directory for each function, which is deployed as its code. The handler is `index.handler`. */
 export const BUNDLES = join(PROJECT_ROOT, "dist");
 
-/** Takes only the credentials that Lambda gives to a function; the SDK's other sources of them are 95 KB of code. */
+/** Reads only the credentials that Lambda provides. The SDK's other sources are 95 KB of code. */
 const CREDENTIALS = join(PROJECT_ROOT, "lib/aws/lambda-credentials.ts");
 
 /**
- * How code is bundled for Lambda. CommonJS starts 15 to 23 ms faster than ESM; the SDK's `module` fields bundle a third
- * smaller than its `main` ones. Its `import("node:http")` becomes a `require`: an import reads every export of
+ * How code is bundled for Lambda. CommonJS starts 15 to 23 ms faster than ESM. The SDK's `module` fields make bundles a
+ * third smaller than its `main` fields. Its `import("node:http")` becomes a `require`: an import reads every export of
  * `node:http`, one of which loads undici.
  */
 export const BUNDLE_OPTIONS = {
@@ -36,7 +36,7 @@ export const BUNDLE_OPTIONS = {
   logLevel: "silent",
 } as const satisfies BuildOptions;
 
-/** What esbuild makes of functions: `<outdir>/<name>/index.js`. In one call, shared modules are parsed once. */
+/** Options for bundling functions into `<outdir>/<name>/index.js`. One call parses shared modules once. */
 function functionsInto(outdir: string, names: readonly string[]): BuildOptions {
   return {
     ...BUNDLE_OPTIONS,
@@ -47,8 +47,8 @@ function functionsInto(outdir: string, names: readonly string[]): BuildOptions {
 }
 
 /**
- * Bundles functions with source maps, `<outdir>/<name>/index.js.map`, to which the bundles do not refer. The directories of all
- * bundles are equally deep.
+ * Bundles functions with source maps, `<outdir>/<name>/index.js.map`, to which the bundles don't refer. All bundles'
+ * directories are equally deep.
  */
 export async function buildWithSourceMaps(outdir: string, names: readonly string[]): Promise<void> {
   const sourceRoot = join(resolve(outdir), "function");
@@ -57,7 +57,7 @@ export async function buildWithSourceMaps(outdir: string, names: readonly string
 
 /**
  * Bundles functions into `<outdir>/<name>/index.js` and puts the pages beside the function that serves them.
- * @throws Error naming every file that is missing or cannot be bundled
+ * @throws Error naming every file that is missing or can't be bundled
  */
 export async function buildFunctions(outdir: string = BUNDLES, names = functionNames): Promise<void> {
   await rm(outdir, { recursive: true, force: true });

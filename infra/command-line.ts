@@ -6,14 +6,14 @@ export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
 
-/** The command line is not valid. The message says in one line what to do. */
+/** The command line isn't valid. The message says in one line what to do. */
 export class UsageError extends CommandError {
   override readonly name: string = "UsageError";
 }
 
 const COLUMNS_OF_A_PIPE = 80;
 
-/** A command whose errors are thrown by `parseCommandLine`, as are those of the commands below it. */
+/** Makes a command. `parseCommandLine` throws its errors and those of its subcommands. */
 export function createCommandLine(terminal: Terminal, name: string, description: string): Command {
   const { stdout, stderr } = terminal;
   return new Command(name)
@@ -47,8 +47,8 @@ function messageOf(error: unknown): string | undefined {
 }
 
 /**
- * Does what a command is for. An expected error is printed in one line, with exit status 1.
- * @param describe the line for an error; undefined if the error isn't expected
+ * Runs a command's work. An expected error is printed in one line, with exit status 1.
+ * @param describe returns the line for an error; undefined if the error isn't expected
  */
 export async function reportErrors(terminal: Terminal, run: () => unknown, describe = messageOf): Promise<void> {
   try {
@@ -61,7 +61,7 @@ export async function reportErrors(terminal: Terminal, run: () => unknown, descr
   }
 }
 
-/** Runs the command line that a terminal has, and reports errors. @returns the exit status */
+/** Runs a terminal's command line and reports errors. @returns the exit status */
 export async function runCommand(
   terminal: Terminal,
   command: Command,

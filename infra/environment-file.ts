@@ -5,7 +5,7 @@ import { parseEnv } from "node:util";
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** Reads a file of `NAME=value` lines. @returns no variables if the file does not exist */
+/** Reads a file of `NAME=value` lines. @returns no variables if the file doesn't exist */
 export function readEnvironmentFile(file: string): Variables {
   try {
     return parseEnv(readFileSync(file, "utf8")) as Variables;
@@ -14,11 +14,11 @@ export function readEnvironmentFile(file: string): Variables {
   }
 }
 
-/** Files in a data directory in which the local service says how to reach it. */
+/** Files in a data directory that say how to reach the local service. */
 export interface LocalFiles {
-  /** Its address and key: what a caller needs. Shells can source it: it doesn't replace your AWS settings. */
+  /** Its address and key, for callers. Safe to source in a shell: it doesn't replace your AWS settings. */
   readonly service: string;
-  /** Its engines, tables and their credentials: what synthesis and the operator's commands need. */
+  /** Its engines, tables and their credentials, for synthesis and the operator's commands. */
   readonly stack: string;
 }
 
@@ -27,20 +27,20 @@ export function localFilesIn(dataDirectory: string): LocalFiles {
   return { service: join(dataDirectory, "env"), stack: join(dataDirectory, "stack.env") };
 }
 
-/** The files of the local service that a command line finds. */
+/** The files of the local service, for command lines. */
 export function localFiles(variables: Readonly<NodeJS.Dict<string>> = process.env): LocalFiles {
   return localFilesIn(variables["DATA_DIR"] ?? ".local");
 }
 
 /**
- * Writes a file of `NAME=value` lines for the command lines, which find all of the lines before or all of these. Only this
- * user may read it: it holds an API key.
+ * Replaces a file of `NAME=value` lines as a whole, so that no command line reads half of it. Only this user may read it: it
+ * contains an API key.
  */
 export function writeEnvironmentFile(file: string, variables: Variables): void {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   const whole = `${file}.new`;
   writeFileSync(whole, lines.join(""), { mode: 0o600 });
-  // One that a start has left which was killed may have another mode.
+  // A killed start may have left a file with another mode.
   chmodSync(whole, 0o600);
   renameSync(whole, file);
 }

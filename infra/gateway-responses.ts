@@ -17,7 +17,7 @@ const unauthorized: GatewayResponse = {
   statusCode: "401",
   error: "a valid API key is required: Authorization: Bearer <API_KEY>",
 };
-/** The gateway does not know for which path. */
+/** For any path: the gateway doesn't know which. */
 const TOO_LARGE =
   `the request body must be at most ${BODY_MAX_BYTES} bytes; send more items in several batches, and a larger file by ` +
   'the form that POST /v1/work_items/upload gives for the JSON { "upload": { "filename", "size" } }';
@@ -63,8 +63,8 @@ export type GatewayResponseType = keyof typeof RESPONSES;
 export const GATEWAY_RESPONSES: Readonly<Record<GatewayResponseType, GatewayResponse>> = RESPONSES;
 
 /**
- * The CORS headers of responses that no function makes. They cannot depend on the request: where several origins are
- * allowed, every page may read them, and they hold nothing but their fixed text.
+ * The CORS headers of responses that no function makes. They can't depend on the request. If several origins are allowed,
+ * every page may read these responses, which contain only fixed text.
  */
 export function fixedCorsHeaders(allowedOrigins: readonly string[]): Readonly<Record<string, string>> {
   const [only, ...others] = allowedOrigins;
@@ -75,7 +75,7 @@ export function fixedCorsHeaders(allowedOrigins: readonly string[]): Readonly<Re
   };
 }
 
-/** Headers of a response beside `Content-Type` and the request's id. */
+/** Headers of a response, except `Content-Type` and the request's id. */
 export function gatewayHeaders(
   type: GatewayResponseType,
   allowedOrigins: readonly string[],
@@ -88,8 +88,8 @@ export function gatewayHeaders(
 }
 
 /**
- * Bodies of a response by media type, one of them problem details (RFC 9457) for callers that accept them, but not where
- * the gateway itself chooses the status. The gateway substitutes `$context.requestId`.
+ * Bodies of a response by media type. Callers that accept problem details (RFC 9457) get them, unless the gateway itself
+ * chooses the status. The gateway substitutes `$context.requestId`.
  */
 export function gatewayTemplates(type: GatewayResponseType): Readonly<Record<string, string>> {
   const { statusCode, error } = GATEWAY_RESPONSES[type];

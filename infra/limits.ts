@@ -1,7 +1,7 @@
 import { allWorkers, type Trigger } from "../functions/workers.ts";
 import { type QueueResource, resources } from "../lib/resources.ts";
 
-/** What the stack sets for functions, queues and the gateway, and the local service keeps: it doesn't load the CDK. */
+/** Limits of functions, queues and the gateway, for the stack and the local service, which doesn't load the CDK. */
 
 /** One second less than the gateway waits (29 s, its quota for regional APIs), so that the function times out first. */
 export const API_TIMEOUT_SECONDS = 28;
@@ -9,14 +9,14 @@ export const API_TIMEOUT_SECONDS = 28;
 const WORKER_TIMEOUT_SECONDS = 120;
 /** The longest that Lambda allows, for files of 5 GiB, long lists and expired items. */
 const LONG_WORKER_TIMEOUT_SECONDS = 900;
-/** Of a function that keeps all messages: after a crash its messages, and those of their groups, wait six times as long. */
+/** For queues that keep all messages. After a crash, messages and their groups wait six times as long. */
 const KEEPER_TIMEOUT_SECONDS = 30;
-/** Lambda ends a frozen invocation then: one that an erasure of an organization has to wait for. */
+/** Lambda then ends a frozen invocation, which the erasure of an organization must wait for. */
 const STREAM_WORKER_TIMEOUT_SECONDS = 60;
 /** Six, as Lambda recommends, so that a message stays hidden while Lambda is throttled. */
 const TIMEOUTS_HIDDEN = 6;
 
-/** How long an invocation of a function that is not behind the gateway may take. */
+/** How long an invocation of a function that isn't behind the gateway may take. */
 export function workerTimeoutSeconds(trigger: Trigger): number {
   if (trigger.kind === "stream") return STREAM_WORKER_TIMEOUT_SECONDS;
   if (trigger.kind === "direct") return WORKER_TIMEOUT_SECONDS;
@@ -28,14 +28,14 @@ export function workerTimeoutSeconds(trigger: Trigger): number {
 
 /** How long a message of a queue stays hidden while a function works on it. */
 export function visibilityTimeoutSeconds(queue: QueueResource): number {
-  const takers = allWorkers.filter(({ trigger }) => trigger.kind === "queue" && resources[trigger.queue] === queue);
-  return TIMEOUTS_HIDDEN * Math.max(...takers.map(({ trigger }) => workerTimeoutSeconds(trigger)));
+  const readers = allWorkers.filter(({ trigger }) => trigger.kind === "queue" && resources[trigger.queue] === queue);
+  return TIMEOUTS_HIDDEN * Math.max(...readers.map(({ trigger }) => workerTimeoutSeconds(trigger)));
 }
 /** Lambda recommends at least five. */
 export const MAX_RECEIVE_COUNT = 5;
-/** How long dead letters and messages of a queue that keeps all are kept: the longest that SQS keeps one. */
+/** How long dead letters, and messages of queues that keep all, are kept: as long as SQS allows. */
 export const KEPT_SECONDS = 14 * 24 * 60 * 60;
-/** The smallest number of invocations at the same time that Lambda allows for a queue. */
+/** The lowest concurrency that Lambda allows for a queue. */
 export const LEAST_CONCURRENCY = 2;
 /** How long Lambda gathers the records of a shard. */
 export const STREAM_WINDOW_SECONDS = 1;
@@ -51,7 +51,7 @@ export const MEMORY_MB = { reads: 1024, computes: 1769 } as const;
 
 /** Lambda's default, 5 % of the memory, makes a worker use a hundred megabytes more for the same CPU time. */
 const SEMI_SPACE_MB = 16;
-/** `NODE_OPTIONS` of a function. If they set one limit, Lambda sets none itself, so they set both. */
+/** `NODE_OPTIONS` of a function. They set both limits, because Lambda sets neither if one is given. */
 export function nodeOptionsFor(memoryMb: number): string {
   return `--max-semi-space-size=${SEMI_SPACE_MB} --max-old-space-size=${Math.floor(memoryMb * 0.9)}`;
 }

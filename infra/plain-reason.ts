@@ -31,7 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
 };
 
-/** What an error's code, or that of one of its causes, means to a person; undefined if no code is known. */
+/** The meaning of the code of an error or of one of its causes; undefined if no code is known. */
 export function meaningOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === "TimeoutError") return NO_ANSWER;
@@ -47,7 +47,7 @@ export function reasonOf(error: unknown): string {
   return error.message.trim().split("\n", 1)[0] || code;
 }
 
-/** Says to a person why something failed: what the code means, else the first line of the message. */
+/** Why something failed, for people: the meaning of its code, else the first line of its message. */
 export function plainReason(error: unknown): string {
   if (error instanceof SyntaxError) return "it isn't valid JSON";
   const meaning = meaningOf(error);

@@ -6,10 +6,10 @@ import type { StageSettings } from "./settings/stage-settings.ts";
 import { stages as stagesOfTheCheckout } from "./stages.ts";
 import { WorkItemsStack } from "./work-items-stack.ts";
 
-/** Set by the CDK's command line too. Local tools find the functions' code by the asset paths in the template. */
+/** The CDK's command line sets these too. Local tools find the functions' code by the asset paths in the template. */
 const COMMAND_LINE_CONTEXT = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true };
 
-/** The hash by which the code of a function is deployed. @param bundle its directory, see `build.ts` */
+/** The hash under which a function's code is deployed. @param bundle its directory, see `build.ts` */
 export function codeHashOf(bundle: string): string {
   return FileSystem.fingerprint(bundle);
 }

@@ -1,8 +1,8 @@
 import type { StageSettings } from "./settings/stage-settings.ts";
 
 /**
- * The settings of each stage; `npm run deploy -- us --stage prod` selects one. The settings are those of
- * `settings/stage-settings.ts`. A region's own settings override those of its stage:
+ * The settings of each stage; `npm run deploy -- us --stage prod` selects one. `settings/stage-settings.ts` has them all. A
+ * region's own settings override those of its stage:
  *
  *     alarmEmail: "on-call@example.com",
  *     regions: {
@@ -18,7 +18,7 @@ export const stages: Readonly<Record<string, StageSettings>> = {
   prod: {
     firewall: true,
     logDays: 90,
-    // A flood of what needs no key must not take the stage's rate from customers.
+    // A flood of requests without a key must not use up the stage's rate.
     methodThrottle: { pages: { rate: 500, burst: 250 } },
     terminationProtection: true,
   },

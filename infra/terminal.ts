@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 type Input = Readable & { readonly isTTY?: boolean };
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What a command gets from the process that runs it, or from a test. */
+/** What the process, or a test, gives a command. */
 export interface Surroundings {
   readonly args: readonly string[];
   /** Environment variables. */
@@ -19,17 +19,17 @@ export interface Surroundings {
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Where a command runs. Programs get data from it to the byte, people get text without control characters. */
+/** Where a command runs. Programs get exact data, people get text without control characters. */
 export function createTerminal(surroundings: Surroundings) {
   const { args, env, stdout, stderr, clock } = surroundings;
-  /** A terminal would obey control characters: it gets them as `\u001b`. */
+  /** A terminal would obey control characters, so it gets them escaped, as in `\u001b`. */
   const forOutput = (data: string): string => (stdout.isTTY === true ? printableLines(data) : data);
   return {
     /** The status with which the command ends. */
     exitCode: 0,
     args,
     env,
-    // Only commands that read it open it.
+    // Opened only by commands that read it.
     get stdin() {
       return surroundings.stdin;
     },
@@ -49,7 +49,7 @@ export function createTerminal(surroundings: Surroundings) {
       new Promise((resolve, reject) => {
         stdout.write(forOutput(data), (error) => (error ? reject(error) : resolve()));
       }),
-    /** Writes a line for the person at the terminal, beside the output. */
+    /** Writes a line for the person at the terminal, to the standard error. */
     note: (line: string): void => void stderr.write(`${printable(line)}\n`),
     /** Writes text of several lines for the person at the terminal. */
     noteLines: (text: string): void => void stderr.write(`${printableLines(text)}\n`),
@@ -82,7 +82,7 @@ export function processTerminal(): Terminal {
 
 /** Runs a command as the program of this process. */
 export async function runAsProgram(command: (terminal: Terminal) => Promise<number>): Promise<void> {
-  // A reader such as head may end before the output does.
+  // A reader such as `head` may stop before the end of the output.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit();
@@ -91,12 +91,12 @@ export async function runAsProgram(command: (terminal: Terminal) => Promise<numb
 }
 
 /**
- * What a terminal obeys instead of showing it: control characters (C0, DEL, C1), which move the cursor, set colours or
- * the window's title, and the controls that reverse the order of what follows them
+ * Characters that a terminal obeys instead of showing them: control characters (C0, DEL, C1), which move the cursor or set
+ * colours or the window's title, and those that reverse the order of the text
  * (https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters).
  */
 const CONTROLS = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
-/** Those that don't end a line. A carriage return before a line feed does. */
+/** The same, except line ends and tabs. */
 const CONTROLS_IN_LINES = /(?!\r\n)(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
 /** A character as JSON writes it, so that JSON stays the same data. */
@@ -104,12 +104,12 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** A text from data or from a service as it is shown to people, in one line: ESC becomes `\u001b`. */
+/** Makes a text safe to show to people in one line: ESC becomes `\u001b`. */
 export function printable(text: string): string {
   return text.replaceAll(CONTROLS, escaped);
 }
 
-/** The same for text of several lines. */
+/** Makes a text of several lines safe to show. */
 function printableLines(text: string): string {
   return text.replaceAll(CONTROLS_IN_LINES, escaped);
 }

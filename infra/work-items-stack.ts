@@ -41,13 +41,13 @@ function toPascalCase(name: string): string {
 export interface WorkItemsStackProps extends StackProps {
   readonly regionCode: RegionCode;
   readonly settings: RegionSettings;
-  /** Environment variables of all functions, where they run elsewhere than on AWS. */
+  /** Environment variables of all functions, if they run outside AWS. */
   readonly environment: Variables;
   /** Directory with the functions' bundles, see `build.ts`. */
   readonly bundles: string;
 }
 
-/** The whole service in one region. It uses nothing of any other region. */
+/** The whole service in one region. It depends on no other region. */
 export class WorkItemsStack extends Stack {
   constructor(scope: Construct, { regionCode, settings, environment, bundles, ...props }: WorkItemsStackProps) {
     super(scope, stackIdOf(regionCode), {
@@ -58,7 +58,7 @@ export class WorkItemsStack extends Stack {
       terminationProtection: settings.terminationProtection,
       tags: tagsOf(settings),
     });
-    // The CDK names dependencies that references imply anyway. For cfn-lint, which `sam validate --lint` runs.
+    // For cfn-lint, which `sam validate --lint` runs: the CDK names dependencies that references imply anyway.
     this.templateOptions.metadata = { "cfn-lint": { config: { ignore_checks: ["W3005"] } } };
     Tags.of(this).add("service", "work-items");
     Tags.of(this).add("stage", settings.stage);

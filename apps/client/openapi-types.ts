@@ -1,4 +1,4 @@
-// Made of docs/openapi.json by npm run openapi.
+// Generated from docs/openapi.json by npm run openapi.
 
 export type ApplyWorkItemBatchRequest = {
   /** The work items, applied in this order. */
@@ -554,7 +554,7 @@ export type Webhook = {
   types: ("work_items.changed" | "upload.ended")[];
   /** Your own note. */
   description: string | null;
-  /** `failing`: the last attempt has failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
+  /** `failing`: the last attempt failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
   status: "active" | "failing" | "disabled";
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
@@ -590,7 +590,7 @@ export type WebhookWithSecret = {
   types: ("work_items.changed" | "upload.ended")[];
   /** Your own note. */
   description: string | null;
-  /** `failing`: the last attempt has failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
+  /** `failing`: the last attempt failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
   status: "active" | "failing" | "disabled";
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
@@ -974,7 +974,7 @@ export type WorkItemWithEvents = {
   events: (WorkItemEvent)[];
 };
 
-/** Names of the fields that a work item is written with. */
+/** Names of the fields of a work item that can be written. */
 export const WORK_ITEM_FIELD_NAMES = [
   "external_id",
   "agent_email",

@@ -48,7 +48,7 @@ export const conversationUploadRoutes = routesOf({
       response: z.strictObject({ data: conversationUploadSchema }),
       permissions: { workItems: { actions: ["GetItem"], partitions: ["CONVERSATION"] } },
       document: () => ({
-        description: "They are created by another system.",
+        description: "Another system creates conversation uploads.",
         id: examples.ids.conversation,
         response: "The conversation upload.",
         example: { data: examples.conversation },

@@ -9,12 +9,13 @@ import {
 import { createShow, initialFields } from "../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
 
-/** Ids are derived, so those of the examples are real for the organization of `npm start`. */
+/** Ids are derived, so the examples' ids are real for the organization of `npm start`. */
 const ORGANIZATION = "demo";
 const IDEMPOTENCY_KEY = "nightly-2026-03-01";
 const EXTERNAL_ID = "INC0000045";
 const EVENT_EXTERNAL_ID = "INC0000045-1";
-const [CREATED_AT, UPDATED_AT] = ["2026-03-01T08:00:00.123Z", "2026-03-01T10:30:00.456Z"];
+const CREATED_AT = "2026-03-01T08:00:00.123Z";
+const UPDATED_AT = "2026-03-01T10:30:00.456Z";
 
 const ids = {
   item: workItemId(ORGANIZATION, EXTERNAL_ID),
@@ -164,7 +165,7 @@ export const examples = {
     code: "invalid_format",
     message: "must be an email address",
   },
-  /** Only its form is real: a cursor is signed. */
+  /** Has the form of a cursor, without a valid signature. */
   cursor: "u7lGcyKcA9o0WkdwYfzGWzIjMjAyNi0wMy0wMVQxMDozMDowMC4wMDBa",
   csv: "external_id,type,status,custom_attributes.team\nINC0000045,incident,completed,south\nINC0000046,incident,,north\n",
   ticketsCsv: "Ticket;State;Closed\nT-1;Done;03.03.2026 16:20\nT-2;Open;\n",

@@ -4,7 +4,7 @@ import { uuid } from "../../lib/schema.ts";
 
 type Links = NonNullable<Operation["links"]>;
 
-/** Links to operations that take the id at a place of the response. */
+/** Links to operations on the id in the response. @param expression its location, as a runtime expression */
 export function linksById(expression: string, ...operationIds: readonly string[]): Links {
   return Object.fromEntries(
     operationIds.map((operationId) => [
@@ -39,6 +39,6 @@ export function examplePage(data: readonly unknown[], next?: string) {
   return { data, meta: { page: { ...(next !== undefined && { next }), limit: 50 } } };
 }
 
-/** What the descriptions of all lists say of pages. */
+/** What the descriptions of all lists say about pages. */
 export const LISTS =
   "A page may have fewer results than `limit`, even none, while `meta.page.next` is present. Continue until it is absent.";

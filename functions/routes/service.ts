@@ -35,7 +35,7 @@ export const serviceRoutes = routesOf({
       document: () => ({
         description:
           "Use it to test a connection: it works with every valid key, whatever its scopes, and reads no data.",
-        response: "Who you are to the service.",
+        response: "The organization, the key and its scopes.",
         example: {
           data: {
             organization: "demo",

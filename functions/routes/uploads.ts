@@ -29,14 +29,14 @@ function rowList(name: string, rows: number) {
   };
 }
 
-/** An upload that takes its mapping from another one, whose columns the errors of the file can name. */
+/** An upload with the mapping of another one: errors can name that one's columns. */
 const MAPPING_OF_ANOTHER = {
   when: "with `mapping.from`",
   isFor: (body: unknown) => (body as z.output<typeof uploadFieldsSchema>).upload.mapping?.from !== undefined,
   scopes: ["read", "upload"],
 } as const;
 
-/** A job without what its sender says of the file. */
+/** A job without what its sender said about the file. */
 function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ data, ...rest }: R) {
   const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...job } = data;
   return { ...rest, data: job };

@@ -128,7 +128,7 @@ export const webhookRoutes = routesOf({
       document: () => ({
         description:
           "Makes a new secret. For 24 hours each message is also signed with the previous secrets: until " +
-          "then your receiver can use either. After nine rotations within 24 hours the next is a 409 that says when it " +
+          "then your receiver can use either. After nine rotations within 24 hours, the next returns 409 and says when it " +
           "will be possible: it would end a secret that must still sign.",
         id: examples.ids.webhook,
         response: "The webhook and its new secret.",

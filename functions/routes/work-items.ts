@@ -131,7 +131,7 @@ export const workItemRoutes = routesOf({
       document: () => ({
         description:
           "Finds items by your own IDs (`external_ids`) or by ours (`ids`), without their events. An ID that no item has, or " +
-          "that isn't valid, is `not_found`. Large items may not fit in one response: ask for those that are `not_returned` " +
+          "that isn't valid, is `not_found`. Large items may not fit in one response: request those that are `not_returned` " +
           "again. At least the first item always fits.",
         body: { external_ids: [examples.item.external_id, "INC0000099"] },
         response: "What was found of each item, in the order of the request.",

@@ -11,18 +11,18 @@ import type { ServiceMetrics } from "./metrics.ts";
 interface AlarmDefinition {
   readonly name: string;
   readonly metric: IMetric;
-  /** What callers or operators lose while the alarm is on; the operator on call reads it. */
+  /** What callers or operators lose while the alarm is on, for the operator on call. */
   readonly impact: string;
   readonly threshold: number;
   /** How many of the last periods must breach the threshold. @default [1, 1] */
   readonly periods?: readonly [breaching: number, evaluated: number];
-  /** Whether it can wait until the morning: it is then sent to the topic of tickets. @default false */
+  /** Whether it can wait until the morning: it then goes to the topic of tickets. @default false */
   readonly isTicket?: boolean;
-  /** Whether values aren't to fall below the threshold. @default false: values at or above the threshold breach it */
+  /** Whether values below the threshold breach it. @default false: values at or above it do */
   readonly isLeast?: boolean;
   /**
-   * Whether data always arrives: the alarm then also fires if it stops. It stays silent until the first data arrives, so
-   * that the first deployment is quiet. @default isLeast
+   * Whether data always arrives: the alarm then also fires if data stops. It stays silent until the first data arrives, so
+   * that a first deployment is quiet. @default isLeast
    */
   readonly isSteady?: boolean;
 }
@@ -39,7 +39,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "DeadLetters",
       metric: metrics.deadLettersHeld,
       impact:
-        "A message about an upload has failed five times. The sweep sends its job again; if workers go on failing, the job fails.",
+        "A message about an upload has failed five times. The sweep sends its job again. If workers keep failing, the job fails.",
       threshold: 1,
     },
     {
@@ -112,7 +112,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       isTicket: true,
       metric: metrics.fileWaitSeconds,
       impact:
-        "An uploaded file has not been read for half an hour: its job stays pending, and none of its rows is applied.",
+        "An uploaded file has waited for half an hour to be read: its job stays pending, and none of its rows is applied.",
       threshold: HALF_AN_HOUR_SECONDS,
     },
     {
@@ -139,7 +139,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "WebhooksQueueAge",
       isTicket: true,
       metric: metrics.messageAgeSeconds.webhooksQueue,
-      impact: "News for webhooks have waited for an hour: receivers learn late that there is something to fetch.",
+      impact: "News for webhooks has waited for an hour: receivers learn late that there is something to fetch.",
       threshold: HOUR_SECONDS,
     },
     {
@@ -156,7 +156,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       isTicket: true,
       metric: metrics.webhookSweeps,
       impact:
-        "Endpoints that have failed for long aren't called again, and new webhooks aren't notified of changes before.",
+        "Endpoints that have failed for a long time aren't called again, and new webhooks don't get their first messages.",
       threshold: 1,
       periods: [3, 3],
       isLeast: true,
@@ -165,7 +165,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "LimiterFailingOpen",
       metric: metrics.limiterFailedOpen,
       impact:
-        "Requests pass without a rate limit because its store does not respond in time: one organization can crowd out others.",
+        "Requests pass without a rate limit because its store doesn't respond in time: one organization can crowd out others.",
       threshold: 10,
       periods: [2, 3],
     },
@@ -173,14 +173,14 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "StoreRefusals",
       metric: metrics.storeRefusals,
       impact:
-        "The WorkItems table cannot be written (permissions, table or credentials): calls get 503, upload jobs stop.",
+        "The WorkItems table can't be written (permissions, table or credentials): calls get 503, upload jobs stop.",
       threshold: 1,
     },
     {
       name: "DirectCallsFailing",
       metric: metrics.directFailures,
       impact:
-        "Calls by other systems fail (record-qa-score, record-conversation-upload): what they report is not recorded unless they repeat it.",
+        "Calls by other systems fail (record-qa-score, record-conversation-upload): what they report isn't recorded unless they repeat the call.",
       threshold: 1,
     },
     {
@@ -204,9 +204,9 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "ChangesWaiting",
       metric: metrics.changeAgeSeconds,
       impact:
-        "Changes have waited for two hours to get into the change feed, or the sweep that measures it has stopped; the saved query 'changes that wait' names whose. Those that wait for 24 in the stream are lost to it: readers then have to load everything again.",
+        "Changes have waited for two hours to get into the change feed, or the sweep that measures it has stopped; the saved query 'changes that wait' names the organizations. Changes that wait in the stream for 24 hours are lost: readers then have to load everything again.",
       threshold: 2 * HOUR_SECONDS,
-      // Silence counts after two hours as well.
+      // Missing data also counts after two hours.
       periods: [2, 8],
       isSteady: true,
     },
@@ -214,7 +214,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "ChangesFailing",
       metric: metrics.changesFailingSeconds,
       impact:
-        "The change feed of an organization has stopped for 15 minutes: its readers get nothing new. The saved query 'changes that wait' names it and the error. Of a damaged record, changes are given up after an hour, of other errors after a day: its readers then have to load everything again.",
+        "The change feed of an organization has stopped for 15 minutes: its readers get nothing new. The saved query 'changes that wait' names it and the error. Changes are given up after an hour if a record is damaged, otherwise after a day: its readers then have to load everything again.",
       threshold: QUARTER_HOUR_SECONDS,
     },
     {
@@ -229,7 +229,7 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "RetentionBehind",
       isTicket: true,
       metric: metrics.retentionUnfinished,
-      impact: "Work items are kept for longer than their organization has set: last night's run failed or left some.",
+      impact: "Work items are kept longer than their organization has set: last night's run failed or left some.",
       threshold: 1,
       periods: [1, 26],
       isSteady: true,
@@ -241,11 +241,11 @@ export interface AlarmsProps {
   readonly metrics: ServiceMetrics;
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   readonly email: string | undefined;
-  /** Address that alarms are sent to which can wait until the morning. @default the same */
+  /** Address for alarms that can wait until the morning. @default the same */
   readonly ticketEmail: string | undefined;
-  /** ARN of another topic that gets them. @default none */
+  /** ARN of another topic that gets all alarms. @default none */
   readonly operatorTopic: string | undefined;
-  /** Key that encrypts the messages. @default one of the topic's own */
+  /** Key that encrypts the messages. @default a key for the topics */
   readonly key: Key | undefined;
 }
 
@@ -256,7 +256,7 @@ export class Alarms extends Construct {
   /** Alarms that can wait until the morning. */
   readonly ticketTopic: Topic;
   readonly alarms: readonly Alarm[];
-  /** Topics of the operator's own, which get both. */
+  /** The operator's own topics, which get both. */
   readonly others: readonly ITopic[];
 
   constructor(scope: Construct, id: string, { metrics, email, ticketEmail = email, operatorTopic, key }: AlarmsProps) {
@@ -268,7 +268,7 @@ export class Alarms extends Construct {
     this.alarms = alarmDefinitions(metrics).map((definition) => this.alarm(definition));
   }
 
-  /** Lets an alarm send its messages where all others of its kind do. */
+  /** Sends an alarm's messages to the topics of its kind. */
   private notify(alarm: Alarm, isTicket: boolean): readonly SnsAction[] {
     const topics = [isTicket ? this.ticketTopic : this.topic, ...this.others];
     const actions = topics.map((topic) => new SnsAction(topic));

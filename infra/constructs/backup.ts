@@ -13,7 +13,7 @@ const HOUR = "5";
 export interface BackupProps {
   readonly tables: readonly Table[];
   readonly backup: NonNullable<RegionSettings["backup"]>;
-  /** Where a backup or a copy that fails is reported. */
+  /** Topics that get failed backups and copies. */
   readonly topics: readonly ITopic[];
 }
 
@@ -25,7 +25,7 @@ export class Backup extends Construct {
     const kept = Duration.days(backup.days);
     const vault = new BackupVault(this, "Vault", {
       backupVaultName: stackName,
-      // After a failed first deployment, a vault that stays would keep the next one from making it.
+      // A vault left by a failed first deployment would make the next one fail.
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     const plan = new BackupPlan(this, "Plan", { backupPlanName: stackName, backupVault: vault });
@@ -65,7 +65,7 @@ export class Backup extends Construct {
     });
     Validations.of(failed).acknowledge({
       id: "Annotation::@aws-cdk/aws-events:ruleUnresolvedEnvironment",
-      reason: "A topic of the operator's own may be in any account: its policy lets EventBridge publish.",
+      reason: "The operator's own topic may be in any account: its policy lets EventBridge publish.",
     });
   }
 }

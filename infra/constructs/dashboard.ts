@@ -24,7 +24,7 @@ function graph(title: string, unit: string, metrics: readonly IMetric[]) {
   });
 }
 
-/** Numbers of the last 30 days, whatever time the dashboard shows. */
+/** Numbers of the last 30 days, whatever period the dashboard shows. */
 function lastMonth(title: string, metrics: readonly IMetric[]) {
   return new SingleValueWidget({
     title,

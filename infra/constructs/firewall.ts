@@ -7,7 +7,7 @@ import { Construct } from "constructs";
 import { fixedCorsHeaders } from "../gateway-responses.ts";
 
 const WINDOW_SECONDS = 300;
-/** An organization may send bursts above its rate, and have more than one caller behind an address. */
+/** An organization may send bursts above its rate, and have several callers behind one address. */
 const TIMES_THE_RATE = 2;
 const TOO_MANY = "TooManyRequests";
 
@@ -32,8 +32,8 @@ export interface FirewallProps {
 
 /**
  * Blocks floods of requests and addresses with a bad reputation. No rule inspects bodies or parameters: work items may
- * hold any text, and the functions validate it. Requests from bad addresses get the gateway's WAF_FILTERED response.
- * Requests that it blocks are logged, without API keys.
+ * contain any text, and the functions validate it. Requests from bad addresses get the gateway's WAF_FILTERED response.
+ * Blocked requests are logged without API keys.
  */
 export class Firewall extends Construct {
   constructor(scope: Construct, id: string, { api, rate, allowedOrigins, logRetention, key }: FirewallProps) {

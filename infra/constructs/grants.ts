@@ -60,7 +60,7 @@ function logicalIdOf(bucket: Bucket): string {
   return Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement);
 }
 
-/** The origin that addresses a bucket's objects without naming it in their paths. */
+/** The origin of a bucket's objects whose paths don't name the bucket. */
 export function originOf(bucket: Bucket): string {
   return `https://${bucket.bucketRegionalDomainName}`;
 }

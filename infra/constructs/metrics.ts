@@ -11,9 +11,9 @@ import type { ServiceApi } from "./rest-api.ts";
 import { powertoolsOf } from "./service-function.ts";
 
 const PERIOD = Duration.minutes(5);
-/** For what is measured every ten minutes: each period has data. */
+/** For values measured every ten minutes: each period has data. */
 const QUARTER_HOUR = Duration.minutes(15);
-/** For what happens every ten minutes, and may fail once. */
+/** For runs every ten minutes, of which one may fail. */
 const LONG_PERIOD = Duration.minutes(30);
 const HOUR_SECONDS = 60 * 60;
 const sum = { statistic: Stats.SUM, period: PERIOD } as const;
@@ -63,7 +63,7 @@ function ofEveryTable(
 ): Record<string, Metric> {
   return Object.fromEntries(
     resourcesOfKind("table").flatMap(([name, { id, indexes }]) => [
-      // A graph that shows two metrics requires different ids of all tables.
+      // A graph of two metrics needs ids that differ for all tables.
       [`${name}_${metricName}`, tableMetric(tables[name], metricName, id)],
       ...Object.entries(indexes)
         .filter(([, { isSmall = false }]) => withSmall || !isSmall)
@@ -87,7 +87,7 @@ function sumOf(metrics: Record<string, Metric>, label: string): MathExpression {
   });
 }
 
-/** How much of the time or of the calls is good, and how much is left of the errors that an objective allows. */
+/** The share of time or calls that is good, and how much of an objective's error budget is left. */
 function objective(label: string, allowedPercent: number, good: string, usingMetrics: Record<string, Metric>) {
   const shown = { [label]: good, "Error budget left, %": `100 - 100 * (100 - ${good}) / ${allowedPercent}` };
   return Object.entries(shown).map(
@@ -95,7 +95,7 @@ function objective(label: string, allowedPercent: number, good: string, usingMet
   );
 }
 
-/** Successful invocations of a function. There is no data while it is not started. */
+/** Successful invocations of a function. There is no data while it doesn't start. */
 function successesOf(target: Function, period: Duration, label: string): MathExpression {
   return new MathExpression({
     expression: "invocations - FILL(errors, 0)",
@@ -153,7 +153,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     clientErrors: api.metricClientError({ ...sum, label: "4xx" }),
     serverErrors,
     serverErrorPercent: new MathExpression({
-      // Up to 100 requests each error counts as 1 %, so that one error in a quiet hour raises no alarm.
+      // Up to 100 requests, each error counts as 1 %, so that one error in a quiet hour raises no alarm.
       expression: "IF(requests > 100, 100 * errors / requests, errors)",
       usingMetrics: { requests, errors: serverErrors },
       period: PERIOD,
@@ -167,7 +167,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
       requests,
       errors: serverErrors,
     }),
-    /** The time in which no upload takes longer than an hour, once its file is there: 99 %. */
+    /** The time in which no upload takes longer than an hour after its file arrived: 99 %. */
     uploadsInTime: objective("Uploads within an hour, %", 1, "IF(files > jobs, jobs, files)", {
       jobs: ownMetric(stack, "JobAgeSeconds", Stats.percentileRank(HOUR_SECONDS), "Jobs"),
       files: ownMetric(stack, "FileWaitSeconds", Stats.percentileRank(HOUR_SECONDS), "Files"),
@@ -192,8 +192,8 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     /** Messages that have failed five times. */
     deadLettersHeld: sumOf(inDeadLetters, "Dead letters"),
     /**
-     * Seconds for which the oldest change that is in no log yet may have waited, in the stream or in the queue. There is no
-     * data while the sweep doesn't measure the stream. Lambda's iterator age has none either while the stream isn't read.
+     * Seconds for which the oldest change outside a log may have waited, in the stream or in the queue. There is no data while
+     * the sweep doesn't measure the stream. Lambda's iterator age wouldn't help: it has no data while the stream isn't read.
      */
     changeAgeSeconds: new MathExpression({
       expression: "IF(stream > FILL(queue, 0), stream, FILL(queue, 0))",
@@ -204,7 +204,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
       period: QUARTER_HOUR,
       label: "Oldest change",
     }),
-    /** Organizations that may have expired work items left after the best run of an hour. Runs come once a day. */
+    /** Organizations that may still have expired work items after the best run in an hour. Runs come once a day. */
     retentionUnfinished: ownMetric(stack, "RetentionUnfinished", Stats.MINIMUM, "Retention unfinished").with({
       period: Duration.hours(1),
     }),
@@ -212,12 +212,12 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     changesFailingSeconds: ownMetric(stack, "ChangesFailingSeconds", Stats.MAXIMUM, "Failing changes").with({
       period: QUARTER_HOUR,
     }),
-    /** Calls of webhooks' endpoints. Those that fail are their receivers' matter, and raise no alarm. */
+    /** Calls of webhooks' endpoints. Failed ones are up to their receivers and raise no alarm. */
     webhookCalls: ownMetric(stack, "WebhookCalls", Stats.SUM, "Successful calls"),
     webhookFailures: ownMetric(stack, "WebhookFailures", Stats.SUM, "Failed calls"),
     /**
-     * Receives of messages about webhooks while none is handled. The age of a queue leaves out messages that were
-     * received three times (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html).
+     * Receives of messages about webhooks while none is handled. A queue's age ignores messages that were received three
+     * times (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html).
      */
     webhooksFailing: new MathExpression({
       expression: "IF(FILL(handled, 0) > 0, 0, FILL(received, 0))",
@@ -260,7 +260,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
         period: Duration.days(1),
         label: "Days until the certificate expires",
       }),
-    // Without small indexes: an alarm takes ten metrics, and is to take those of the next table, too.
+    // Without small indexes: an alarm takes ten metrics, and must have room for another table.
     throttledReads: sumOf(ofEveryTable(resources, "ReadThrottleEvents", { withSmall: false }), "Throttled reads"),
     throttledWrites: sumOf(ofEveryTable(resources, "WriteThrottleEvents", { withSmall: false }), "Throttled writes"),
     consumedReads: Object.values(ofEveryTable(resources, "ConsumedReadCapacityUnits")),

@@ -5,7 +5,7 @@ import { Construct } from "constructs";
 import type { QueueResource } from "../../lib/resources.ts";
 import { KEPT_SECONDS, MAX_RECEIVE_COUNT, visibilityTimeoutSeconds } from "../limits.ts";
 
-/** A limit for each group, and not one of 300 requests a second for the queue. */
+/** Limits each group instead of the whole queue to 300 requests a second. */
 const HIGH_THROUGHPUT = {
   fifo: true,
   deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
@@ -14,7 +14,7 @@ const HIGH_THROUGHPUT = {
 const NO_DEAD_LETTERS = {
   id: "AwsSolutions-SQS3",
   reason:
-    "A message that is given up is a change lost to a feed or a webhook. What can't be handled waits, and an alarm fires.",
+    "Giving up a message would lose a change for a feed or a webhook. What can't be handled waits, and an alarm fires.",
 };
 
 function protectedBy(key: Key | undefined): QueueProps {
@@ -22,7 +22,7 @@ function protectedBy(key: Key | undefined): QueueProps {
   return { encryption, enforceSSL: true, ...(key && { encryptionMasterKey: key }) };
 }
 
-/** A queue. Unless it keeps all messages, it has dead letters: every message that exhausts its receives. */
+/** A queue. Unless it keeps all messages, messages that were received too often become dead letters. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue | undefined;

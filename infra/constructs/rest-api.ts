@@ -46,7 +46,7 @@ const ACCESS_LOG = {
 export interface ServiceApiProps {
   readonly stageName: string;
   readonly logRetention: RetentionDays;
-  /** Limits of the whole API, beside the functions' limits per organization. */
+  /** Limits of the whole API, in addition to the functions' limits per organization. */
   readonly throttle: RegionSettings["throttle"];
   /** Limits of methods, by class. */
   readonly methodThrottle: RegionSettings["methodThrottle"];
@@ -77,7 +77,7 @@ function pathsAbove({ path }: Pick<Route, "path">): string[] {
   return parts.flatMap((part, index) => (part === "" ? [] : `/${parts.slice(0, index + 1).join("/")}`));
 }
 
-/** The limits of each method that has its own, by the stage's names of methods. What no route takes is with the pages. */
+/** The limits of each method that has its own, by its name in the stage. Unknown paths have the limits of pages. */
 function methodThrottles({ methodThrottle }: Pick<ServiceApiProps, "methodThrottle">) {
   const routes = allServed();
   const { pages } = methodThrottle;
@@ -103,7 +103,7 @@ function methodThrottles({ methodThrottle }: Pick<ServiceApiProps, "methodThrott
 function addGatewayResponses(api: RestApi, allowedOrigins: readonly string[]): void {
   for (const type of Object.keys(GATEWAY_RESPONSES) as GatewayResponseType[]) {
     const { statusCode } = GATEWAY_RESPONSES[type];
-    // A value between quotes is the same in every response.
+    // Quotes make a value constant.
     const headers = Object.entries(gatewayHeaders(type, allowedOrigins)).map(([name, value]) => [name, `'${value}'`]);
     api.addGatewayResponse(`Response${type}`, {
       type: ResponseType.of(type),
@@ -114,11 +114,11 @@ function addGatewayResponses(api: RestApi, allowedOrigins: readonly string[]): v
   }
 }
 
-/** The REST API of one region. It sends each route to its function and everything else to the one that rejects it. */
+/** The REST API of one region. It sends each route to its function, and everything else to the function that rejects it. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
   readonly accessLogs: LogGroup;
-  /** Responses with a status, of the functions and of the gateway itself: a metric made from the access log. */
+  /** Counts a status in the access log, which has the responses of the functions and of the gateway itself. */
   readonly refused: Readonly<Record<"401" | "429", MetricFilter>>;
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
@@ -127,7 +127,7 @@ export class ServiceApi extends Construct {
     const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY, ...(key && { encryptionKey: key }) };
     this.accessLogs = new LogGroup(this, "AccessLogs", {
       ...logs,
-      // After a failed first deployment, a log group that stays would keep the next one from making it.
+      // A log group left by a failed first deployment would make the next one fail.
       ...(props.keepAccessLogs && { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE }),
       logGroupName: `/aws/apigateway/${Stack.of(this).stackName}`,
     });
@@ -139,7 +139,7 @@ export class ServiceApi extends Construct {
       disableExecuteApiEndpoint: hasDomain,
       // All bodies arrive in base64: bytes that aren't UTF-8 stay unchanged, and every body grows by the same factor.
       binaryMediaTypes: ["*/*"],
-      // Responses are compressed here and not in the functions, whose time costs more.
+      // Responses are compressed here, not in the functions, whose time costs more.
       minCompressionSize: Size.bytes(COMPRESSED_FROM_BYTES),
       // A new account has no such role yet.
       cloudWatchRole: props.setsLogRole,
@@ -170,7 +170,7 @@ export class ServiceApi extends Construct {
     this.acknowledge();
   }
 
-  /** Adds a method for each that is served. @param functions by their names */
+  /** Adds a method for each served one. @param functions by name */
   serve(functions: ReadonlyMap<string, Function>): void {
     const role = this.invoker([...functions.values()]);
     const integrationOf = (name: string): AwsIntegration =>
@@ -192,7 +192,7 @@ export class ServiceApi extends Construct {
     for (const resource of resources) resource.addMethod("ANY", reject);
   }
 
-  /** The role by which the gateway invokes functions. A permission of each method would be one resource more for each. */
+  /** The role by which the gateway invokes functions. Otherwise each method would need a resource for its permission. */
   private invoker(functions: readonly Function[]): Role {
     const invoke = new PolicyStatement({
       actions: ["lambda:InvokeFunction"],
@@ -222,7 +222,7 @@ export class ServiceApi extends Construct {
       },
       {
         id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
-        reason: "API Gateway writes logs by one role of the whole account; AWS documents this policy for it.",
+        reason: "API Gateway writes logs with one role of the whole account; AWS documents this policy for it.",
       },
     );
   }

@@ -7,10 +7,9 @@ import { sumOf, toRowCounters } from "../../lib/uploads/job/shard-record.ts";
 const ROW_COUNTERS = Object.keys(toRowCounters(sumOf([])));
 
 /**
- * Questions to the functions' logs, by name, in the language of CloudWatch Logs Insights. They read the fields of the
- * lines `request` (`lib/http/middleware.ts`), `upload ended` (`lib/uploads/chain/finish.ts`) and of changes that wait
- * (`lib/changes`). Metrics by organization would be charged for each organization; a query is charged by
- * what it reads.
+ * Queries of the functions' logs, by name, for CloudWatch Logs Insights. They read the lines `request`
+ * (`lib/http/middleware.ts`), `upload ended` (`lib/uploads/chain/finish.ts`) and those about waiting changes
+ * (`lib/changes`). Metrics would cost something for each organization; a query costs by what it reads.
  */
 export const SAVED_QUERIES = {
   "requests by organization and key": [
@@ -70,7 +69,7 @@ export const SAVED_QUERIES = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Questions to the access log. */
+/** Queries of the access log. */
 export const ACCESS_QUERIES = {
   "refused keys by address": [
     'filter status = "401"',
@@ -80,7 +79,7 @@ export const ACCESS_QUERIES = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Full name of a saved query: those of a stack are in a folder of its own. */
+/** Full name of a saved query. Each stack has its own folder. */
 function nameOf(stack: Stack, name: string): string {
   return `${stack.stackName}/${name}`;
 }

@@ -50,9 +50,9 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly permissions: Permissions;
   readonly memorySize: number;
   readonly timeout: Duration;
-  /** Permissions that its trigger requires, in addition to `permissions`. @default none */
+  /** Statements that its trigger requires, in addition to `permissions`. @default none */
   readonly triggerStatements?: readonly PolicyStatement[];
-  /** The most concurrent executions, which are reserved for it. @default none */
+  /** Its reserved concurrency, which is also its maximum. @default none */
   readonly concurrency?: number | undefined;
   /** Whether it sends messages to the queue that triggers it. @default false */
   readonly feedsItself?: boolean;

@@ -7,7 +7,7 @@ import type { Construct } from "constructs";
 const USE = ["kms:Decrypt", "kms:GenerateDataKey"];
 
 /**
- * A key of the customer's account that encrypts tables, bucket, queues, topic and logs. It is retained with the tables,
+ * A key of the customer's account that encrypts tables, bucket, queues, topics and logs. It is retained like the tables,
  * which can't be read without it.
  */
 export function addServiceKey(scope: Construct, id: string): Key {
@@ -18,7 +18,7 @@ export function addServiceKey(scope: Construct, id: string): Key {
     void key.addToResourcePolicy(
       new PolicyStatement({ sid, principals: [new ServicePrincipal(service)], actions, resources: ["*"], conditions }),
     );
-  // S3's notifications and alarms are put into encrypted queues and topics by these services.
+  // These services put S3's notifications and the alarms into encrypted queues and topics.
   allow("NotifyOfFiles", "s3.amazonaws.com", USE);
   allow("PublishAlarms", "cloudwatch.amazonaws.com", USE);
   const logGroups = {

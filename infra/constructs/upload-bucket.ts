@@ -84,7 +84,7 @@ export class UploadBucket extends Construct {
         },
       ],
     };
-    // On creation S3 checks that it may send to the queue, so the queue's policy must exist before.
+    // When the bucket is created, S3 checks that it may send to the queue, so the queue's policy must exist.
     resource.node.addDependency(queue);
   }
 }

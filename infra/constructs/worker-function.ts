@@ -17,8 +17,8 @@ interface QueueSource {
 }
 
 /**
- * How long Lambda gathers the records of a shard. It runs one invocation for each shard, and their number can't be
- * limited: an account with few concurrent executions has them less often.
+ * How long Lambda gathers the records of a shard. Each shard has its own invocations, whose number can't be limited, so an
+ * account with few concurrent executions gathers longer.
  */
 const GATHERED = { usually: Duration.seconds(STREAM_WINDOW_SECONDS), inSmallAccounts: Duration.seconds(10) };
 
@@ -27,7 +27,7 @@ const EVENT_AGE_MINUTES_MAX = 6 * 60;
 
 type StreamTrigger = Extract<Trigger, { readonly kind: "stream" }>;
 
-/** Lambda describes and reads the stream with the function's role. Only `ListStreams` has no resource of its own. */
+/** Lambda describes and reads the stream with the function's role. `ListStreams` accepts no resource. */
 function readStream({ tables }: StatefulResources, { table }: StreamTrigger): PolicyStatement[] {
   return [
     new PolicyStatement({
@@ -38,7 +38,7 @@ function readStream({ tables }: StatefulResources, { table }: StreamTrigger): Po
   ];
 }
 
-/** Starts a function with the records of a table's stream. None is ever given up: it would be a change that is lost. */
+/** Starts a function with the records of a table's stream. None is given up: that would lose a change. */
 function addStreamMapping(
   { function: target }: ServiceFunction,
   { tables }: StatefulResources,
@@ -51,7 +51,7 @@ function addStreamMapping(
     startingPosition: StartingPosition.TRIM_HORIZON,
     batchSize,
     maxBatchingWindow: smallAccount ? GATHERED.inSmallAccounts : GATHERED.usually,
-    // Records of one key must be handled in order: a heartbeat covers all records before it.
+    // Records must be handled in order: a heartbeat covers all records before it.
     parallelizationFactor: 1,
     reportBatchItemFailures: true,
     filters: partitions.map(({ kind, sortKey }) =>
@@ -92,13 +92,13 @@ function feedsItself({ trigger, permissions }: Worker): boolean {
 
 export interface WorkerProps extends SharedFunctionProps {
   readonly worker: Worker;
-  /** Whether the account has so few concurrent executions that each event source may take two of them only. */
+  /** Whether the account has so few concurrent executions that each event source may take only two. */
   readonly smallAccount: boolean;
-  /** The most executions that a queue starts. @default those of the worker */
+  /** The most executions that a queue starts. @default the worker's own */
   readonly maximumConcurrency: number | undefined;
 }
 
-/** Adds a function that is not behind the gateway, with its event sources or its schedule. */
+/** Adds a function that isn't behind the gateway, with its event source or schedule. */
 export function addWorker(
   scope: Construct,
   id: string,
@@ -137,7 +137,7 @@ export function addWorker(
       schedule: Schedule.rate(interval),
       targets: [new LambdaFunction(workerFunction.function, { retryAttempts: 0 })],
     });
-    // No retries, neither of EventBridge nor of Lambda's own queue: the next run does the same work soon enough.
+    // No retries by EventBridge or Lambda: the next run does the same work soon enough.
     const maxEventAge = Duration.minutes(Math.min(trigger.everyMinutes, EVENT_AGE_MINUTES_MAX));
     workerFunction.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge });
   }

@@ -7,7 +7,7 @@ function quoted(name: string): string {
   return name.replaceAll(".", String.raw`\.`);
 }
 
-/** A mapping has sources of its own, or is that of an earlier upload. */
+/** A mapping has its own sources, or takes those of an earlier upload. */
 function mappingAlternatives({ description, ...mapping }: Json): Json {
   const { from, ...properties } = mapping["properties"] as Properties;
   return {
@@ -19,7 +19,7 @@ function mappingAlternatives({ description, ...mapping }: Json): Json {
   };
 }
 
-/** The fields that sources may be of. */
+/** Names the fields that may have sources. */
 function withTargets(sources: Json, names: readonly string[], more: readonly string[] = []): Json {
   return {
     ...sources,
@@ -33,8 +33,8 @@ const ORIGINS = ["column", "columns", "value", "first_of"];
 const NAMES = ["external_ids", "ids"];
 
 /**
- * An object has exactly one of some keys: neither two of them nor none. `oneOf` says the same in fewer words, but generators make
- * a class of each of its branches, which has nothing but that one property.
+ * An object has exactly one of some keys. `oneOf` would be shorter, but generators make a class of each of its branches, with
+ * only that one property.
  */
 function withOneOf(keys: readonly string[], schema: Json): Json {
   const has = (...some: readonly string[]): Json => ({
@@ -46,7 +46,7 @@ function withOneOf(keys: readonly string[], schema: Json): Json {
   return { ...schema, not: { anyOf: [...two, none] } };
 }
 
-/** The schemas of which a value may be one or the other, as one condition cannot say. */
+/** Adds conditions between properties, which zod's schemas can't express. */
 export function withAlternatives(schemas: Json): Json {
   const {
     WorkItemUploadMapping: mapping,

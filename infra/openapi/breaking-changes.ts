@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { OpenApiDocument } from "./document.ts";
 import { ENUM_NAMES, isObject, type Json, KNOWN_VALUES, propertiesOf, referencedSchemas } from "./schema-form.ts";
 
-/** Keywords on which no program depends. */
+/** Keywords that no program depends on. */
 const PROSE = new Set(["description", "summary", "title", "tags", "example", "examples", "links"]);
-/** Lists that may grow: programs wait for the values, and generators make constants of the names. */
+/** Lists that may grow. Programs expect their values, and generators make constants of the names. */
 const GROWING = new Set([KNOWN_VALUES, ENUM_NAMES]);
 /** Keywords whose keys are names. */
 const NAMED = new Set(["properties", "responses", "content", "headers", "encoding"]);
@@ -21,7 +21,7 @@ function choicesOf(value: unknown): unknown[] {
     : (/^\^\((.*)\)\$$/.exec(String(value))?.[1]?.split("|") ?? [value]);
 }
 
-/** Whether the keyword with the value `narrow` refuses what it admits with the value `wide`. */
+/** Whether a keyword with the value `narrow` rejects something that it accepts with the value `wide`. */
 function isNarrower(key: string, narrow: unknown, wide: unknown): boolean {
   if (key === "additionalProperties") return narrow === false && wide !== false;
   if (key === "required") return [narrow ?? []].flat().some((name) => name !== false && ![wide].flat().includes(name));
@@ -48,11 +48,11 @@ function isList({ type }: Json): boolean {
 }
 
 /**
- * Parameters that may be repeated now, and couldn't be before, in the form from before: `type=a` is also a list of one
- * value.
+ * Gives parameters that can newly be repeated their earlier form: `type=a` is still valid, as a list of one value.
  */
 function withoutNewLists(before: Json, after: Json): Json {
-  const [old, now] = [propertiesOf(before), propertiesOf(after)];
+  const old = propertiesOf(before);
+  const now = propertiesOf(after);
   const schemas = Object.entries(now).map(([name, schema]) => {
     const isNew = isList(schema) && old[name] !== undefined && !isList(old[name]);
     return [name, isNew ? schema["items"] : schema];
@@ -60,10 +60,10 @@ function withoutNewLists(before: Json, after: Json): Json {
   return { ...after, properties: Object.fromEntries(schemas) };
 }
 
-/** Requests must be taken as before; responses must hold what they held, and no values that callers can't know. */
-function compare(old: Json, now: Json, place: string, isRequest: boolean, areNames = false): string[] {
+/** Requests must still be accepted. Responses must still have what they had, and no values that callers can't know. */
+function compare(old: Json, now: Json, location: string, isRequest: boolean, areNames = false): string[] {
   return Object.keys({ ...old, ...now }).flatMap((key) => {
-    const at = `${place}.${key}`;
+    const at = `${location}.${key}`;
     let [before, after] = [old[key], now[key]];
     if (!areNames && PROSE.has(key)) return [];
     if (!areNames && key === "requestBody") [before, after] = [before ?? {}, after ?? {}];
@@ -80,10 +80,10 @@ function compare(old: Json, now: Json, place: string, isRequest: boolean, areNam
     if (Array.isArray(narrow) && Array.isArray(wide) && key === "anyOf") {
       // Each alternative of the wider schema must be covered by one of the narrower.
       isBroken = !wide.every((one: Json) =>
-        narrow.some(
-          (other: Json) =>
-            compare(...(isRequest ? ([one, other] as const) : ([other, one] as const)), at, isRequest).length === 0,
-        ),
+        narrow.some((other: Json) => {
+          const changes = isRequest ? compare(one, other, at, true) : compare(other, one, at, false);
+          return changes.length === 0;
+        }),
       );
     } else if (!areNames && GROWING.has(key)) isBroken = before !== undefined && isNarrower(key, after ?? [], before);
     else if (!areNames && LIMIT.test(key)) isBroken = limit.test(key) && isNarrower(key, narrow, wide);
@@ -94,7 +94,7 @@ function compare(old: Json, now: Json, place: string, isRequest: boolean, areNam
 /**
  * What a new document breaks for callers that follow the old one. New operations, properties and optional parameters
  * break nothing.
- * @returns a line for each place in the document that breaks something
+ * @returns a line for each breaking change, with its location in the document
  */
 export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const operations = Object.values(before.paths).flatMap((methods) => Object.values(methods));

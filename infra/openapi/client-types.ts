@@ -2,7 +2,7 @@ import { ITEM_FIELD_NAMES } from "../../lib/uploads/csv/target.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { isObject, type Json, KNOWN_VALUES, propertiesOf, requiredOf, signsOf } from "./schema-form.ts";
 
-/** A property's type. One that may be left out may be undefined too: JSON has neither. */
+/** A property's type. An optional one may be undefined too: in JSON both are absent. */
 function valueOf(type: string, isRequired: boolean): string {
   return isRequired ? `: ${type};` : `?: ${type} | undefined;`;
 }
@@ -14,7 +14,7 @@ function commentOf({ description }: Json): string {
     ? `/** ${description.replaceAll("*/", "*\\/").replaceAll(/\s+/g, " ")} */\n`
     : "";
 }
-/** An object type of these members, each on lines of its own: lines of many members conflict in every merge. */
+/** An object type. Each member has its own lines, so that merges don't conflict. */
 function block(members: readonly string[]): string {
   return `{\n${members.join("\n").replaceAll(/^(?=.)/gm, "  ")}\n}`;
 }
@@ -26,7 +26,7 @@ function textAt(object: Json, key: string): string {
   const text = object[key];
   return typeof text === "string" ? text : "";
 }
-/** Literals beside `string` say nothing. */
+/** A union of types: just `string` if it is among them, because literals then add nothing. */
 function union(types: readonly string[]): string {
   return types.includes("(string)") ? "string" : [...new Set(types)].join(" | ");
 }
@@ -45,7 +45,9 @@ function objectType(schema: Json): string {
     ([key, value]) => `${commentOf(value)}${nameOf(key)}${valueOf(typeOf(value), required.has(key))}`,
   );
   const others = schema["additionalProperties"];
-  const index = others === true ? "unknown" : isObject(others) ? typeOf(others) : undefined;
+  let index: string | undefined;
+  if (others === true) index = "unknown";
+  else if (isObject(others)) index = typeOf(others);
   if (fields.length === 0) return `Record<string, ${index ?? "unknown"}>`;
   const named = block(fields);
   return index === undefined ? named : `${named} & Record<string, ${index}>`;
@@ -63,13 +65,13 @@ function typeOfKind(type: unknown, schema: Json): string {
 /** The TypeScript type of the values that a schema admits. */
 function typeOf(schema: unknown): string {
   if (!isObject(schema)) return "unknown";
-  // A client does not check what it gets: a value that it doesn't know yet breaks nothing.
+  // Clients don't check what they get, so an unknown value breaks nothing.
   const { $ref: reference, const: constant, [KNOWN_VALUES]: known, enum: values = known, type } = schema;
   if (typeof reference === "string") return reference.replace("#/components/schemas/", "");
   if (constant !== undefined) return literal(constant);
   if (Array.isArray(values)) return union(values.map(literal));
   const branches = schema["anyOf"] ?? schema["oneOf"];
-  // Beside a type they only say which properties come together.
+  // Next to a type, they only say which properties go together.
   if (Array.isArray(branches) && type === undefined) return union(branches.map((branch) => `(${typeOf(branch)})`));
   if (Array.isArray(type)) return union(type.map((each) => typeOfKind(each, schema)));
   return typeOfKind(type, schema);
@@ -94,17 +96,17 @@ function componentOf(document: OpenApiDocument, value: unknown): Json {
 }
 
 function parametersType(parameters: readonly Json[]): string {
-  const places = ["query", "header", "path"].map((place) => {
-    const inPlace = parameters.filter((parameter) => parameter["in"] === place);
-    const fields = inPlace.map(
+  const locations = ["query", "header", "path"].map((location) => {
+    const found = parameters.filter((parameter) => parameter["in"] === location);
+    const fields = found.map(
       (each) =>
         `${commentOf(each)}${nameOf(textAt(each, "name"))}${valueOf(typeOf(each["schema"]), each["required"] === true)}`,
     );
-    if (fields.length === 0) return `${place}?: never;`;
-    const isRequired = inPlace.some((each) => each["required"] === true);
-    return `${place}${isRequired ? "" : "?"}: ${block(fields)};`;
+    if (fields.length === 0) return `${location}?: never;`;
+    const isRequired = found.some((each) => each["required"] === true);
+    return `${location}${isRequired ? "" : "?"}: ${block(fields)};`;
   });
-  return `parameters: ${block([...places, "cookie?: never;"])};`;
+  return `parameters: ${block([...locations, "cookie?: never;"])};`;
 }
 
 function operationType(document: OpenApiDocument, operation: Json): string {
@@ -121,8 +123,8 @@ function operationType(document: OpenApiDocument, operation: Json): string {
 }
 
 /**
- * The types of a document in the form that openapi-fetch takes: a type for each schema, `operations` by their ids, and
- * `paths`. openapi-typescript makes the same, but needs a TypeScript of its own beside ours.
+ * The types of a document as openapi-fetch needs them: a type for each schema, `operations` by id, and `paths`.
+ * openapi-typescript makes the same, but needs a TypeScript of its own.
  */
 export function clientTypesOf(document: OpenApiDocument): string {
   const schemas = Object.entries(document.components.schemas as Record<string, Json>).map(
@@ -138,9 +140,9 @@ export function clientTypesOf(document: OpenApiDocument): string {
     return `${literal(path)}: ${block(keys)};`;
   });
   return `${[
-    "// Made of docs/openapi.json by npm run openapi.",
+    "// Generated from docs/openapi.json by npm run openapi.",
     ...schemas,
-    `/** Names of the fields that a work item is written with. */\nexport const WORK_ITEM_FIELD_NAMES = ${JSON.stringify(ITEM_FIELD_NAMES, null, 2)} as const;`,
+    `/** Names of the fields of a work item that can be written. */\nexport const WORK_ITEM_FIELD_NAMES = ${JSON.stringify(ITEM_FIELD_NAMES, null, 2)} as const;`,
     `/** All endpoints by their operation ids. */\nexport interface operations ${block(operations)}`,
     `/** All endpoints by path and method. */\nexport interface paths ${block(paths)}`,
   ].join("\n\n")}\n`;

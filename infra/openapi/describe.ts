@@ -10,7 +10,7 @@ function isBody(name: string): boolean {
 
 const COMPLETION = { status: "completed", completed_at: "2026-03-01T11:30:00+01:00" };
 
-/** Values of properties that examples show, by schema. */
+/** Example values of properties, by schema. */
 const EXAMPLES: Readonly<Record<string, object>> = {
   Person: examples.item.agent,
   WorkItem: examples.completed,
@@ -35,7 +35,7 @@ function isDescribed({ description }: Json): boolean {
   return description !== undefined;
 }
 
-/** Adds the examples. A description may be beside a reference, which OpenAPI 3.1 allows. */
+/** Adds examples. OpenAPI 3.1 allows a description next to a reference. */
 function describeOne(name: string, schema: Json): Json {
   const properties = Object.entries(propertiesOf(schema));
   const missing = [
@@ -54,8 +54,8 @@ function describeOne(name: string, schema: Json): Json {
 }
 
 /**
- * Names for the values of an enumeration that are unique in the document, because generators for Go make constants of
- * them that all schemas share: `WORK_ITEM_STATUS_PENDING`.
+ * Adds names for an enumeration's values, such as `WORK_ITEM_STATUS_PENDING`. They are unique in the document, because
+ * generators for Go make constants of them that all schemas share.
  */
 function withEnumNames(name: string, schema: Json): Json {
   const values = schema["enum"];
@@ -74,7 +74,7 @@ export function describe(schemas: Json): Json {
   );
 }
 
-/** Values of query parameters in examples. A cursor has none: only one that a response held is valid. */
+/** Example values of query parameters. `cursor` has none: only a cursor from a response is valid. */
 const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...examples.itemInput,
   event_id: examples.ids.event,

@@ -62,7 +62,7 @@ function fileForm(fields: Json): Json {
         [FILE_PART]: {
           type: "string",
           format: "binary",
-          // No maxLength: it would count characters, and generators would check it as that of a text.
+          // No maxLength: it counts characters, and generators would check it like that of a text.
           description: `The CSV file, with a filename. The whole body is at most ${BODY_MAX_BYTES / 1024 ** 2} MiB.`,
         },
         ...Object.fromEntries(parts),
@@ -92,7 +92,7 @@ function successesOf(name: RouteName, { status }: Route): [string, string][] {
   return Object.entries({ ...operations[name].otherResponses, [status]: operations[name].response });
 }
 
-/** The operation of a route with its schemas, as components with the names that clients see. */
+/** The operation of a route with its schemas, which are components under the names that clients see. */
 function schemasOf([name, route]: [RouteName, Route]) {
   const response = route.response.meta({ id: `${capitalized(name)}ResponseBody` });
   return {
@@ -156,7 +156,7 @@ function withExample(content: unknown, example: object | string, type = JSON_TYP
   };
 }
 
-/** Completes an operation that has its schemas. */
+/** Adds everything but the schemas to an operation. */
 function complete(name: RouteName, route: Route, made: Json): Json {
   const operation = operations[name];
   const { parameters = [], requestBody, responses } = made as { parameters?: Json[]; [key: string]: unknown };
@@ -209,10 +209,10 @@ function complete(name: RouteName, route: Route, made: Json): Json {
   };
 }
 
-/** Enumerations that get no further values in this version of the interface. */
+/** Enumerations that won't get further values in this version of the interface. */
 const FIXED = new Set(["WorkItemStatus"]);
 
-/** Names the schemas that are only in responses. */
+/** Names of the schemas that only responses use. */
 function responseSchemasOf(paths: OpenApiDocument["paths"], schemas: Json): ReadonlySet<string> {
   const all = Object.values(paths).flatMap((methods) => Object.values(methods));
   const inRequests = referencedSchemas(
@@ -224,7 +224,7 @@ function responseSchemasOf(paths: OpenApiDocument["paths"], schemas: Json): Read
 
 /**
  * Makes the OpenAPI document of all routes.
- * @param options.closed whether responses may have no other keys and values than those that this version sends
+ * @param options.closed whether responses may have only the keys and values that this version sends
  */
 export function createOpenApiDocument({ closed = false }: { readonly closed?: boolean } = {}): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};

@@ -9,7 +9,7 @@ interface ErrorResponse {
   /** Name of the component. */
   readonly name: string;
   readonly description: string;
-  /** The sentence of the example. */
+  /** The message in the example. */
   readonly example: string;
   readonly errors?: readonly Json[];
   readonly headers?: readonly ResponseHeader[];
@@ -89,7 +89,7 @@ const ERRORS = {
     headers: ["Retry-After"],
   },
 } as const satisfies Record<number, ErrorResponse>;
-/** A status of an error that endpoints share. */
+/** Status of a shared error response. */
 export type ErrorStatus = keyof typeof ERRORS;
 
 function problemExample(status: number, { example, errors = [] }: ErrorResponse): Json {

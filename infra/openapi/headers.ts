@@ -12,7 +12,7 @@ function seconds(description: string, example: number): Json {
   };
 }
 
-/** The headers of responses, by name; `Retry-After-Job` is `Retry-After` where a job is shown. */
+/** The headers of responses, by name. `Retry-After-Job` is `Retry-After` in responses that show a job. */
 export const RESPONSE_HEADERS = {
   "x-request-id": {
     ...text("Request ID. Include it when you contact support.", "5f0c9a1e-7d3b-4c52-9e0a-2f6f6a1c9b1e"),
@@ -49,7 +49,7 @@ export const RESPONSE_HEADERS = {
 /** Key of a response's header. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** References to the headers of a response; `x-request-id` is always there. */
+/** References to the headers of a response, which always include `x-request-id`. */
 export function headersOf(...keys: readonly ResponseHeader[]): Json {
   return Object.fromEntries(
     (["x-request-id", ...keys] as const).map((key) => [

@@ -6,7 +6,7 @@ import { webhookRoutes } from "../../functions/routes/webhooks.ts";
 import { workItemRoutes } from "../../functions/routes/work-items.ts";
 import type { Operation } from "../../lib/http/route.ts";
 
-/** Groups of endpoints, in the order in which they are shown: one for each file of rows. */
+/** Groups of endpoints in the order of the document: one for each file of rows. */
 const GROUPS = {
   "Work items": {
     description: "Units of work done by agents, each with the events of its source system.",
@@ -14,11 +14,11 @@ const GROUPS = {
   },
   Uploads: { description: "CSV files of work items, applied by jobs.", rows: uploadRoutes },
   "Conversation uploads": {
-    description: "Conversations that another system processes, to be read.",
+    description: "Conversations that another system processes. You can read them.",
     rows: conversationUploadRoutes,
   },
   Webhooks: {
-    description: "Endpoints of yours that are notified when there is something to fetch.",
+    description: "Your endpoints, which are notified when there is something to fetch.",
     rows: webhookRoutes,
   },
   Service: { description: "The service itself.", rows: serviceRoutes },
@@ -29,16 +29,16 @@ export const TAGS = Object.entries(GROUPS).map(([name, { description }]) => ({ n
 
 type RouteName = keyof typeof routes;
 
-/** What the document says of an endpoint. @throws Error for a link to an operation that does not exist */
+/** What the document says about an endpoint. @throws Error for a link to an operation that doesn't exist */
 function operationOf(name: RouteName): Operation {
   const operation: Operation = routes[name].document();
   for (const { operationId } of Object.values(operation.links ?? {})) {
-    if (!Object.hasOwn(routes, operationId)) throw new Error(`${name} has a link to ${operationId}, which is no row`);
+    if (!Object.hasOwn(routes, operationId)) throw new Error(`${name} has a link to ${operationId}, which isn't a row`);
   }
   return operation;
 }
 
-/** What the document says of each endpoint. */
+/** What the document says about each endpoint. */
 export const operations = Object.fromEntries(
   Object.entries(GROUPS).flatMap(([tag, { rows }]) =>
     (Object.keys(rows) as RouteName[]).map((name) => [name, { ...operationOf(name), tag }]),

@@ -1,12 +1,12 @@
-/** A JSON Schema, or a part of an OpenAPI document that holds some. */
+/** A JSON Schema, or a part of an OpenAPI document that contains some. */
 export type Json = { [key: string]: unknown };
 
-/** Whether a value is an object and no array. */
+/** Whether a value is an object, but not an array. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The properties of a schema; none if it is not that of an object. */
+/** The properties of a schema; empty unless it describes an object. */
 export function propertiesOf(schema: Json): Record<string, Json> {
   return isObject(schema["properties"]) ? (schema["properties"] as Record<string, Json>) : {};
 }
@@ -16,7 +16,7 @@ export function requiredOf({ required }: Json): ReadonlySet<string> {
   return new Set(Array.isArray(required) ? required.map(String) : []);
 }
 
-/** Makes a copy of a value in which every object is replaced by what `map` returns for its copy, from the inside out. */
+/** Copies a value and replaces every object in it with the result of `map`, from the inside out. */
 function mapObjects(value: unknown, map: (object: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((each) => mapObjects(each, map));
   if (!isObject(value)) return value;
@@ -39,14 +39,12 @@ function mergeNull(schema: Json): Json {
   return { ...rest, ...value, type: [value["type"], "null"] };
 }
 
-/** Leaves out the bounds that every integer of zod has. */
+/** Removes the bounds that zod gives every integer. */
 function withoutSafeBounds(schema: Json): Json {
   if (schema["type"] !== "integer") return schema;
-  const bounds: readonly [string, number][] = [
-    ["minimum", Number.MIN_SAFE_INTEGER],
-    ["maximum", Number.MAX_SAFE_INTEGER],
-  ];
-  return without(schema, "pattern", ...bounds.filter(([key, bound]) => schema[key] === bound).map(([key]) => key));
+  const bounds = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+  const keys = Object.entries(bounds).filter(([key, bound]) => schema[key] === bound);
+  return without(schema, "pattern", ...keys.map(([key]) => key));
 }
 
 function readablePattern(schema: Json): Json {
@@ -60,40 +58,40 @@ function inClass(sign: string): string {
   return sign === "\t" ? String.raw`\t` : sign.replace(/[\]^-]/, String.raw`\$&`);
 }
 
-/** An enumeration of signs as a pattern: generators make names of an enumeration's values, and of signs they cannot. */
+/** Turns an enumeration of signs into a pattern: generators make names of an enumeration's values, but can't of signs. */
 function withoutEnumeratedSigns(schema: Json): Json {
   const { enum: values, ...rest } = schema;
   if (!Array.isArray(values) || !values.every(isSign)) return schema;
   return { ...rest, pattern: `^[${values.map(inClass).join("")}]$` };
 }
 
-/** The signs that a pattern of `withoutEnumeratedSigns` admits; none if it is another pattern. */
+/** The signs that a pattern of `withoutEnumeratedSigns` allows; empty for other patterns. */
 export function signsOf({ pattern }: Json): readonly string[] {
   const [, signs = ""] = /^\^\[((?:\\t|\\?[^\w\\])+)\]\$$/.exec(String(pattern)) ?? [];
   return (signs.match(/\\t|\\?[^\w\\]/g) ?? []).map((sign) => (sign === String.raw`\t` ? "\t" : sign.slice(-1)));
 }
 
-/** A boolean that is always the same without its value: of a `const`, generators for Java make code that doesn't compile. */
+/** Removes the value of a constant boolean: generators for Java turn `const` into code that doesn't compile. */
 function withoutBooleanConst(schema: Json): Json {
   const { const: value, ...rest } = schema;
   return typeof value === "boolean" ? { ...rest, type: "boolean" } : schema;
 }
 
-/** Puts the description after what describes the values: zod puts it in several places. */
+/** Puts the description last. Zod's own order varies. */
 function describedLast(schema: Json): Json {
   const { description, ...rest } = schema;
   const isSchema = ["type", "$ref", "anyOf"].some((key) => schema[key] !== undefined);
   return isSchema && typeof description === "string" ? { ...rest, description } : schema;
 }
 
-/** Gives the schemas that zod makes the form that people and generators read best. They accept the same values. */
+/** Makes zod's schemas readable for people and generators. They accept the same values. */
 export function readable(value: unknown): unknown {
   return mapObjects(value, (object) =>
     describedLast(mergeNull(withoutSafeBounds(withoutEnumeratedSigns(withoutBooleanConst(readablePattern(object)))))),
   );
 }
 
-/** The known values of a text that may get others in later versions. Generators make a text of it. */
+/** The known values of a text. Later versions may add others, so generators treat it as a text. */
 export const KNOWN_VALUES = "x-extensible-enum";
 /** The names that generators give the values of an enumeration. */
 export const ENUM_NAMES = "x-enum-varnames";
@@ -104,8 +102,8 @@ function withKnownValues(schema: Json): Json {
 }
 
 /**
- * Admits what later versions may add to responses: further keys in every object, and further values of enumerations.
- * @param ofRequests enumerations, by name, that requests have too: they stay as they are, and responses refer to them no more
+ * Allows what later versions may add to responses: further keys in every object, and further values of enumerations.
+ * @param ofRequests enumerations, by name, that requests use too: they stay closed, and responses get open copies
  */
 export function open(value: unknown, ofRequests: Json): unknown {
   return mapObjects(value, (object) => {

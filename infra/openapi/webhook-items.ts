@@ -14,7 +14,7 @@ interface Message {
 
 const { id, status, dry_run, total_rows, succeeded_rows, failed_rows } = examples.completedJob;
 
-/** What the document says of each message. */
+/** What the document says about each message. */
 const MESSAGES: Readonly<Record<WebhookMessage["type"], Message>> = {
   "work_items.changed": {
     summary: "Work items have changed",

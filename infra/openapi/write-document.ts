@@ -34,5 +34,5 @@ function writeDocument({ breaking = false }: { readonly breaking?: boolean }): v
 
 const terminal = processTerminal();
 const program = createCommandLine(terminal, "npm run openapi --", "Write the OpenAPI document and the client's types");
-program.option("--breaking", "also if callers of the committed document would fail").action(writeDocument);
+program.option("--breaking", "write even if callers of the committed document would fail").action(writeDocument);
 process.exitCode = await runCommand(terminal, program);

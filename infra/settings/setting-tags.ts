@@ -6,7 +6,7 @@ export type StackTags = Readonly<Record<string, string>>;
 /** Value of a tag for a setting that is a switch, or whose value is private. */
 const SET = "yes";
 
-/** Values to be found in a tag each; a number is kept as long as it does not become smaller. */
+/** Values that each have a tag. A number may grow, but not become smaller. */
 type KeptValues = (settings: RegionSettings) => readonly (string | number)[];
 
 function whether(on: boolean): readonly string[] {
@@ -17,12 +17,12 @@ function ifGiven<T extends string | number>(value: T | undefined): readonly T[] 
 }
 
 /**
- * What is kept of a setting, by the name of its tag, which is also how `--drop` names it. Each setting of a stage is
- * here, except `alarms`, which adds nothing.
+ * The values of each setting, by the name of its tag, which `--drop` takes too. All settings of a stage are here, except
+ * `alarms`, which adds nothing.
  */
 const KEPT = {
   domain: ({ domain }) => ifGiven(domain?.host),
-  // Without its zone the domain's alias record goes.
+  // Without its zone, the domain loses its alias record.
   zone: ({ domain }) => ifGiven(domain?.zone),
   // Tags don't contain personal data.
   alarmEmail: ({ alarmEmail }) => whether(alarmEmail !== undefined),
@@ -52,12 +52,12 @@ export type KeptSetting = keyof typeof KEPT;
 /** Names of the settings that a deployment can lose. */
 export const keptSettings = Object.keys(KEPT) as KeptSetting[];
 
-/** CloudFormation's tag values have at most 256 characters and no commas: a second value has a tag of its own. */
+/** CloudFormation's tag values have at most 256 characters and no commas, so each value has its own tag. */
 function tagName(setting: string, index: number): string {
   return index === 0 ? setting : `${setting}.${index + 1}`;
 }
 
-/** The tags by which a later deployment sees what this one has deployed. */
+/** The tags that show a later deployment what this one has deployed. */
 export function tagsOf(settings: RegionSettings): StackTags {
   return {
     service: "work-items",
@@ -76,14 +76,14 @@ function deployedValues(tags: StackTags, setting: KeptSetting): readonly string[
     .map(([, value]) => value);
 }
 
-/** A setting that is deployed, and that a deployment would drop or lower. */
+/** A deployed setting that a deployment would drop or lower. */
 export interface Loss {
   readonly setting: KeptSetting;
   /** What would be lost, in words. */
   readonly description: string;
 }
 
-/** What a deployment of these settings would take away from the stack that has these tags. */
+/** What a deployment of these settings would remove from the stack with these tags. */
 export function lossesOf(tags: StackTags, settings: RegionSettings): readonly Loss[] {
   return keptSettings.flatMap((setting) => {
     const next = KEPT[setting](settings);

@@ -13,7 +13,7 @@ import { PROJECT_ROOT } from "../build.ts";
 /** CDK context: values by name, from `-c name=value` and cdk.json. */
 export type Context = Readonly<Record<string, unknown>>;
 
-/** The context in cdk.json, which the CDK's command line passes to the app; other callers must read it themselves. */
+/** The context in cdk.json. The CDK's command line passes it to the app; other callers must read it here. */
 export function projectContext(): Context {
   return (JSON.parse(readFileSync(join(PROJECT_ROOT, "cdk.json"), "utf8")) as { context: Context }).context;
 }
@@ -31,10 +31,10 @@ export function contextOf(commandArguments: readonly string[]): Context {
 
 /** The file that holds the settings of all stages. */
 export const STAGES_FILE = "infra/stages.ts";
-/** The stage of a synthesis that names none, and of the template that others run. */
+/** The stage if none is named, and that of the template that sam and LocalStack run. */
 export const DEFAULT_STAGE = "dev";
 
-/** A setting is not valid. The message says in one line what to do. */
+/** A setting isn't valid. The message says in one line what to do. */
 export class SettingsError extends CommandError {}
 
 /**
@@ -45,7 +45,7 @@ export function stackNameOf(region: RegionCode, stage: string): string {
   return stage === DEFAULT_STAGE ? stackIdOf(region) : `${stackIdOf(region)}-${stage}`;
 }
 
-/** Lambda reserves all but the last two and rejects templates that set them; those are for callers, not functions. */
+/** Lambda reserves all but the last two and rejects templates that set them. The last two are for callers. */
 const RESERVED_VARIABLES =
   /^(AWS_REGION|AWS_DEFAULT_REGION|AWS_ACCESS_KEY_ID|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|LAMBDA_TASK_ROOT|API_KEY|BASE_URL)$/;
 
@@ -53,7 +53,7 @@ function environmentOf(file: string | undefined, stage: string): Variables {
   if (file === undefined) return {};
   if (stage !== DEFAULT_STAGE) {
     throw new SettingsError(
-      `-c environment=${file}: is for functions that run elsewhere than on AWS, which only stage ${DEFAULT_STAGE} does; leave it out`,
+      `-c environment=${file}: is for functions that run outside AWS, which only stage ${DEFAULT_STAGE} does; leave it out`,
     );
   }
   const variables = Object.entries(readEnvironmentFile(file)).filter(([name]) => !RESERVED_VARIABLES.test(name));
@@ -72,7 +72,7 @@ const contextSchema = z.object({
   environment: z.string().optional(),
 });
 
-/** The CDK's own context names contain a colon or a slash; our names do not. */
+/** The CDK's own context names contain a colon or a slash; ours don't. */
 function isCdkContext(name: string): boolean {
   return /[:/]/.test(name);
 }

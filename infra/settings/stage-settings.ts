@@ -8,7 +8,7 @@ import type { Route } from "../../lib/http/route.ts";
 const CALL_CLASSES = ["reads", "writes", "uploads", "pages"] as const;
 export type CallClass = (typeof CALL_CLASSES)[number];
 
-/** The class of an endpoint, by what its keys need; webhooks are read and written. Calls without a key are with the pages. */
+/** The class of an endpoint, by the scopes that it needs. Calls of webhooks read or write; calls without a key are pages. */
 export function callClassOf(route: { readonly public: true } | Pick<Route, "method" | "scopes" | "public">): CallClass {
   if (route.public === true) return "pages";
   const { method, scopes = [] } = route;
@@ -36,7 +36,7 @@ export const originSchema = z
     "must be an origin such as https://app.example.com, without a path",
   );
 
-/** Days for which CloudWatch can keep logs; it takes no others. */
+/** The only numbers of days for which CloudWatch can keep logs. */
 const LOG_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922] as const;
 
 const positive = z.int("must be a whole number").min(1, "must be at least 1");
@@ -54,9 +54,9 @@ const sharedSettings = {
   /** "none" lets a protected stage be deployed without a recipient for its alarms. @default it needs one */
   alarms: z.literal("none", 'must be "none", or left out').optional(),
   /**
-   * The most concurrent executions of each function of a class: what reads, what writes, what concerns uploads, and pages
-   * with all else that needs no key. They are reserved, so other functions can't have them. `workers`: the most
-   * executions that a queue starts. @default none; those of functions/workers.ts
+   * The most concurrent executions of each function of a class: reads, writes, uploads, and pages with all else that needs
+   * no key. They are reserved, so other functions can't use them. `workers`: the most executions that a queue starts.
+   * @default none; those of functions/workers.ts
    */
   concurrency: settingsObject({
     ...classes(positive),
@@ -64,7 +64,7 @@ const sharedSettings = {
   }).optional(),
   /** Whether a key of the account encrypts tables, bucket, queues, topic and logs. @default AWS's own keys */
   customerKey: z.boolean("must be true or false").optional(),
-  /** "existing": the account's role by which API Gateway writes logs is left alone. @default the stack sets it */
+  /** "existing" keeps the account's role by which API Gateway writes logs. @default the stack sets it */
   gatewayLogRole: z.literal("existing", 'must be "existing", or left out').optional(),
   /** Whether the access log outlives the stack. @default false */
   keepAccessLogs: z.boolean("must be true or false").optional(),
@@ -79,19 +79,19 @@ const sharedSettings = {
   /** Days for which logs are kept. @default 7 */
   logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),
   /**
-   * Whether the account's quota of concurrent executions is that of new accounts, 10: then each event source takes two.
+   * Whether the account has a new account's quota of 10 concurrent executions: each event source then takes two.
    * @default false
    */
   smallAccount: z.boolean("must be true or false").optional(),
   /**
-   * Units a second for which the WorkItems table and its indexes are ready at once, for imports that begin above what
-   * an on-demand table starts with. It is paid for once, and cannot be lowered. @default 12000, 4000
+   * Units a second that the WorkItems table and its indexes can take at once, for imports that need more than a new
+   * on-demand table gives. It is paid once and can't be lowered. @default 12000, 4000
    */
   warmThroughput: settingsObject({
     reads: z.int("must be a whole number").min(12_000, "must be at least 12000"),
     writes: z.int("must be a whole number").min(4000, "must be at least 4000"),
   }).optional(),
-  /** Address that alarms are sent to which can wait until the morning. @default `alarmEmail` */
+  /** Address for alarms that can wait until the morning. @default `alarmEmail` */
   ticketEmail: z.email("must be an email address").optional(),
   /** Whether CloudFormation prevents deletion of the stack. @default false */
   terminationProtection: z.boolean("must be true or false").optional(),
@@ -118,7 +118,7 @@ function domainSchema({ awsRegion }: { readonly awsRegion: string }) {
   });
 }
 
-/** Of AWS's regions that begin with `eu`, London and Zurich aren't in the EU. */
+/** AWS's regions in the EU. Of those that begin with `eu`, London and Zurich aren't. */
 const EU_REGIONS = ["central-1", "north-1", "south-1", "south-2", "west-1", "west-3"].map((name) => `eu-${name}`);
 
 function isInEu(code: RegionCode): boolean {
@@ -134,7 +134,7 @@ function vaultPattern(code: RegionCode): RegExp {
 function regionSchema(code: RegionCode) {
   return settingsObject({
     ...sharedSettings,
-    /** The API's own host name; each region has another. @default the address that API Gateway gives */
+    /** The API's host name, different in each region. @default API Gateway's own address */
     domain: domainSchema(REGIONS[code]).optional(),
     /**
      * A daily backup of the tables, with a copy in a vault of another region, kept for some days. The copies
@@ -150,7 +150,7 @@ function regionSchema(code: RegionCode) {
         ),
       days: z.int("must be a whole number").min(1, "must be at least 1"),
     }).optional(),
-    /** ARN of an SNS topic of the operator's own that gets the alarms too. @default none */
+    /** ARN of the operator's own SNS topic, which gets the alarms too. @default none */
     alarmTopic: z
       .string()
       .startsWith(`arn:aws:sns:${REGIONS[code].awsRegion}:`, `must be the ARN of a topic in ${REGIONS[code].awsRegion}`)
@@ -165,7 +165,7 @@ const regionsSchema = settingsObject(
   >,
 );
 
-/** Part of names that have at most 64 characters, and the name of the gateway's stage. */
+/** Also the name of the gateway's stage, and part of names with at most 64 characters. */
 const stageNameSchema = z.string().regex(/^[a-z][a-z0-9]{0,11}$/, "must have up to 12 of a-z and 0-9, a letter first");
 
 /** The stages of `infra/stages.ts` by name. */
@@ -173,7 +173,7 @@ export const stagesSchema = z.record(
   stageNameSchema,
   settingsObject({
     ...sharedSettings,
-    /** The regions that the stage is deployed in, each with its own settings. @default all, without any */
+    /** The regions that the stage is deployed in, each with its own settings. @default all, without own settings */
     regions: regionsSchema.default(() => Object.fromEntries(regionCodes.map((code) => [code, {}]))),
   }),
 );

@@ -90,7 +90,7 @@ describe("settings", () => {
       WORK_ITEMS_TABLE: "Local",
     });
     expect(() => settings([`environment=${file}`, "stage=prod"])).toThrow(
-      /is for functions that run elsewhere than on AWS/,
+      /is for functions that run outside AWS/,
     );
     rmSync(directory, { recursive: true });
   });
