@@ -5,7 +5,7 @@ const PLAN_TEST = "test/lib/work-items/plan-apply.test.ts";
 const FOLLOWS = 'return status === "cancelled" ? status : "completed";';
 const REOPENS = 'return status === "completed" ? "in_progress" : status;';
 const MERGED = "JSON.stringify({ ...attributes, ...Object.fromEntries(changed) })";
-const SOURCES = "for (const source of step.sources) {";
+const SOURCES = "for (const source of fieldSource.sources) {";
 
 /** The rules by which inputs and cells change items, by their files and names. */
 export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {

@@ -89,9 +89,7 @@ describe("settings", () => {
       AWS_ENDPOINT_URL: "http://127.0.0.1:4566",
       WORK_ITEMS_TABLE: "Local",
     });
-    expect(() => settings([`environment=${file}`, "stage=prod"])).toThrow(
-      /is for functions that run outside AWS/,
-    );
+    expect(() => settings([`environment=${file}`, "stage=prod"])).toThrow(/is for functions that run outside AWS/);
     rmSync(directory, { recursive: true });
   });
 
