@@ -78,9 +78,14 @@ function pathOf([first, ...rest]: Problem["path"]): Problem["path"] {
   return first === "events" ? ["event", ...rest.slice(1)] : [first, ...rest];
 }
 
-function isAt({ kind, name }: Target, [first, second]: Problem["path"]): boolean {
-  if (kind === "field") return first === name;
-  return second === name && first === (kind === "event" ? "event" : "custom_attributes");
+/** The path of a target as the mapping names it. */
+function targetPath({ kind, name }: Target): Problem["path"] {
+  if (kind === "field") return [name];
+  return [kind === "event" ? "event" : "custom_attributes", name];
+}
+
+function isAt(target: Target, path: Problem["path"]): boolean {
+  return targetPath(target).every((key, index) => path[index] === key);
 }
 
 /** Reads the first source that isn't empty. */
@@ -130,8 +135,7 @@ function clearTarget(input: Input, target: Target): void {
 }
 
 function problemOfReading(reading: Reading, error: unknown): RowProblem {
-  const { kind, name } = reading.fieldSource.target;
-  const path = kind === "field" ? [name] : [kind === "event" ? "event" : "custom_attributes", name];
+  const path = targetPath(reading.fieldSource.target);
   const message = error instanceof Error ? error.message : "cannot be read";
   return { problem: { path, code: "invalid_format", message }, reading };
 }

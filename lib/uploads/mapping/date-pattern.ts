@@ -49,9 +49,9 @@ export function problemOfPattern(pattern: string): string | undefined {
   const fields = letters.map(fieldOf);
   const twice = fields.find((field, index) => fields.indexOf(field) !== index);
   if (twice !== undefined) return `the ${twice} occurs twice`;
+  const lettersOf = { year: "yyyy", month: "MM", day: "dd" };
   const missing = (["year", "month", "day"] as const).find((field) => !fields.includes(field));
-  if (missing !== undefined)
-    return `the ${missing} (${missing === "year" ? "yyyy" : missing === "month" ? "MM" : "dd"}) is missing`;
+  if (missing !== undefined) return `the ${missing} (${lettersOf[missing]}) is missing`;
   const isHalf = letters.some((token) => "hK".includes(token.charAt(0)));
   if (isHalf !== fields.includes("half")) {
     return isHalf
