@@ -1,4 +1,4 @@
-import middy from "@middy/core";
+import createMiddy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import { type ClientFactories, lambda, type Runtime } from "../aws/runtime.ts";
 import { NotFoundError, StoreBusyError } from "../errors.ts";
@@ -23,7 +23,7 @@ export function gatewayHandler(
   middleware: readonly Middleware[],
   handle: (event: ApiEvent, context: Context) => Promise<APIGatewayProxyResult>,
 ): ApiHandler {
-  const handler = middy<ApiEvent, APIGatewayProxyResult>({
+  const handler = createMiddy<ApiEvent, APIGatewayProxyResult>({
     timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
     timeoutEarlyResponse: outOfTime,
   })
