@@ -73,6 +73,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await empty.pressSequentially(" n/a  unset");
     expect(await empty.inputValue()).toMatch(/ n\/a  unset$/);
     await page.getByLabel("Decimal mark of numbers").selectOption(",");
+    await page.getByLabel("Empty cells").selectOption("clear");
     await page.getByText("1 of the first 30 rows would fail").waitFor();
     await takeScreenshot(page, "upload-mapping");
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -118,7 +119,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await page.evaluate<string[]>("sentMappings")).toEqual([JSON.stringify({ from: before })]);
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["1", "0"]);
     const [, id = ""] = page.url().split("#job=");
-    expect(await readJob(id)).toMatchObject({ mapping: { decimal: ",", delimiter: ";" } });
+    expect(await readJob(id)).toMatchObject({ mapping: { blank: "clear", decimal: ",", delimiter: ";" } });
     await page.getByRole("link", { name: "Import a file" }).click();
     await page.getByRole("button", { name: "Use a proposal instead" }).click();
     // The page shows a frame before its effects run.

@@ -102,6 +102,15 @@ export function SettingsForm({ match }: { readonly match: Match }) {
           ]}
           onChange={(mark) => onChange(withKey(mapping, "decimal", mark === "," ? "," : undefined))}
         />
+        <Choice
+          label="Empty cells"
+          value={mapping.blank ?? "keep"}
+          options={[
+            ["keep", "Leave the field as it is"],
+            ["clear", "Clear the field"],
+          ]}
+          onChange={(blank) => onChange(withKey(mapping, "blank", blank === "clear" ? "clear" : undefined))}
+        />
         {free.map(([target, { label, kind }]) => {
           const props = {
             label: `${label} in every row`,
