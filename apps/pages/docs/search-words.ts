@@ -29,7 +29,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/create-work-item": "create add",
   "docs/delete-work-item": "delete remove soft",
   "docs/list-work-items": "list all filter search query find status external_id external id",
-  "docs/get-work-item-batch": "find look up by my id ids",
+  "docs/get-work-item-batch": "find look up by my id",
   "docs/upsert-work-item-event": "add note comment activity",
   "docs/cancel-work-item-upload": "stop abort running import",
   "docs/get-me": "whoami test connection",
@@ -49,6 +49,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/questions#can-a-web-page-call-the-api": "cors browser cross-origin preflight origin frontend",
   "docs/questions#which-address-do-i-call":
     "base url endpoint host region domain ip address allowlist whitelist firewall",
-  "docs/questions#is-the-service-up-and-who-helps": "status page uptime support contact health outage request id trace",
+  "docs/questions#is-the-service-up-and-who-helps":
+    "status page uptime support contact health outage request id x-request-id correlation id trace",
   "docs/typescript-client": "sdk library javascript node npm package install python java",
 };

@@ -52,7 +52,7 @@ test("documents link to files that exist, for those who read them in the reposit
 
 test("callers are shown the changelog without what operators notice, and the client without what developers need", () => {
   const shown = (name: string) => readTopics().find((topic) => topic.name === name)?.markdown ?? "";
-  expect(shown("typescript-client")).toMatch(/createClient[^]*digits are lost/);
+  expect(shown("typescript-client")).toMatch(/createClient[^]*precision are lost/);
   expect(shown("typescript-client")).not.toContain("npm test");
   expect(shown("changelog")).toContain("TypeScript client");
   expect(shown("changelog")).not.toContain("#### For operators");

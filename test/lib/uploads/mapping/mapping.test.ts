@@ -322,12 +322,12 @@ describe("an empty cell", () => {
   const blank = "1,,New,nobody,?,,,e1,,";
 
   it("leaves its field out by default", () => {
-    const mapping: Mapping = { fields: fields!, event, empty: ["?"], others: "custom_attributes" };
+    const mapping: Mapping = { fields, event, empty: ["?"], others: "custom_attributes" };
     expect(read(mapping, header, blank)).toEqual([{ external_id: "1", events: [{ external_id: "e1" }] }]);
   });
 
   it("clears every field that can be cleared, and removes attributes, if the mapping says so", () => {
-    const mapping: Mapping = { fields: fields!, event, empty: ["?"], others: "custom_attributes", blank: "clear" };
+    const mapping: Mapping = { fields, event, empty: ["?"], others: "custom_attributes", blank: "clear" };
     expect(read(mapping, header, blank, "2,a,pending,b@c.de,2026-01-01T00:00:00Z,,red,e2,x,y", ",,,,,,,,,")).toEqual([
       {
         external_id: "1",
@@ -351,12 +351,12 @@ describe("an empty cell", () => {
 
   it("does what its own source says rather than the mapping", () => {
     const own: Mapping = {
-      fields: { ...fields!, agent_email: { column: "Mail", blank: "clear" }, type: { value: "call" } },
+      fields: { ...fields, agent_email: { column: "Mail", blank: "clear" }, type: { value: "call" } },
       others: "ignore",
     };
     expect(read(own, header, "1,,,,,,,,,")).toEqual([{ external_id: "1", type: "call", agent_email: null }]);
     const others: Mapping = {
-      fields: { ...fields!, agent_email: { column: "Mail", blank: "keep" } },
+      fields: { ...fields, agent_email: { column: "Mail", blank: "keep" } },
       others: "ignore",
       blank: "clear",
     };
