@@ -7,7 +7,7 @@ import { checkoutOf } from "./process/checkouts.ts";
 import { ALL_HOSTILITIES } from "./world/hostilities.ts";
 
 /** A commit whose functions serve calls beside those of this one, as during a rollout: both store the same. */
-const OLDER_COMMIT = "8a1ee1fc";
+const OLDER_COMMIT = "7307a0a8";
 /** Seeds of worlds in this process for each of a service that is killed, which takes a minute or two. */
 const SEEDS_PER_KILLED = 25;
 const FINDINGS_SHOWN_MAX = 20;
