@@ -54,7 +54,12 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       "inputs.reduce<WorkItemEvent>(",
       "inputs.slice(0, 1).reduce<WorkItemEvent>(",
     ],
-    "unchanged event": ["an event that stays the same counts", "return differs(stored, next) ?", "return true ?"],
+    "unchanged event": [
+      "an event that stays the same counts",
+      "return differs(stored, next) ?",
+      "return true ?",
+      PLAN_TEST,
+    ],
   },
   "lib/work-items/field-definition.ts": {
     "null clears": [

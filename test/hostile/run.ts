@@ -1,10 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
-import { startEngines } from "../support/engines.ts";
 import { changedFile, load, MUTANTS } from "./mutants.ts";
-import { checkoutOf } from "./process/checkouts.ts";
-import { ALL_HOSTILITIES } from "./world/hostilities.ts";
 
 /** A commit whose functions serve calls beside those of this one, as during a rollout: both store the same. */
 const OLDER_COMMIT = "7307a0a8";
@@ -57,6 +54,10 @@ const { values, positionals } = parseArgs({
 });
 if (values.mutants) process.exit(runMutants(positionals) ? 0 : 1);
 if (values.mutant !== undefined) load(values.mutant);
+// Only from here on: a module of the service that was loaded before the mutant would stay as it is.
+const { startEngines } = await import("../support/engines.ts");
+const { checkoutOf } = await import("./process/checkouts.ts");
+const { ALL_HOSTILITIES } = await import("./world/hostilities.ts");
 const { runWorlds, summaryOf } = await import("./run-worlds.ts");
 const { ALL_STORIES } = await import("./run-world.ts");
 const only = ALL_HOSTILITIES.filter((name) => positionals.includes(name));
