@@ -477,3 +477,48 @@ describe("a request to undo", () => {
     expect(await get("a")).toBeDefined();
   });
 });
+
+it("puts back what empty cells cleared, and says what others have set since", async () => {
+  const filled = { agent_name: "Ann", agent_email: "ann@example.com", completed_at: "2026-01-01T00:00:00Z" };
+  await apply({ external_id: "a", ...filled, custom_attributes: { team: "red", size: 1 } });
+  const mapping = {
+    fields: {
+      external_id: { column: "id" },
+      agent_name: { column: "agent" },
+      agent_email: { column: "mail" },
+      completed_at: { column: "done" },
+      "custom_attributes.team": { column: "team" },
+      "custom_attributes.size": { column: "size" },
+    },
+    blank: "clear",
+  };
+  const { id } = await uploads.runMapped("id,agent,mail,done,team,size\na,,,,,\n", mapping);
+  expect(await get("a")).toMatchObject({
+    agent: { name: null, email: null },
+    status: "in_progress",
+    custom_attributes: {},
+  });
+  await patch("a", { agent_name: "Bob", status: "cancelled", custom_attributes: { team: "blue" } });
+  const undone = await undo(id);
+  expect(undone).toMatchObject({ status: "completed", partly_undone_rows: 1 });
+  expect(await get("a")).toMatchObject({
+    agent: { name: "Bob", email: "ann@example.com" },
+    status: "cancelled",
+    completed_at: "2026-01-01T00:00:00.000Z",
+    custom_attributes: { team: "blue", size: 1 },
+  });
+  expect(await outcomes(undone.id)).toEqual([
+    [
+      "a",
+      "partly",
+      {
+        reason: "changed",
+        fields: {
+          agent_name: { imported: null, now: "Bob" },
+          status: { imported: "in_progress", now: "cancelled" },
+          "custom_attributes.team": { imported: null, now: "blue" },
+        },
+      },
+    ],
+  ]);
+});

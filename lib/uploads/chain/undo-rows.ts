@@ -20,7 +20,10 @@ export interface UndoRowsOptions extends Pick<
   readonly undone: Undone;
 }
 
-/** The value that a row set; undefined if it set none. A row that sets `completed_at` may set `status` too. */
+/** The time of completion of an item that is only planned on. */
+const COMPLETED_AT = isoTime(0);
+
+/** The value that a row set; null if it cleared the field, undefined if it did neither. `completed_at` may set `status` too. */
 function valueSetBy(input: WorkItemInput | undefined, { event, name }: KeptField): JsonValue | undefined {
   if (input === undefined) return undefined;
   const isAttribute = name.startsWith(ATTRIBUTE_PREFIX);
@@ -28,9 +31,13 @@ function valueSetBy(input: WorkItemInput | undefined, { event, name }: KeptField
   const values: object | undefined =
     event === undefined ? valuesOfItem : input.events?.find(({ external_id: id }) => id === event);
   const key = isAttribute ? name.slice(ATTRIBUTE_PREFIX.length) : name;
+  if (isAttribute && input.remove_attributes?.includes(key)) return null;
   if (values && Object.hasOwn(values, key)) return (values as Record<string, JsonValue>)[key];
   if (event !== undefined || name !== "status" || input.completed_at === undefined) return undefined;
-  const plan = planApply(null, input.external_id, input, isoTime(0));
+  // Without a time a completed item is in progress again; with one it is completed.
+  const completed = planApply(null, input.external_id, { completed_at: COMPLETED_AT }, COMPLETED_AT);
+  if (completed.outcome === "error") return undefined;
+  const plan = planApply(completed.next, input.external_id, input, COMPLETED_AT);
   return plan.outcome === "error" ? undefined : plan.next.status;
 }
 

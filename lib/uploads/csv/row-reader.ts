@@ -141,7 +141,7 @@ function problemOfReading(reading: Reading, error: unknown): RowProblem {
 }
 
 /**
- * Reads the rows of one file by the values of their cells. An empty cell omits its field, or clears it if its step says so.
+ * Reads the rows of one file by the values of their cells. An empty cell leaves its field out, or clears it if the field's source says so.
  * Single custom attributes override the same names in `custom_attributes`.
  */
 export class RowReader {
