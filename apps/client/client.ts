@@ -11,7 +11,7 @@ import { workItemCalls } from "./work-item-calls.ts";
 
 export { ApiError, OutcomeUnknownError } from "./api-error.ts";
 export type { Change, ChangesOptions, CopyOptions, FeedOptions } from "./changes.ts";
-export type { FailedRow } from "./csv.ts";
+export type { FailedRow, ResultRow } from "./csv.ts";
 export type { CallOptions } from "./http.ts";
 export type { Names } from "./named-item-calls.ts";
 export { inputOf } from "./schemas.ts";

@@ -1,4 +1,4 @@
-import { cellsOf, recordsIn } from "../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, RecordCut } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA, type Delimiter } from "../../lib/uploads/csv/delimiter.ts";
 import { numberedNames } from "../../lib/uploads/csv/header-names.ts";
 import type { ProblemCode } from "./openapi-types.ts";
@@ -14,28 +14,60 @@ export interface FailedRow {
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** The delimiter of a report, found between the columns that all reports have. It is its file's. */
-function delimiterOf(report: string): Delimiter {
-  return (/_row(.)_error\1_error_column/.exec(report)?.[1] ?? COMMA) as Delimiter;
+/** The delimiter of a report, which is its file's: found between the columns that all reports have. */
+function delimiterOf(header: string): Delimiter {
+  return (/_row(.)_error\1_error_column/.exec(header)?.[1] ?? COMMA) as Delimiter;
 }
 
-export function* failedRowsIn(report: string): Generator<FailedRow, void, undefined> {
-  const delimiter = delimiterOf(report);
-  let header: string[] | undefined;
-  for (const record of recordsIn(report.replace(/^\uFEFF/, ""))) {
-    // A report begins with a blank line for each line above its file's header.
-    if (record.trim() === "") continue;
-    const row = cellsOf(record, delimiter);
-    if (header === undefined) {
-      header = numberedNames(row);
+/** What a job did with a row. */
+export interface ResultRow {
+  /** As spreadsheets count: the header is row 1. */
+  readonly row: number;
+  readonly external_id: string;
+  /** Empty if the row failed. */
+  readonly id: string;
+  /** Such as `created`, or `error`. */
+  readonly outcome: string;
+  /** The list's further columns, by their names. */
+  readonly [column: string]: string | number;
+}
+
+/** The cells of a list's records, without blank lines: a report begins with one for each line above its file's header. */
+async function* recordsIn(pieces: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  const cut = new RecordCut();
+  for await (const piece of pieces) yield* cut.next(piece).filter((record) => record.trim() !== "");
+  const last = cut.take();
+  if (last.trim() !== "") yield last;
+}
+
+/** The rows of a list, by the names of their columns. */
+async function* rowsIn(
+  pieces: AsyncIterable<string>,
+  delimiterOf: (header: string) => Delimiter,
+): AsyncGenerator<Readonly<Record<string, string>>, void, undefined> {
+  let names: string[] | undefined;
+  let delimiter: Delimiter = COMMA;
+  for await (const record of recordsIn(pieces)) {
+    if (names === undefined) {
+      delimiter = delimiterOf(record);
+      names = numberedNames(cellsOf(record, delimiter));
       continue;
     }
-    const {
-      _row: number,
-      _error: error = "",
-      _error_code: code = "",
-      ...cells
-    } = Object.fromEntries(header.map((name, index) => [name, row[index] ?? ""]));
-    yield { row: Number(number), error, code: code as ProblemCode, cells };
+    const cells = cellsOf(record, delimiter);
+    yield Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""]));
+  }
+}
+
+/** @param pieces of the text of a report of failed rows, without a byte order mark */
+export async function* failedRowsIn(pieces: AsyncIterable<string>): AsyncGenerator<FailedRow, void, undefined> {
+  for await (const { _row: row, _error: error = "", _error_code: code = "", ...cells } of rowsIn(pieces, delimiterOf)) {
+    yield { row: Number(row), error, code: code as ProblemCode, cells };
+  }
+}
+
+/** @param pieces of the text of a list of results, without a byte order mark */
+export async function* resultsIn(pieces: AsyncIterable<string>): AsyncGenerator<ResultRow, void, undefined> {
+  for await (const { _row: row, external_id = "", id = "", outcome = "", ...others } of rowsIn(pieces, () => COMMA)) {
+    yield { row: Number(row), external_id, id, outcome, ...others };
   }
 }

@@ -1,6 +1,6 @@
 import { retryAfterMs } from "../../lib/retry-after.ts";
 import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
-import { type FailedRow, failedRowsIn } from "./csv.ts";
+import { type FailedRow, failedRowsIn, type ResultRow, resultsIn } from "./csv.ts";
 import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
 import { entriesOf } from "./http.ts";
 import { type RetryOptions, waitByTimer } from "./retries.ts";
@@ -47,6 +47,8 @@ export interface Upload {
   wait: (options?: WaitOptions) => Promise<UploadJob>;
   /** The failed rows; none until the job has ended. */
   failedRows: (signal?: AbortSignal) => AsyncGenerator<FailedRow, void, undefined>;
+  /** What the job did with each row; none until the job has ended. */
+  results: (signal?: AbortSignal) => AsyncGenerator<ResultRow, void, undefined>;
   cancel: (signal?: AbortSignal) => Promise<UploadJob>;
 }
 
@@ -120,13 +122,22 @@ export function uploadCalls(
     return dataOf(http.POST("/v1/work_items/upload/{id}/undo", { params: path(id), body, ...options }));
   };
 
-  const failedRows = async function* (id: string, options: CallOptions = {}) {
-    const { url } = await dataOf(http.GET("/v1/work_items/upload/{id}/failed_rows", { params: path(id), ...options }));
+  /** The text of a list in pieces, as it arrives: it may have a line for each of a million rows. */
+  const piecesOf = async function* (list: "failed_rows" | "results", id: string, options: CallOptions) {
+    const { url } = await dataOf(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: path(id), ...options }));
     if (url === null) return;
-    const report = await sendFile(url, options);
-    if (!report.ok) throw new ApiError(report.status, {}, null);
-    yield* failedRowsIn(await report.text());
+    const { ok, status, body } = await sendFile(url, options);
+    if (!ok || body === null) throw new ApiError(status, {}, null);
+    // Safari can't iterate over a stream.
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+    } finally {
+      await reader.cancel();
+    }
   };
+  const failedRows = (id: string, options: CallOptions = {}) => failedRowsIn(piecesOf("failed_rows", id, options));
+  const results = (id: string, options: CallOptions = {}) => resultsIn(piecesOf("results", id, options));
 
   const postForm = async (url: string, body: FormData, options: CallOptions): Promise<void> => {
     const response = await sendFile(url, { method: "POST", body, ...options });
@@ -163,6 +174,7 @@ export function uploadCalls(
       job,
       wait: (waitOptions) => waitFor(id, waitOptions),
       failedRows: (later) => failedRows(id, later === undefined ? {} : { signal: later }),
+      results: (later) => results(id, later === undefined ? {} : { signal: later }),
       cancel: (later) => cancelUpload(id, later === undefined ? {} : { signal: later }),
     };
   };
@@ -182,5 +194,6 @@ export function uploadCalls(
     /** Starts the undo of an upload. @returns its job; wait for it as for an upload */
     undo: undoUpload,
     failedRows,
+    results,
   };
 }

@@ -7,6 +7,7 @@ import { build } from "esbuild";
 import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-endpoint.ts";
 import { type Html, html } from "./docs/html.ts";
 import { docsSite, type Page } from "./docs/site.ts";
+import { buildPackages, type Package } from "./packages.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SOURCES = join(ROOT, "apps/pages");
@@ -99,11 +100,17 @@ function layoutOf(page: Page, nameOf: (entry: string) => string): Html {
     </html> `;
 }
 
-/** Writes all pages, their assets in every coding, and the index of both, into a directory. */
+/** A page or its Markdown, in which packages have the names of their files. */
+function withFileNames(text: string, packages: readonly Package[]): string {
+  return packages.reduce((changed, { file }) => changed.replaceAll(file.replace(/[^-]+$/, "HASH.tgz"), file), text);
+}
+
+/** Writes all pages, packages, assets in every coding, and the index of all, into a directory. */
 export async function buildPages(outdir: string): Promise<void> {
   mkdirSync(outdir, { recursive: true });
-  const { nameOf, files } = await buildAssets();
-  const index: PageIndex = { pages: {}, assets: {} };
+  const [{ nameOf, files }, packages] = await Promise.all([buildAssets(), buildPackages()]);
+  const index: PageIndex = { pages: {}, assets: {}, packages: packages.map(({ file }) => file) };
+  for (const { file, bytes } of packages) writeFileSync(join(outdir, file), bytes);
   const site = docsSite();
   const searched = Buffer.from(site.search);
   const search = `search-${createHash("sha256").update(searched).digest("hex").slice(0, 8)}.json`;
@@ -117,7 +124,7 @@ export async function buildPages(outdir: string): Promise<void> {
   const put = (path: string, extension: string, text: string): void => {
     const file = `${path.slice(1).replaceAll("/", "-") || "home"}${extension}`;
     index.pages[path] = file;
-    writeFileSync(join(outdir, file), text);
+    writeFileSync(join(outdir, file), withFileNames(text, packages));
   };
   for (const page of [UPLOAD, ...site.pages]) {
     put(page.path, ".html", layoutOf(page, nameOf).text.replace("{{search}}", search));

@@ -19,6 +19,8 @@ const indexSchema = z.object({
   pages: z.record(z.string(), z.string()),
   /** Media types of the assets by their names, which change with their content. */
   assets: z.record(z.string(), z.string()),
+  /** Names of compressed packages that npm installs from below `/docs`. They change with their content. */
+  packages: z.array(z.string()),
 });
 /** The content of `INDEX_FILE`. */
 export type PageIndex = z.output<typeof indexSchema>;
@@ -31,7 +33,7 @@ type Coding = keyof typeof CODINGS;
 /** A file as it is sent. */
 interface Asset {
   readonly mediaType: string;
-  /** Undefined if it is not compressed. */
+  /** Undefined if it is sent as it is. */
   readonly coding: Coding | undefined;
   readonly bytes: Buffer;
 }
@@ -46,11 +48,13 @@ function openPageFiles(directory: string) {
     read.set(name, bytes);
     return bytes;
   };
-  const { pages, assets } = indexSchema.parse(JSON.parse(fileAt(INDEX_FILE).toString()));
+  const { pages, assets, packages } = indexSchema.parse(JSON.parse(fileAt(INDEX_FILE).toString()));
   return {
     /** @returns undefined if there is no such page. `{{root}}` stands for the path to the service's root, `{{base_url}}` for its address. */
     page: (path: string): string | undefined =>
       Object.hasOwn(pages, path) ? fileAt(pages[path]!).toString() : undefined,
+    /** @returns undefined if there is no such package */
+    package: (name: string): Buffer | undefined => (packages.includes(name) ? fileAt(name) : undefined),
     /** @param accepted whether the client accepts a coding @returns undefined if there is no such asset */
     asset: (name: string, accepted: (coding: Coding) => boolean): Asset | undefined => {
       if (!Object.hasOwn(assets, name)) return undefined;
@@ -70,6 +74,9 @@ const TEXTS: Readonly<Record<string, string>> = { ".md": "markdown", ".txt": "pl
 
 /** The page for browsers if a path has none. Programs get an error. */
 export const NOT_FOUND_PAGE = "/404";
+
+/** Packages are files in this folder. */
+const DOCS = "/docs/";
 
 /** The path parameter that names an asset. */
 const ASSET = "{asset}";
@@ -164,6 +171,8 @@ export function pageEndpoint(name: string, runtime: Runtime<object>, directory: 
       return assetResult(asset);
     }
     const path = pathOf(event);
+    const bytes = files.package(path.slice(DOCS.length));
+    if (bytes) return assetResult({ mediaType: "application/gzip", coding: undefined, bytes });
     const found = files.page(path);
     const isBrowser = event.progress.headers["accept"]?.includes("text/html") ?? false;
     const text = found ?? (isBrowser ? files.page(NOT_FOUND_PAGE) : undefined);

@@ -50,12 +50,34 @@ export class RecordEnds {
   }
 }
 
-/** The records of a whole text, with their line ends. */
-export function recordsIn(text: string): string[] {
-  const ends = new RecordEnds().next(text);
-  const records = ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end));
-  const last = text.slice(ends.at(-1) ?? 0);
-  return last === "" ? records : [...records, last];
+/** Cuts a CSV text that comes in pieces into its records. */
+export class RecordCut {
+  readonly #ends = new RecordEnds();
+  #rest = "";
+
+  /** Whether the incomplete record is longer than a row may be. */
+  get isTooLong(): boolean {
+    return this.#rest.length > ROW_MAX_CHARACTERS;
+  }
+
+  /** The records that the next piece completes, with their line ends. */
+  next(piece: string): string[] {
+    let start = 0;
+    const records = this.#ends.next(piece).map((end) => {
+      const record = this.take() + piece.slice(start, end);
+      start = end;
+      return record;
+    });
+    this.#rest += piece.slice(start);
+    return records;
+  }
+
+  /** Takes the incomplete record: at the end of the text, a record without line end. */
+  take(): string {
+    const rest = this.#rest;
+    this.#rest = "";
+    return rest;
+  }
 }
 
 /** The line end of a record; empty if it has none. */

@@ -326,6 +326,11 @@ describe("an upload", () => {
         cells: { "custom_attributes.note": 'a "b", c' },
       },
     ]);
+    expect(await collect(upload.results())).toEqual([
+      { row: 2, external_id: expect.any(String), id: expect.stringMatching(/^[0-9a-f-]{36}$/), outcome: "created" },
+      { row: 3, external_id: expect.any(String), id: "", outcome: "error" },
+      { row: 4, external_id: expect.any(String), id: "", outcome: "error" },
+    ]);
     expect((await collect(client.uploads.list())).map(({ id }) => id)).toContain(upload.id);
   });
 
@@ -339,6 +344,7 @@ describe("an upload", () => {
     expect(upload.job.file_name).toBe("large.csv");
     expect(await upload.wait()).toMatchObject({ status: "completed", succeeded_rows: 3000, failed_rows: 0 });
     expect(await collect(upload.failedRows())).toEqual([]);
+    expect((await collect(upload.results())).filter(({ outcome }) => outcome === "created")).toHaveLength(3000);
   });
 
   it("takes a mapping and runs dry, and the wait for it can be given up", async () => {

@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { create } from "tar";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** The oldest Node in which both packages work. */
+const ENGINES = { node: ">=20" };
+
+/** A package that npm installs from this service. */
+export interface Package {
+  /** Name of its file, with a hash of the content, such as `work-items-client-1.0.0-3f2a91c0d4e5.tgz`. */
+  readonly file: string;
+  readonly bytes: Buffer;
+}
+
+function manifestIn(folder: string): { readonly version: string; readonly [name: string]: unknown } {
+  return JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as ReturnType<typeof manifestIn>;
+}
+
+/** Packs a folder. The same files always make the same bytes, because times and owners are left out. */
+async function pack(folder: string, manifest: Readonly<Record<string, unknown>>): Promise<Package> {
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
+  const files = readdirSync(folder, { recursive: true }).map(String);
+  const isFile = (name: string): boolean => statSync(join(folder, name)).isFile();
+  const options = { cwd: folder, gzip: { level: 9 }, portable: true, prefix: "package", mtime: new Date(0) };
+  const bytes = await create(options, files.filter(isFile).toSorted()).concat();
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+  return { file: `${String(manifest["name"])}-${String(manifest["version"])}-${hash}.tgz`, bytes };
+}
+
+/** The client in JavaScript, with its types. */
+async function packClient(folder: string): Promise<Package> {
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const project = join(ROOT, "apps/client/tsconfig.json");
+  await promisify(execFile)(process.execPath, [tsc, "-p", project, "--outDir", join(folder, "dist")]);
+  cpSync(join(ROOT, "apps/client/README.md"), join(folder, "README.md"));
+  const { name, version, description, license, type, dependencies } = manifestIn("apps/client");
+  const entry = "./dist/apps/client/client";
+  const exports = { ".": { types: `${entry}.d.ts`, default: `${entry}.js` } };
+  return pack(folder, { name, version, description, license, type, exports, dependencies, engines: ENGINES });
+}
+
+/** The command in one file, with the client and the importer inside. */
+async function packCommand(folder: string): Promise<Package> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ["apps/cli/work-items-command.ts"],
+    inject: ["apps/cli/older-node.ts"],
+    bundle: true,
+    minifyWhitespace: true,
+    platform: "node",
+    target: "node20",
+    banner: { js: "#!/usr/bin/env node" },
+    logLevel: "silent",
+    outfile: join(folder, "work-items.cjs"),
+  });
+  chmodSync(join(folder, "work-items.cjs"), 0o755);
+  const { version } = manifestIn("apps/client");
+  const { description, license } = manifestIn("apps/cli");
+  const bin = { "work-items": "work-items.cjs" };
+  return pack(folder, { name: "work-items", version, description, license, bin, engines: ENGINES });
+}
+
+/** Builds the packages for callers: the client and the command. */
+export async function buildPackages(): Promise<readonly Package[]> {
+  const folders = [packClient, packCommand].map((packInto) => ({
+    packInto,
+    folder: mkdtempSync(join(tmpdir(), "package-")),
+  }));
+  try {
+    return await Promise.all(folders.map(({ packInto, folder }) => packInto(folder)));
+  } finally {
+    for (const { folder } of folders) rmSync(folder, { recursive: true, force: true });
+  }
+}
