@@ -18,7 +18,7 @@ const lockSchema = z.object({
 });
 
 test("every script installs the packages first, so that it works in a fresh clone", () => {
-  const { prepack: _, ...others } = manifestOf(".").scripts;
+  const others = manifestOf(".").scripts;
   expect(Object.keys(others)).toEqual(expect.arrayContaining(["start", "test", "check", "synth", "keys", "demo"]));
   const installs = /^(\w+=\S+ )*(exec )?node apps\/local\/run\.mjs /;
   expect(Object.entries(others).filter(([, command]) => !installs.test(command))).toEqual([]);

@@ -14,7 +14,7 @@ export interface FailedRow {
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** The delimiter of a report, which is its file's: found between the columns that all reports have. */
+/** The delimiter of a list. A report has that of its file, and it is found between the columns that all reports have. */
 function delimiterOf(header: string): Delimiter {
   return (/_row(.)_error\1_error_column/.exec(header)?.[1] ?? COMMA) as Delimiter;
 }
@@ -43,7 +43,6 @@ async function* recordsIn(pieces: AsyncIterable<string>): AsyncGenerator<string,
 /** The rows of a list, by the names of their columns. */
 async function* rowsIn(
   pieces: AsyncIterable<string>,
-  delimiterOf: (header: string) => Delimiter,
 ): AsyncGenerator<Readonly<Record<string, string>>, void, undefined> {
   let names: string[] | undefined;
   let delimiter: Delimiter = COMMA;
@@ -60,14 +59,14 @@ async function* rowsIn(
 
 /** @param pieces of the text of a report of failed rows, without a byte order mark */
 export async function* failedRowsIn(pieces: AsyncIterable<string>): AsyncGenerator<FailedRow, void, undefined> {
-  for await (const { _row: row, _error: error = "", _error_code: code = "", ...cells } of rowsIn(pieces, delimiterOf)) {
+  for await (const { _row: row, _error: error = "", _error_code: code = "", ...cells } of rowsIn(pieces)) {
     yield { row: Number(row), error, code: code as ProblemCode, cells };
   }
 }
 
 /** @param pieces of the text of a list of results, without a byte order mark */
 export async function* resultsIn(pieces: AsyncIterable<string>): AsyncGenerator<ResultRow, void, undefined> {
-  for await (const { _row: row, external_id = "", id = "", outcome = "", ...others } of rowsIn(pieces, () => COMMA)) {
+  for await (const { _row: row, external_id = "", id = "", outcome = "", ...others } of rowsIn(pieces)) {
     yield { row: Number(row), external_id, id, outcome, ...others };
   }
 }

@@ -13,7 +13,7 @@ function mappingAlternatives({ description, ...mapping }: Json): Json {
   return {
     description,
     anyOf: [
-      { title: "Mapping", ...mapping, properties, required: ["fields"] },
+      { title: "Column mapping", ...mapping, properties, required: ["fields"] },
       { title: "Mapping of an earlier upload", ...mapping, properties: { from }, required: ["from"] },
     ],
   };

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { beforeAll, describe, expect, test } from "vitest";
+import { buildPackages } from "../../apps/pages/packages.ts";
 import { create } from "../../functions/get-page.ts";
 import { pages } from "../../functions/pages.ts";
 import { createOpenApiDocument } from "../../infra/openapi/document.ts";
@@ -279,5 +280,38 @@ describe("assets", () => {
     expect([...loaded].filter((name) => name.startsWith("upload-"))).toHaveLength(2);
     expect([...loaded].filter((name) => name.startsWith("workbook-"))).toEqual([]);
     expect(size).toBeLessThan(150_000);
+  });
+});
+
+describe("the packages", () => {
+  const namesIn = (body: string): string[] => [...new Set(body.match(/work-items-[\w.-]+\.tgz/g) ?? [])];
+  const packageOf = (name: string): Address => guide(name);
+
+  test("are served below the page that names them, for ever and below what a function may answer", async () => {
+    const { body: page } = await request(guide("clients"));
+    const names = namesIn(page);
+    expect(names.map((name) => name.replace(/[0-9a-f]{12}/, "#"))).toEqual([
+      expect.stringMatching(/^work-items-client-\d+\.\d+\.\d+-#\.tgz$/),
+      expect.stringMatching(/^work-items-\d+\.\d+\.\d+-#\.tgz$/),
+    ]);
+    expect(namesIn((await request(guide("clients", ".md"))).body)).toEqual(names);
+    for (const name of names) {
+      const { status, headers, body, isBase64Encoded } = await request(packageOf(name));
+      expect({ status, isBase64Encoded, ...headers }).toMatchObject({
+        status: 200,
+        isBase64Encoded: true,
+        "content-type": "application/gzip",
+        "cache-control": "public, max-age=31536000, immutable",
+      });
+      expect(headers).not.toHaveProperty("content-encoding");
+      expect(body.length).toBeLessThan(6 * 1024 * 1024);
+      expect(gunzipSync(Buffer.from(body, "base64")).toString("latin1")).toContain("package/package.json");
+    }
+    expect((await request(packageOf(names[0]!.replace(/[0-9a-f]{12}/, "0".repeat(12))))).status).toBe(404);
+  });
+
+  test("have the same bytes whenever they are built from the same version", async () => {
+    const names = (await buildPackages()).map(({ file }) => file);
+    expect(namesIn((await request(guide("clients"))).body)).toEqual(names);
   });
 });

@@ -51,7 +51,13 @@ function readClient(): MarkdownDocument {
   return { ...client, markdown: client.markdown.replace(/## In this repository\n[^]*/, "") };
 }
 
-/** What to look up: rules, limits, mappings, the client, and what changed. */
+/** What to look up: clients, rules, limits, mappings, the client, and what changed. */
 export function readTopics(): MarkdownDocument[] {
-  return [...documentsIn("docs/reference"), readDocument("docs/from-an-export.md"), readClient(), readChangelog()];
+  return [
+    readDocument("docs/clients.md"),
+    ...documentsIn("docs/reference"),
+    readDocument("docs/from-an-export.md"),
+    readClient(),
+    readChangelog(),
+  ];
 }

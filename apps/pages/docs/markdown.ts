@@ -37,6 +37,7 @@ export function slugOf(heading: string): string {
 
 /** The files with a page outside the folders of guides and reference. */
 const PAGES_OF_FILES: Readonly<Record<string, string>> = {
+  "docs/clients.md": "clients",
   "from-an-export.md": "from-an-export",
   "apps/client/README.md": "typescript-client",
   "CHANGELOG.md": "changelog",

@@ -70,9 +70,9 @@ test("an endpoint's page and its Markdown show the same values, and what a value
   }
   const { content, markdown } = shown("upload-work-items");
   expect(markdown).toContain(
-    "\n- `upload[mapping]` _object_ _extension_  \n  How the file's columns become work items.\n  - Mapping:\n    - `fields`",
+    "\n- `upload[mapping]` _object_ _extension_  \n  How the file's columns become work items.\n  - Column mapping:\n    - `fields`",
   );
   expect(content.text).toMatch(
-    /<li><code>upload\[mapping]<\/code> <em>object<\/em> <em>extension<\/em><br>[^<]*<details><summary>Fields of <code>upload\[mapping]<\/code><\/summary><ul>\s*<li>Mapping:<ul>\s*<li><code>fields</,
+    /<li><code>upload\[mapping]<\/code> <em>object<\/em> <em>extension<\/em><br>[^<]*<details><summary>Fields of <code>upload\[mapping]<\/code><\/summary><ul>\s*<li>Column mapping:<ul>\s*<li><code>fields</,
   );
 });

@@ -1,147 +1,141 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { Marked, type Tokens } from "marked";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
-import { readTopics } from "../../../apps/pages/docs/documents.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
 
-const PACKAGE = join(PROJECT_ROOT, "apps/client");
-const scratch = mkdtempSync(join(tmpdir(), "scratch-project-"));
+const execute = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), "empty-"));
 let stack: TestService;
+let page: readonly Tokens.Code[];
+
+const variables = () => ({
+  ...process.env,
+  BASE_URL: stack.baseUrl,
+  API_KEY: stack.apiKey,
+  WORK_ITEMS_URL: stack.baseUrl,
+  WORK_ITEMS_KEY: stack.apiKey,
+  npm_config_audit: "false",
+  npm_config_fund: "false",
+  npm_config_prefer_offline: "true",
+  npm_config_yes: "true",
+});
+const run = async (command: string, args: readonly string[], more: Record<string, string> = {}): Promise<string> =>
+  (await execute(command, args, { cwd: folder, env: { ...variables(), ...more } })).stdout;
+
+/** Code of the page by its language and name. */
+const codeOf = (language: string, pattern: RegExp): string =>
+  page.find(({ lang, text }) => lang === language && pattern.test(text))?.text ?? "";
+
+// The page and the packages as the service serves them, in a folder that has nothing else.
 beforeAll(async () => {
   stack = await startTestService();
+  const markdown = await (await fetch(`${stack.baseUrl}/docs/clients.md`)).text();
+  page = new Marked().lexer(markdown).filter((token): token is Tokens.Code => token.type === "code");
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  await run("bash", ["-ec", codeOf("console", /^npm install "\$BASE_URL/)]);
+  await run("npm", ["install", "standardwebhooks@1.1.1", "@types/node@24.19.2"]);
 });
 afterAll(async () => {
   await stack?.stop();
-  rmSync(scratch, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 });
 
-const execute = promisify(execFile);
-const run = async (command: string, args: string[], cwd: string, variables: Record<string, string> = {}) =>
-  (await execute(command, args, { cwd, env: { ...process.env, ...variables } })).stdout;
-
-/** A project that has the packed client and its dependency, and nothing of ours. */
-const installClient = async (): Promise<void> => {
-  const installed = join(scratch, "node_modules/work-items-client");
-  mkdirSync(installed, { recursive: true });
-  await run("npm", ["pack", PACKAGE, "--pack-destination", scratch], PROJECT_ROOT);
-  const tarball = readdirSync(scratch).find((name) => name.endsWith(".tgz")) ?? "";
-  await run("tar", ["xzf", tarball, "-C", installed, "--strip-components", "1"], scratch);
-  for (const name of ["openapi-fetch", "openapi-typescript-helpers"]) {
-    symlinkSync(join(PROJECT_ROOT, "node_modules", name), join(scratch, "node_modules", name));
-  }
-  writeFileSync(join(scratch, "package.json"), JSON.stringify({ type: "module" }));
-};
-
-/** The code blocks of the client's page, by their languages. */
-const blocksOf = (markdown: string, language: string): string[] =>
-  new Marked()
-    .lexer(markdown)
-    .filter((token): token is Tokens.Code => token.type === "code" && token["lang"] === language)
-    .map(({ text }) => text);
-
-const PROGRAM = `
-import { createClient, inputOf, type WorkItemInput } from "work-items-client";
-
-const { BASE_URL = "", API_KEY = "" } = process.env;
-const { workItems, uploads } = createClient({ baseUrl: BASE_URL, apiKey: API_KEY });
-const count = async (entries: AsyncIterable<unknown>) => {
-  let all = 0;
-  for await (const _ of entries) all += 1;
-  return all;
-};
-
-const tickets = Array.from({ length: 5000 }, (_, n): WorkItemInput => ({ external_id: \`T-\${n}\`, type: "ticket" }));
-const created = await count(workItems.apply(tickets));
-const changes: WorkItemInput[] = [];
-for await (const item of workItems.list({ type: "ticket", limit: 10 })) {
-  if (changes.push({ ...inputOf(item), status: "completed" }) === 10) break;
-}
-for await (const { status } of workItems.apply(changes)) if (status !== "updated") throw new Error(status);
-const listed = await count(workItems.list());
-const completed = await count(workItems.list({ status: "completed" }));
-const upload = await uploads.upload("external_id,status\\nT-1,cancelled\\nT-2,nonsense\\n");
-const job = await upload.wait();
-const failed: string[] = [];
-for await (const { row, error } of upload.failedRows()) failed.push(\`\${row} \${error}\`);
-console.log(JSON.stringify({ created, listed, completed, status: job.status, failed }));
-`;
-
-it("is packed and used by a project that has nothing else: 5,000 tickets, 10 changes, a list and a file", async () => {
-  await installClient();
-  const installed = join(scratch, "node_modules/work-items-client");
+it("the client's package has what its manifest exports, and nothing of the repository's sources", () => {
+  const installed = join(folder, "node_modules/work-items-client");
   const files = readdirSync(installed, { recursive: true }).map(String);
-  expect(files).toEqual(
-    expect.arrayContaining(["dist/apps/client/client.js", "dist/apps/client/client.d.ts", "README.md", "package.json"]),
-  );
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
+    readonly exports: Record<string, Record<string, string>>;
+    readonly dependencies: object;
+  };
+  const exported = Object.values(manifest.exports).flatMap((each) => Object.values(each));
+  expect(files).toEqual(expect.arrayContaining(exported.map((path) => path.replace("./", ""))));
   expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);
-  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as { dependencies: object };
   expect(Object.keys(manifest.dependencies)).toEqual(["openapi-fetch"]);
+});
 
-  expect(PROGRAM.trim().split("\n").length).toBeLessThan(40);
-  writeFileSync(join(scratch, "program.ts"), PROGRAM);
-  const options = ["--module", "nodenext", "--target", "es2023", "--lib", "es2023,dom,dom.iterable,dom.asynciterable"];
-  const strict = [
-    "--strict",
-    "--exactOptionalPropertyTypes",
-    "--types",
-    "node",
-    "--typeRoots",
-    join(PROJECT_ROOT, "node_modules/@types"),
-  ];
-  await run(join(PROJECT_ROOT, "node_modules/.bin/tsc"), [...options, ...strict, "program.ts"], scratch);
-  const printed = await run(process.execPath, ["program.js"], scratch, {
-    BASE_URL: stack.baseUrl,
-    API_KEY: stack.apiKey,
+it("the page's programs compile with the strictest options, the client's types too", async () => {
+  for (const name of ["sync", "receiver"]) writeFileSync(join(folder, `${name}.ts`), codeOf(`ts ${name}`, /./));
+  const options = {
+    module: "nodenext",
+    target: "es2023",
+    lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+    types: ["node"],
+    strict: true,
+    skipLibCheck: false,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noPropertyAccessFromIndexSignature: true,
+    noImplicitOverride: true,
+    noImplicitReturns: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    verbatimModuleSyntax: true,
+    isolatedModules: true,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options }));
+  await run(process.execPath, [join(PROJECT_ROOT, "node_modules/typescript/bin/tsc"), "-p", "."]);
+  expect(await run("node", ["sync.js"])).toMatch(/created: 500/);
+  expect(await run("node", ["sync.js"])).toMatch(/unchanged: 500/);
+});
+
+it("the page's receiver prints what changed", async () => {
+  const add = codeOf("console", /webhooks add/).split("\n")[0]!;
+  const added = await run("bash", ["-ec", add.replace("4000", "4417")]);
+  const secret = /whsec_\S+/.exec(added)?.[0] ?? "";
+  const receiver = spawn(process.execPath, ["receiver.js"], {
+    cwd: folder,
+    env: { ...variables(), WEBHOOK_SECRET: secret, PORT: "4417" },
+    stdio: ["ignore", "pipe", "inherit"],
   });
-  expect(JSON.parse(printed)).toEqual({
-    created: 5000,
-    listed: 5000,
-    completed: 10,
-    status: "completed",
-    failed: [expect.stringMatching(/^3 .*status/)],
+  try {
+    for await (const line of createInterface({ input: receiver.stdout })) {
+      expect(line).toMatch(/^changed [0-9a-f-]{36}$/);
+      break;
+    }
+  } finally {
+    receiver.kill();
+    await once(receiver, "exit");
+  }
+});
+
+/** Beside the one that runs this test. */
+const NODES = ["20.19.5", "22.21.1"];
+describe.each(NODES)("in Node %s", (version) => {
+  const node = join(folder, version, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node");
+  beforeAll(async () => {
+    await run("npm", ["install", "--prefix", version, `node-${process.platform}-${process.arch}@${version}`]);
+  });
+
+  it("the client runs the page's first program", async () => {
+    writeFileSync(join(folder, "first.mjs"), codeOf("js first", /./));
+    expect(await run(node, ["--version"])).toBe(`v${version}\n`);
+    expect(await run(node, ["first.mjs"])).toMatch(/^client-1 (created|unchanged)\n[0-9a-f-]{36} call\n$/);
+  });
+
+  it("the command imports a file of another system, and a workbook's mapping is proposed", async () => {
+    const [, tarball = ""] = /"\$BASE_URL(\/docs\/work-items-1[^"]+)"/.exec(codeOf("console", /--help/)) ?? [];
+    await run("npm", ["install", "--prefix", `${version}/command`, stack.baseUrl + tarball]);
+    const program = join(folder, version, "command/node_modules/work-items/work-items.cjs");
+    writeFileSync(join(folder, "tickets.csv"), `external_id,type\ncommand-${version},call\n`);
+    const imported = await run(node, [program, "import", "tickets.csv", "--yes", "--wait"]);
+    expect(imported).toMatch(/completed: 1 rows, 1 created/);
+    expect(await run(node, [program, "get", `command-${version}`])).toContain('"type": "call"');
+    writeFileSync(join(folder, "foreign.csv"), "Ticket ID,Status,Closed\nT-1,Open,\nT-2,Closed,2026-01-31 10:00\n");
+    await run(node, [program, "import", "foreign.csv", "--propose", `${version}.json`, "--time-zone", "UTC"]);
+    expect(JSON.parse(readFileSync(join(folder, `${version}.json`), "utf8"))).toMatchObject({
+      fields: { external_id: { column: "Ticket ID" } },
+    });
   });
 });
 
-it("is installed as its page says, in an empty folder, and runs the program there", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "empty-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const { markdown } = readTopics().find(({ name }) => name === "typescript-client")!;
-  const [install = "", start = ""] = blocksOf(markdown, "console");
-  const [clone, dependencies, ...commands] = install.split("\n");
-  expect([clone, dependencies]).toEqual(['git clone "$REPOSITORY" work-items', "npm ci --prefix work-items"]);
-  // This checkout, whose packages are installed, stands for the clone.
-  symlinkSync(PROJECT_ROOT, join(folder, "work-items"));
-  const quietly = { npm_config_audit: "false", npm_config_fund: "false", npm_config_prefer_offline: "true" };
-  for (const command of commands) await run("bash", ["-c", command], folder, quietly);
-  const [program = ""] = blocksOf(markdown, "js");
-  writeFileSync(join(folder, "first.mjs"), program);
-  const [variables, command = ""] = start.split("\n");
-  expect(variables).toMatch(/^export BASE_URL=\S+ API_KEY=wi_us_/);
-  const printed = await run("bash", ["-c", command], folder, { BASE_URL: stack.baseUrl, API_KEY: stack.apiKey });
-  expect(printed).toMatch(/^client-1 created\n[0-9a-f-]{36} call\n$/);
-});
-
-it("has a command beside it, installed as the page about exports says", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "empty-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const { markdown } = readTopics().find(({ name }) => name === "from-an-export")!;
-  const [install = ""] = blocksOf(markdown, "console");
-  symlinkSync(PROJECT_ROOT, join(folder, "work-items"));
-  const [, dependencies, ...commands] = install.split("\n");
-  expect(dependencies).toBe("npm ci --prefix work-items");
-  for (const command of commands) await run("bash", ["-c", command], folder);
-  const variables = { WORK_ITEMS_URL: stack.baseUrl, WORK_ITEMS_KEY: stack.apiKey };
-  writeFileSync(join(folder, "export.csv"), "external_id,type\ncommand-1,call\n");
-  const printed = await run(
-    process.execPath,
-    ["work-items.cjs", "import", "export.csv", "--yes", "--wait"],
-    folder,
-    variables,
-  );
-  expect(printed).toMatch(/completed: 1 rows, 1 created/);
+it("the command runs by npx, without being installed", async () => {
+  const [help = ""] = codeOf("console", /--help/).split("\n");
+  expect(await run("bash", ["-ec", help])).toMatch(/Usage: work-items/);
 });

@@ -305,14 +305,6 @@ describe("work-items", () => {
     }
   });
 
-  it("can be packed into one file that needs no checkout", async () => {
-    const packed = await execFile("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: home });
-    await execFile("tar", ["-xzf", join(folder, packed.stdout.trim())], { cwd: folder });
-    const program = join(folder, "package/packed/work-items.cjs");
-    const listed = await execFile(process.execPath, [program, "list", "--csv"], { cwd: folder });
-    expect(listed.stdout).toMatch(/^\uFEFFexternal_id,/);
-  });
-
   it("reports errors in one line, and the outcome by its exit code", async () => {
     writeFileSync("book.xlsx", Buffer.from("PK\u0003\u0004....[Content_Types].xml"));
     const told = async (...args: readonly string[]) => {
