@@ -51,7 +51,7 @@ describe("docs/openapi.json", () => {
   });
 
   it("names the signs that a mapping may have, for TypeScript too", () => {
-    const { Mapping: mapping } = Object.fromEntries(
+    const { "Column mapping": mapping } = Object.fromEntries(
       (
         document.components.schemas as { WorkItemUploadMapping: { anyOf: { title: string; properties: object }[] } }
       ).WorkItemUploadMapping.anyOf.map(({ title, properties }) => [title, properties]),
