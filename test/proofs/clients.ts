@@ -13,12 +13,12 @@ import { skip } from "./skip.ts";
 /**
  * Runs for `npm run prove -- clients`: makes clients of the OpenAPI document by two generators and uses them with a service
  * whose responses have what a later version may add: a key in every object, and values of every status but that of a
- * work item. The Python one also verifies a webhook's message by the public library.
+ * work item. The Python one passes mypy, and verifies a webhook's message by the public library.
  */
 const { CLIENTS_PYTHON: python, CLIENTS_OAPI_CODEGEN: oapiCodegen } = process.env;
 if (python === undefined || oapiCodegen === undefined) {
   skip(`it needs Go, and Python with a generator and the library of Standard Webhooks:
-  python3 -m venv python && python/bin/pip install openapi-python-client==0.29.1 standardwebhooks
+  python3 -m venv python && python/bin/pip install openapi-python-client==0.29.1 standardwebhooks mypy types-python-dateutil
   GOBIN=$PWD go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
   CLIENTS_PYTHON=$PWD/python/bin/python CLIENTS_OAPI_CODEGEN=$PWD/oapi-codegen npm run prove -- clients`);
 }
@@ -75,6 +75,7 @@ try {
   writeFileSync(join(directory, "items.csv"), "external_id,status\nfile-1,completed\n");
   const output = ["--path", DOCUMENT, "--output-path", join(directory, "work_items"), "--meta", "none"];
   await run(python, ["-m", "openapi_python_client", "generate", ...output]);
+  console.log((await run(python, ["-m", "mypy", "work_items"])).trim());
   console.log((await run(python, [join(programs, "use_client.py")])).trim());
 
   mkdirSync(go);
