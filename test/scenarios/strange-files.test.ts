@@ -46,7 +46,7 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   "rows that end with more delimiters than the header": OF_2,
   "a header twice": { plain: 'repeated column "Note"', imported: "1 of 1" },
   "the id's header twice": { plain: UNKNOWN, imported: "1 of 1" },
-  "the line that Excel hides": { plain: "this line tells Excel the delimiter; delete it", imported: "2 of 2" },
+  "the line that Excel hides": { plain: "this line sets the delimiter for Excel; delete it", imported: "2 of 2" },
   "a byte order mark before a quoted header": { plain: UNKNOWN, imported: "1 of 1" },
   "ragged rows": {
     plain: UNKNOWN,

@@ -141,7 +141,7 @@ function describeFeed(state: FeedState): string {
   );
 }
 
-/** Shows the change feed of one organization or of all, and makes their readers start over if told to. */
+/** Shows the change feed of one organization or of all. With `--resync`, makes their readers start over. */
 async function changes(terminal: Terminal, id: string | undefined, values: Values & ChangesOptions): Promise<void> {
   if ((id === undefined) !== (values.all === true)) throw new UsageError("name an organization, or give --all");
   const opened = await open(terminal, values);

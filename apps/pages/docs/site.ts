@@ -193,11 +193,11 @@ export function docsSite() {
     {
       path: NOT_FOUND_PAGE,
       title: "Page not found",
-      description: "There is no page at this address.",
+      description: "No page has this address.",
       content: html`<main id="content" class="text">
         <h1>Page not found</h1>
         <p>
-          There is no page at this address. It may have moved: search, choose from the contents, or go to the
+          No page has this address. It may have moved: search, choose from the contents, or go to the
           <a href="{{root}}docs">documentation</a>.
         </p>
       </main>`,

@@ -60,6 +60,6 @@ export function assertHeader(names: readonly string[], row = 1): void {
   if (names.every((name) => name.trim() === "")) refuseHeader(NO_HEADER, row);
   if (names.some((name) => /\r(?!\n)/.test(name))) refuseHeader(CARRIAGE_RETURNS, row);
   if (/^sep=.?$/i.test(names[0]?.trim() ?? "")) {
-    refuseHeader("this line tells Excel the delimiter; delete it, so that the header is row 1", row);
+    refuseHeader("this line sets the delimiter for Excel; delete it, so that the header is row 1", row);
   }
 }

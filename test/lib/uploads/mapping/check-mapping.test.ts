@@ -144,7 +144,7 @@ describe("a mapping that does not fit the header", () => {
   it.each([
     ["refuse", "A,B,C\n", 'columns not mapped: "B", "C"'],
     [undefined, "A,B\n", 'columns not mapped: "B"'],
-    ["refuse", "sep=;\nA;B\n", "row 1: this line tells Excel the delimiter; delete it"],
+    ["refuse", "sep=;\nA;B\n", "row 1: this line sets the delimiter for Excel; delete it"],
     ["refuse", '"A","B"\r"1","2"\r', "row 1: rows must end with LF or CRLF, not CR"],
     ["ignore", "A,a,A (2)\n", 'the column "a" occurs more than once: 1, 2'],
     ["custom_attributes", "A,B,b ,b (2)\n", 'the header has "B", "b" more than once'],
