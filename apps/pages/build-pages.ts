@@ -6,6 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-endpoint.ts";
 import { type Html, html } from "./docs/html.ts";
+import { allPictures } from "./docs/pictures.ts";
 import { docsSite, type Page } from "./docs/site.ts";
 import { buildPackages, type Package } from "./packages.ts";
 
@@ -16,6 +17,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".json": "application/json",
+  ".webp": "image/webp",
 };
 
 /** The scripts and style sheets of the pages. */
@@ -115,6 +117,7 @@ export async function buildPages(outdir: string): Promise<void> {
   const searched = Buffer.from(site.search);
   const search = `search-${createHash("sha256").update(searched).digest("hex").slice(0, 8)}.json`;
   files.set(search, searched);
+  for (const { asset, bytes } of allPictures()) files.set(asset, bytes);
   for (const [name, bytes] of files) {
     index.assets[name] = MEDIA_TYPES[extname(name)] ?? "application/octet-stream";
     for (const coding of Object.keys(CODINGS) as (keyof typeof CODINGS)[]) {

@@ -58,6 +58,7 @@ const sites: readonly (readonly [string, Address, string])[] = [
   ["/upload", { path: "/upload" }, "https://api.example.com/upload"],
   ["/upload/", { path: "/upload/" }, "https://api.example.com/upload/"],
   ["a guide", guide("files"), "https://api.example.com/docs/files"],
+  ["a guide with pictures", guide("upload-by-hand"), "https://api.example.com/docs/upload-by-hand"],
   ["an endpoint", guide("list-work-items"), "https://api.example.com/docs/list-work-items"],
   ["errors", guide("errors"), "https://api.example.com/docs/errors"],
   ["a guide with a slash", guide("files", "/"), "https://api.example.com/docs/files/"],

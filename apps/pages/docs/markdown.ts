@@ -1,6 +1,7 @@
 import { Marked, type Tokens } from "marked";
-import { Html } from "./html.ts";
+import { Html, html } from "./html.ts";
 import { codeBlock, codeTabs, isLanguage, type Language, LOCAL_ADDRESS } from "./languages.ts";
+import { pictureOf } from "./pictures.ts";
 
 /** Gives headings addresses, and lets links to files lead to their pages. A link to a file without a page becomes text. */
 const marked = new Marked({
@@ -12,6 +13,18 @@ const marked = new Marked({
       const text = this.parser.parseInline(tokens);
       const address = addressOf(href);
       return address === undefined ? text : `<a href="${address}">${text}</a>`;
+    },
+    image({ href, text }) {
+      const picture = pictureOf(href);
+      if (picture === undefined) return html`<em>${text}</em>`.text;
+      const { asset, width, height } = picture;
+      return html`<img
+        src="{{root}}assets/${asset}"
+        alt="${text}"
+        width="${width}"
+        height="${height}"
+        loading="lazy"
+      />`.text;
     },
     /** A list below a value's name has its fields, and can be opened. */
     listitem({ tokens }) {
@@ -53,6 +66,8 @@ export function nameOf(path: string): string | undefined {
 function addressOf(href: string): string | undefined {
   if (/^(https:|#)/.test(href)) return href;
   if (href.startsWith("/")) return `{{root}}${href.slice(1)}`;
+  const picture = pictureOf(href);
+  if (picture !== undefined) return `{{root}}assets/${picture.asset}`;
   const [path = "", anchor] = href.split("#", 2);
   const end = anchor === undefined ? "" : `#${anchor}`;
   const name = nameOf(path);
@@ -91,7 +106,7 @@ export function renderLine(markdown: string): Html {
 /** Markdown as plain text. */
 export function plainText(markdown: string): string {
   return markdown
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll(/[`*]/g, "")
     .replaceAll(/\s+/g, " ")
     .trim();
@@ -108,13 +123,13 @@ export function sectionsOf(markdown: string): { readonly heading: string; readon
 }
 
 const BLOCKS = /(^```[^]*?^```$)/m;
-const LINKS = /\[([^\]]*)\]\(([^)\s]+)\)/g;
+const LINKS = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g;
 
-/** Lets links lead to the Markdown of pages. A link to a file without a page becomes text. */
+/** Lets links lead to the Markdown of pages, and to pictures. A link to a file without a page becomes text. */
 function withAddresses(markdown: string): string {
-  return markdown.replaceAll(LINKS, (_, text: string, href: string) => {
+  return markdown.replaceAll(LINKS, (_, sign: string, text: string, href: string) => {
     const address = addressOf(href)?.replace(/^\{\{root\}\}(docs\/[\w-]+)/, "{{base_url}}/$1.md");
-    return address === undefined ? text : `[${text}](${address.replace("{{root}}", "{{base_url}}/")})`;
+    return address === undefined ? text : `${sign}[${text}](${address.replace("{{root}}", "{{base_url}}/")})`;
   });
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { readGuides, readTopics } from "../../../apps/pages/docs/documents.ts";
@@ -8,7 +8,7 @@ import { operations } from "../../../apps/pages/docs/documented-operations.ts";
 import { docsSite } from "../../../apps/pages/docs/site.ts";
 
 /** `test/proofs/guides` runs their code. */
-test("each guide has its title, and code in every language", () => {
+test("each guide has its title, and code in every language if it is for programs", () => {
   const guides = readGuides();
   expect(guides.map(({ name }) => name)).toEqual([
     "first-call",
@@ -19,11 +19,12 @@ test("each guide has its title, and code in every language", () => {
     "keep-a-copy",
     "undo-an-upload",
     "get-notified",
+    "upload-by-hand",
   ]);
   for (const guide of guides) {
     expect([guide.title, guide.summary]).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);
     const groups = renderMarkdown(guide.markdown).text.split('<div class="tabs">').slice(1);
-    expect(groups.length).toBeGreaterThan(0);
+    expect([guide.name, groups.length > 0]).toEqual([guide.name, guide.name !== "upload-by-hand"]);
     for (const group of groups) {
       const languages = [...group.split("</figure> </div>", 1)[0]!.matchAll(/data-language="(\w+)"/g)].map(
         ([, name]) => name,
@@ -41,8 +42,28 @@ test("code has a bar with its language, and its words have classes, since pages 
   expect(text).not.toContain("style=");
 });
 
+/** The files with guides and reference, in the repository. */
+const files = globSync("docs/{guides,reference}/*.md");
+
+test("documents show pictures that exist, of at most 60 KB each, and all that exist", () => {
+  const shown = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path]) => join(dirname(file), path!)),
+  );
+  const missing = shown.filter((path) => !existsSync(path));
+  expect(missing, "`PICTURES=1 npm test -- test/proofs/pages/pictures` takes the pictures").toEqual([]);
+  expect(globSync("docs/pictures/*").toSorted()).toEqual([...new Set(shown)].toSorted());
+  expect(shown.filter((path) => statSync(path).size > 60_000)).toEqual([]);
+});
+
+test("pictures are assets of the pages and links in their Markdown, each with its size and what it shows", () => {
+  const { content, markdown } = docsSite().pages.find(({ path }) => path === "/docs/upload-by-hand")!;
+  expect(content.text.replaceAll(/\s+/g, " ")).toMatch(
+    /<img src="\{\{root}}assets\/upload-key-[0-9a-f]{8}\.webp" alt="The page asks [^"]+" width="\d+" height="\d+" loading="lazy" \/>/,
+  );
+  expect(markdown).toMatch(/\n!\[The page asks [^\]]+\]\(\{\{base_url}}\/assets\/upload-key-[0-9a-f]{8}\.webp\)\n/);
+});
+
 test("documents link to files that exist, for those who read them in the repository", () => {
-  const files = globSync("docs/{guides,reference}/*.md");
   const links = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/\]\(([^)#:]+\.md)/g)].map(([, path]) => join(dirname(file), path!)),
   );

@@ -37,7 +37,8 @@ const missing = new Set(
 for (const language of missing)
   console.warn(`SKIPPED: the guides' ${LANGUAGES[language]} code. Its program is not installed.`);
 
-const guides = readGuides();
+/** The guides for programs. */
+const guides = readGuides().filter((guide) => codeOf(guide, "bash") !== "");
 const runs = guides.flatMap((guide) =>
   (Object.keys(PROGRAMS) as Language[]).map((language) => [guide.name, LANGUAGES[language], guide, language] as const),
 );
