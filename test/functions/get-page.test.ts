@@ -138,10 +138,21 @@ describe("pages", () => {
       if (!seen.has(path)) seen.set(path, (await request(name === "" ? { path: "/docs" } : guide(name))).body);
       return seen.get(path)!;
     };
-    for (const from of ["errors", "requests", "values", "lists", "uploads", "mappings", "limits", "list-work-items"]) {
-      const own = await read(`/docs/${from}`);
+    const pages = [
+      "errors",
+      "requests",
+      "values",
+      "lists",
+      "uploads",
+      "mappings",
+      "limits",
+      "glossary",
+      "list-work-items",
+    ];
+    for (const from of ["/docs", ...pages.map((name) => `/docs/${name}`)]) {
+      const own = await read(from);
       for (const address of addressesIn(own).filter((each) => each.includes("#"))) {
-        const { pathname, hash } = new URL(address, `https://api.example.com/docs/${from}`);
+        const { pathname, hash } = new URL(address, `https://api.example.com${from}`);
         expect([from, address, await read(pathname)]).toEqual([
           from,
           address,

@@ -3,6 +3,11 @@ import { Html, html } from "./html.ts";
 import { codeBlock, codeTabs, isLanguage, type Language, LOCAL_ADDRESS } from "./languages.ts";
 import { pictureOf } from "./pictures.ts";
 
+/** To which level lists of fields are open: a body's own fields, and those of its objects. */
+const OPEN_LEVELS = 2;
+/** The level of the list of fields that is being rendered. */
+let level = 0;
+
 /** Gives headings addresses, and lets links to files lead to their pages. A link to a file without a page becomes text. */
 const marked = new Marked({
   renderer: {
@@ -26,14 +31,18 @@ const marked = new Marked({
         loading="lazy"
       />`.text;
     },
-    /** A list below a value's name has its fields, and can be opened. */
+    /** A list below a value's name has its fields, and can be opened or folded. */
     listitem({ tokens }) {
       const list = tokens.find(({ type }) => type === "list");
       const [name] = /^`[^`]*`/.exec(tokens[0]?.raw ?? "") ?? [];
       if (list === undefined || name === undefined) return `<li>${this.parser.parse(tokens)}</li>\n`;
       const text = this.parser.parse(tokens.filter((token) => token !== list));
       const summary = `<summary>Fields of ${renderLine(name).text}</summary>`;
-      return `<li>${text}<details>${summary}${this.parser.parse([list])}</details></li>\n`;
+      level += 1;
+      const opening = level <= OPEN_LEVELS ? "<details open>" : "<details>";
+      const fields = this.parser.parse([list]);
+      level -= 1;
+      return `<li>${text}${opening}${summary}${fields}</details></li>\n`;
     },
     code: ({ text, lang }) => codeBlock(text, lang?.split(" ", 1)[0]).text,
   },
@@ -112,12 +121,24 @@ export function plainText(markdown: string): string {
     .trim();
 }
 
-/** The sections of a document: each heading with the text below it. */
-export function sectionsOf(markdown: string): { readonly heading: string; readonly text: string }[] {
-  const sections: { heading: string; text: string }[] = [];
+/** A part of a document: a heading, and what is below it without code as text, and as Markdown. */
+interface Section {
+  readonly heading: string;
+  readonly text: string;
+  readonly markdown: string;
+}
+
+/** The sections of a document. */
+export function sectionsOf(markdown: string): Section[] {
+  const sections: { heading: string; text: string; markdown: string }[] = [];
   for (const token of marked.lexer(markdown)) {
-    if (token.type === "heading") sections.push({ heading: plainText((token as Tokens.Heading).text), text: "" });
-    else if (token.type !== "code" && sections.length > 0) sections.at(-1)!.text += ` ${plainText(token.raw)}`;
+    const last = sections.at(-1);
+    if (token.type === "heading") {
+      sections.push({ heading: plainText((token as Tokens.Heading).text), text: "", markdown: "" });
+    } else if (last !== undefined) {
+      last.markdown += token.raw;
+      if (token.type !== "code") last.text += ` ${plainText(token.raw)}`;
+    }
   }
   return sections;
 }

@@ -2,6 +2,7 @@ import { NOT_FOUND_PAGE } from "../../../lib/http/page-endpoint.ts";
 import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { type Html, html } from "./html.ts";
+import { itemPicture } from "./item-picture.ts";
 import { documentMarkdown, plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationMarkdown, operationPage } from "./operation-page.ts";
 import { type Operation, operations, tags } from "./documented-operations.ts";
@@ -61,8 +62,12 @@ function cards({ pages }: Section): Html {
   </ul>`;
 }
 
-/** What the service is, how data flows, three ways to begin, and all pages. */
-function overview(guides: Section, topics: Section): Html {
+/** What a work item is, as the glossary says it. */
+const WHAT = "What is a work item?";
+const WHAT_IS_ONE = "Work item";
+
+/** What the service is, what a work item is, how data flows, three ways to begin, and all pages. */
+function overview(guides: Section, topics: Section, definition: string): Html {
   return html`<main id="content" class="text">
     <h1>Work items</h1>
     <p class="lead">
@@ -71,7 +76,11 @@ function overview(guides: Section, topics: Section): Html {
       <code>external_id</code> however often you send it, and lets you read them one at a time, in lists, or as a feed
       of changes.
     </p>
-    <ol class="flow" aria-label="How data flows">
+    <h2 id="${slugOf(WHAT)}">${WHAT}</h2>
+    ${renderMarkdown(definition)} ${itemPicture()}
+    <p>The <a href="{{root}}docs/glossary">glossary</a> explains the other words.</p>
+    <h2 id="how-data-flows">How data flows</h2>
+    <ol class="flow" aria-labelledby="how-data-flows">
       <li><strong>Your systems</strong><span>help desk, telephone, CRM</span></li>
       <li><strong>Calls and files</strong><span>JSON with an API key, CSV, workbooks</span></li>
       <li><strong>Work items</strong><span>with events and custom attributes</span></li>
@@ -159,7 +168,8 @@ type FoundEntry = Omit<SearchEntry, "words">;
 
 function entriesOf({ name, title, markdown }: MarkdownDocument): FoundEntry[] {
   return sectionsOf(markdown).map(({ heading, text }, index) => ({
-    title: index === 0 ? title : `${title}: ${heading}`,
+    heading: index === 0 ? title : heading,
+    page: index === 0 ? "" : title,
     path: index === 0 ? `docs/${name}` : `docs/${name}#${slugOf(heading)}`,
     text: text.trim().slice(0, 2000),
   }));
@@ -183,12 +193,14 @@ export function docsSite() {
     return { title: name, pages: own.map(endpointPage) };
   });
   const sections = [guides, ...endpoints, topics];
+  const glossary = documents.topics.find(({ name }) => name === "glossary")!;
+  const definition = sectionsOf(glossary.markdown).find(({ heading }) => heading === WHAT_IS_ONE)!;
   const pages: readonly Page[] = [
     ...["/", "/docs"].map((path) => ({
       path,
       title: "Documentation",
       description: "Guides, reference and the upload page of the work item service.",
-      content: overview(guides, topics),
+      content: overview(guides, topics, definition.markdown),
     })),
     {
       path: NOT_FOUND_PAGE,
@@ -211,14 +223,18 @@ export function docsSite() {
     })),
     list: llmsText(sections),
     search: searchOf([
+      { heading: WHAT, page: "", path: `docs#${slugOf(WHAT)}`, text: definition.text },
       ...operations.map(({ name, method, path, summary, parameters, description }) => ({
-        title: plainText(summary),
+        heading: plainText(summary),
+        page: "",
         path: `docs/${name}`,
         text: plainText(`${method} ${path} ${parameters.map((each) => each.name).join(" ")} ${description}`),
       })),
       // Only the start of the changelog: it has every word, and the same headings for each version.
       ...[...documents.guides, ...documents.topics].flatMap((document) =>
-        entriesOf(document).slice(0, document.name === "changelog" ? 1 : undefined),
+        entriesOf(document)
+          .filter(({ heading }) => document !== glossary || heading !== WHAT_IS_ONE)
+          .slice(0, document.name === "changelog" ? 1 : undefined),
       ),
     ]),
   };

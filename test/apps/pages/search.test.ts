@@ -5,12 +5,15 @@ import { docsSite } from "../../../apps/pages/docs/site.ts";
 const search = openIndex(docsSite().search);
 /** The pages that a search finds first, without the places in them. */
 const found = (query: string): string[] => [
-  ...new Set(search(query).map(({ id }) => id.replace("docs/", "").replace(/#.*/, ""))),
+  ...new Set(search(query).found.map(({ path }) => path.replace("docs/", "").replace(/#.*/, ""))),
 ];
 
 /** What integrators ask, by the page that must come first. */
 const QUESTIONS = {
+  docs: ["what is a work item"],
+  glossary: ["what is an agent", "qa score meaning", "dry run"],
   lists: [
+    "pagination cursor",
     "pagination",
     "how do I get the next page",
     "pagnate",
@@ -19,9 +22,31 @@ const QUESTIONS = {
     "change feed",
     "next page",
   ],
-  keys: ["authentication", "bearer token", "api key", "rotate key", "leaked api key", "permision denied"],
-  "get-notified": ["webhook", "webhooks", "signature verification", "webhook not arriving", "webhok"],
+  keys: [
+    "how do I get an API key",
+    "revoke key leaked",
+    "authentication",
+    "bearer token",
+    "api key",
+    "rotate key",
+    "leaked api key",
+    "permision denied",
+  ],
+  "get-notified": [
+    "verify webhook signature",
+    "webhok retrys",
+    "webhook",
+    "webhooks",
+    "signature verification",
+    "webhook not arriving",
+    "webhok",
+  ],
   questions: [
+    "delete all my data gdpr",
+    "sandbox test environment",
+    "CORS browser",
+    "ip allowlist firewall",
+    "attachments",
     "CORS",
     "call from browser",
     "timeout",
@@ -45,19 +70,37 @@ const QUESTIONS = {
     "who changed this",
     "CORS error in browser",
   ],
-  "nightly-sync": ["bulk", "bulk upsert", "cron job", "sync every night"],
-  "undo-an-upload": ["undo", "undo an import", "rollback", "undo import", "wrong file uploaded"],
-  "first-call": ["quickstart", "getting started"],
-  limits: ["rate limit", "too many requests", "how many requests per second", "max batch size", "maximum file size"],
-  errors: ["429", "unauthorised", "key expired", "mark too old", "410 gone", "413", "server error 500"],
+  "nightly-sync": [
+    "what happens if I send the same ticket twice",
+    "bulk",
+    "bulk upsert",
+    "cron job",
+    "sync every night",
+  ],
+  "undo-an-upload": ["undo a wrong import", "undo", "undo an import", "rollback", "undo import", "wrong file uploaded"],
+  "first-call": ["python example", "quickstart", "getting started"],
+  limits: ["rate limit", "how many requests per second", "max batch size", "maximum file size"],
+  errors: [
+    "too many requests",
+    "too many requests 429",
+    "429",
+    "unauthorised",
+    "key expired",
+    "mark too old",
+    "410 gone",
+    "413",
+    "server error 500",
+  ],
   "errors-and-retries": [
+    "idempotency key",
     "retries",
     "idempotency",
     "Idempotency-Key",
     "what happens if I send the same thing twice",
     "retrying safely",
   ],
-  files: ["upload csv", "excel", "how do i import a spreadsheet", "excell import", "preview import", "upload progress"],
+  files: ["failed rows", "upload csv", "preview import", "upload progress"],
+  "upload-by-hand": ["import excel", "excel", "how do i import a spreadsheet", "excell import"],
   values: [
     "time zone",
     "custom attributes merge",
@@ -68,15 +111,26 @@ const QUESTIONS = {
     "quality score",
     "partial update",
   ],
-  mappings: ["date format", "daylight saving", "rename status values", "mapping columns"],
+  mappings: [
+    "how to clear a field in a csv",
+    "clear a field in a csv",
+    "date format day first",
+    "time zone of dates without offset",
+    "map status open to pending",
+    "date format",
+    "daylight saving",
+    "rename status values",
+    "mapping columns",
+  ],
   "delete-work-item": ["delete a work item", "deleting work items", "soft delete", "remove an item"],
   "create-work-item": ["create a work item"],
-  "list-work-items": ["list work items", "filter by status", "search by external id"],
+  "list-work-items": ["filter by agent", "list work items", "filter by status", "search by external id"],
   "cancel-work-item-upload": ["cancel upload", "stop a running import", "abort upload"],
-  uploads: ["failed rows", "fix failed rows", "huge file"],
+  uploads: ["duplicate rows in csv same id", "fix failed rows", "huge file"],
   "get-health": ["health check"],
   compatibility: ["versioning", "deprecation"],
   "keep-a-copy": [
+    "sync to postgres",
     "data warehouse",
     "airbyte",
     "get only what changed since yesterday",
@@ -91,7 +145,7 @@ const QUESTIONS = {
   "get-work-item-batch": ["find item by my id"],
   "upsert-work-item-event": ["add a note to an item", "add event"],
   "get-openapi-document": ["swagger", "openapi"],
-  "from-an-export": ["command line tool", "cli install", "csv separator semicolon"],
+  "from-an-export": ["semicolon csv german", "command line tool", "cli install", "csv separator semicolon"],
 };
 
 test.each(Object.entries(QUESTIONS).flatMap(([page, all]) => all.map((question) => [question, page] as const)))(
@@ -111,6 +165,18 @@ test.each([
   expect(found(query).slice(0, 3)).toContain(page);
 });
 
-test("a word that no page has finds nothing", () => {
-  expect(found("xylophone")).toEqual([]);
+test("a word that no page has finds nothing, or similar words, and is named", () => {
+  expect(search("xylophone")).toEqual({ found: [], unknown: [{ word: "xylophone", similar: undefined }] });
+  expect(search("webhok xylophone").unknown).toEqual([
+    { word: "webhok", similar: "webhook" },
+    { word: "xylophone", similar: undefined },
+  ]);
+  expect(search("rotate a key").unknown).toEqual([]);
+});
+
+test("any text can be searched", () => {
+  for (const query of ["", "  ", "a(", "[b", "\\\\ *", '"quoted" key)', "…", "work_items[0].type: key"]) {
+    expect(() => search(query)).not.toThrow();
+  }
+  expect(found("(api key)")[0]).toBe("keys");
 });

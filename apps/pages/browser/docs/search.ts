@@ -1,4 +1,4 @@
-import { type Found, openIndex, termsOf } from "./search-index.ts";
+import { type Found, openIndex, type SearchResults, termsOf } from "./search-index.ts";
 
 /** The most results that are shown. */
 const RESULTS_MAX = 8;
@@ -9,7 +9,7 @@ const EXCERPT = { length: 150, before: 50 };
 function excerptOf({ text, terms }: Found): HTMLElement {
   const words = text.split(/(?<=\s)/);
   const matches = (word: string): boolean =>
-    termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).some((term) => terms.includes(term));
+    termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).some((term) => terms.has(term));
   let start = Math.max(0, words.findIndex(matches));
   for (let before = 0; start > 0 && before < EXCERPT.before; before += words[start]!.length) start -= 1;
   let end = start;
@@ -30,11 +30,20 @@ function excerptOf({ text, terms }: Found): HTMLElement {
 
 function resultOf(found: Found, root: URL): HTMLElement {
   const link = document.createElement("a");
-  link.href = new URL(found.id, root).href;
+  link.href = new URL(found.path, root).href;
   link.textContent = found.title;
   const item = document.createElement("li");
   item.append(link, excerptOf(found));
   return item;
+}
+
+/** What was found, and which words no page has. */
+function summaryOf(typed: string, { found, unknown }: SearchResults): string {
+  if (found.length === 0) return `Nothing found for “${typed}”.`;
+  const notes = unknown.map(({ word, similar }) =>
+    similar === undefined ? `No page has “${word}”.` : `No page has “${word}”; these have “${similar}”.`,
+  );
+  return [`${found.length} found.`, ...notes].join(" ");
 }
 
 /** Starts the search of pages and their sections. Loads the index when the search is first used. */
@@ -44,8 +53,8 @@ export function startSearch(): void {
   const status = document.querySelector(".found");
   if (!input || !list || !status) return;
   const root = new URL(input.dataset["root"]!, location.href);
-  let loaded: Promise<(query: string) => Found[]> | undefined;
-  const load = (): Promise<(query: string) => Found[]> =>
+  let loaded: Promise<(query: string) => SearchResults> | undefined;
+  const load = (): Promise<(query: string) => SearchResults> =>
     (loaded ??= fetch(new URL(input.dataset["index"]!, location.href)).then(async (response) => {
       if (!response.ok) throw new Error(`The search could not be loaded (${response.status}).`);
       return openIndex(await response.text());
@@ -55,9 +64,8 @@ export function startSearch(): void {
     const search = await load();
     if (input.value !== typed) return;
     const results = search(typed);
-    if (typed.trim() === "") status.textContent = "";
-    else status.textContent = results.length === 0 ? `Nothing found for “${typed}”.` : `${results.length} found`;
-    list.replaceChildren(...results.slice(0, RESULTS_MAX).map((found) => resultOf(found, root)));
+    status.textContent = typed.trim() === "" ? "" : summaryOf(typed, results);
+    list.replaceChildren(...results.found.slice(0, RESULTS_MAX).map((found) => resultOf(found, root)));
   };
   input.addEventListener("input", () => {
     show().catch((error: unknown) => {
