@@ -133,9 +133,10 @@ export class WorkItemsStack extends Stack {
     const workerFunctions = new Map(allWorkers.map((worker) => [worker.name, workerFunctionOf(worker)]));
     const metrics = serviceMetrics({ api, domain, resources, workerFunctions });
 
-    if (settings.firewall)
-      new Firewall(this, "Firewall", { api: api.api, rate: settings.firewallRate, allowedOrigins, logRetention, key });
-    else Validations.of(api.api).acknowledge(NO_FIREWALL);
+    if (settings.firewall !== false) {
+      const [rate, onlyCounts] = [settings.firewallRate, settings.firewall === "count"];
+      new Firewall(this, "Firewall", { api: api.api, rate, onlyCounts, allowedOrigins, logRetention, key });
+    } else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     const { alarmEmail: email, ticketEmail, alarmTopic: operatorTopic } = settings;
     const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic, key });

@@ -23,6 +23,8 @@ export interface FirewallProps {
   readonly api: RestApi;
   /** The highest rate of an organization, in requests a second. */
   readonly rate: number;
+  /** Whether it counts and logs what it would block, and lets it pass. */
+  readonly onlyCounts: boolean;
   /** Origins of the pages that may read its responses. */
   readonly allowedOrigins: readonly string[];
   readonly logRetention: RetentionDays;
@@ -31,13 +33,24 @@ export interface FirewallProps {
 }
 
 /**
- * Blocks floods of requests and addresses with a bad reputation. No rule inspects bodies or parameters: work items may
+ * Blocks floods of requests and addresses with a bad reputation, or only counts them. No rule inspects bodies or parameters: work items may
  * contain any text, and the functions validate it. Requests from bad addresses get the gateway's WAF_FILTERED response.
  * Blocked requests are logged without API keys.
  */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { api, rate, allowedOrigins, logRetention, key }: FirewallProps) {
+  constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
+    const { api, rate, onlyCounts, allowedOrigins, logRetention, key } = props;
+    const block = {
+      customResponse: {
+        responseCode: 429,
+        customResponseBodyKey: TOO_MANY,
+        responseHeaders: Object.entries({
+          "Retry-After": String(WINDOW_SECONDS),
+          ...fixedCorsHeaders(allowedOrigins),
+        }).map(([name, value]) => ({ name, value })),
+      },
+    };
     const acl = new CfnWebACL(this, "Acl", {
       scope: "REGIONAL",
       defaultAction: { allow: {} },
@@ -59,18 +72,7 @@ export class Firewall extends Construct {
               evaluationWindowSec: WINDOW_SECONDS,
             },
           },
-          action: {
-            block: {
-              customResponse: {
-                responseCode: 429,
-                customResponseBodyKey: TOO_MANY,
-                responseHeaders: Object.entries({
-                  "Retry-After": String(WINDOW_SECONDS),
-                  ...fixedCorsHeaders(allowedOrigins),
-                }).map(([name, value]) => ({ name, value })),
-              },
-            },
-          },
+          action: onlyCounts ? { count: {} } : { block },
           visibilityConfig: visibility("RequestsPerAddress"),
         },
         {
@@ -79,7 +81,7 @@ export class Firewall extends Construct {
           statement: {
             managedRuleGroupStatement: { vendorName: "AWS", name: "AWSManagedRulesAmazonIpReputationList" },
           },
-          overrideAction: { none: {} },
+          overrideAction: onlyCounts ? { count: {} } : { none: {} },
           visibilityConfig: visibility("AddressReputation"),
         },
       ],
@@ -108,7 +110,11 @@ export class Firewall extends Construct {
       loggingFilter: {
         DefaultBehavior: "DROP",
         Filters: [
-          { Behavior: "KEEP", Requirement: "MEETS_ANY", Conditions: [{ ActionCondition: { Action: "BLOCK" } }] },
+          {
+            Behavior: "KEEP",
+            Requirement: "MEETS_ANY",
+            Conditions: [{ ActionCondition: { Action: onlyCounts ? "COUNT" : "BLOCK" } }],
+          },
         ],
       },
     });

@@ -35,7 +35,8 @@ const KEPT = {
   keepAccessLogs: ({ keepAccessLogs }) => whether(keepAccessLogs),
   methodThrottle: ({ methodThrottle }) => whether(Object.keys(methodThrottle).length > 0),
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
-  firewall: ({ firewall }) => whether(firewall),
+  // A firewall that only counts protects nothing.
+  firewall: ({ firewall }) => whether(firewall === true),
   firewallRate: ({ firewallRate }) => [firewallRate],
   smallAccount: ({ smallAccount }) => whether(smallAccount),
   terminationProtection: ({ terminationProtection }) => whether(terminationProtection),

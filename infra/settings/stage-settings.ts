@@ -72,8 +72,8 @@ const sharedSettings = {
   methodThrottle: settingsObject(classes(settingsObject({ rate: positive, burst: positive }))).optional(),
   /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
-  /** Whether a web application firewall protects the API. @default false */
-  firewall: z.boolean("must be true or false").optional(),
+  /** Whether a web application firewall protects the API; "count" only counts what it would block. @default false */
+  firewall: z.union([z.boolean(), z.literal("count")], 'must be true, false or "count"').optional(),
   /** The highest rate of an organization: the firewall lets an address make twice as many requests. @default 100 */
   firewallRate: positive.max(RATE_MAX, `must be at most ${RATE_MAX}`).optional(),
   /** Days for which logs are kept. @default 7 */

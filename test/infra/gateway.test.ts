@@ -290,6 +290,18 @@ describe("the firewall", () => {
     expect(resourcesOf(us, "AWS::WAFv2::WebACL")).toEqual([]);
   });
 
+  test("only counts and logs what it would block where the setting says so", () => {
+    const found = (firewall: true | "count") => {
+      const { us: guarded } = synthesize({ firewall });
+      const rules = resourceOf(guarded, "AWS::WAFv2::WebACL")["Rules"] as Record<string, object>[];
+      const actions = rules.map(({ Action, OverrideAction }) => Object.keys(Action ?? OverrideAction ?? {}));
+      const logging = JSON.stringify(resourceOf(guarded, "AWS::WAFv2::LoggingConfiguration")["LoggingFilter"]);
+      return [actions, /"Action":"(\w+)"/.exec(logging)?.[1]];
+    };
+    expect(found(true)).toEqual([[["Block"], ["None"]], "BLOCK"]);
+    expect(found("count")).toEqual([[["Count"], ["Count"]], "COUNT"]);
+  });
+
   test("is associated with the stage and responds with the common error body", () => {
     const { us: guarded } = synthesize({ firewall: true });
     const acl = resourceOf(guarded, "AWS::WAFv2::WebACL");

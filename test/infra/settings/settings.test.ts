@@ -138,7 +138,7 @@ describe("settings", () => {
     ]),
     [{ ...bare, concurrency: { worker: 5 } }, "there is no worker; did you mean workers?"],
     [{ ...bare, warmThroughput: { reads: 1, writes: 4000 } }, "dev.warmThroughput.reads: must be at least 12000"],
-    [{ ...bare, firewall: "maybe" }, "dev.firewall: must be true or false"],
+    [{ ...bare, firewall: "maybe" }, 'dev.firewall: must be true, false or "count"'],
     [{ ...bare, alarmEmail: "nobody" }, "dev.alarmEmail: must be an email address"],
     [{ ...bare, logDays: 8 }, /dev\.logDays: must be one of 1, 3, 5, 7, /],
     [{ ...bare, throttle: { rate: 0, burst: 1 } }, "dev.throttle.rate: must be at least 1"],

@@ -137,6 +137,7 @@ describe("a deployment", () => {
     ["alarmEmail", { alarmEmail: undefined }, "drop alarmEmail"],
     ["allowedOrigins", { allowedOrigins: ["https://b.example.com"] }, "drop allowedOrigins https://a.example.com"],
     ["firewall", { firewall: false }, "drop firewall"],
+    ["firewall", { firewall: "count" }, "drop firewall"],
     ["terminationProtection", { terminationProtection: false }, "drop terminationProtection"],
     ["logDays", { logDays: 7 }, "lower logDays from 90 to 7"],
     ["throttleRate", { throttle: { rate: 5000, burst: 4000 } }, "lower throttleRate from 8000 to 5000"],
