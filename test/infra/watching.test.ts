@@ -66,6 +66,33 @@ describe("alarms", () => {
     expect(asked.filter((name) => !queries.includes(name))).toEqual([]);
   });
 
+  test("the page about the first day names functions, alarms, rules, logs and outputs of the stack", () => {
+    const page = document("first-day.md");
+    const { us: prod } = synthesize({ firewall: "count" }, { stage: "prod" });
+    const namesOf = (type: string, property: string): unknown[] =>
+      resourcesOf(prod, type).map(([, { [property]: name }]) => name);
+    const listed = [...page.matchAll(/for name in ([a-z- ]+);/g)].flatMap(([, names = ""]) => names.split(" "));
+    const functions = [
+      ...listed.map((name) => `WorkItems-us-prod-${name}`),
+      ...[...page.matchAll(/--function-name (\S+)/g)].map(([, name]) => name),
+    ];
+    expect(functions.length).toBeGreaterThan(10);
+    expect(functions.filter((name) => !namesOf("AWS::Lambda::Function", "FunctionName").includes(name))).toEqual([]);
+    const groups = namesOf("AWS::Logs::LogGroup", "LogGroupName");
+    const read = [...page.matchAll(/(?:aws logs tail |LogGroupName,Value=)(\S+)/g)].map(([, name]) => name);
+    expect(read.filter((name) => !groups.includes(name))).toEqual([]);
+    const outputs = Object.keys(prod.Outputs ?? {});
+    const named = [...page.matchAll(/<output (\w+)>/g)].map(([, name = ""]) => name);
+    expect(named.filter((name) => !outputs.includes(name))).toEqual([]);
+    const alarmNames = namesOf("AWS::CloudWatch::Alarm", "AlarmName");
+    for (const name of ["SweepStopped", "StoreRefusals", "RetentionBehind"]) {
+      expect(page).toContain(name);
+      expect(alarmNames).toContain(`WorkItems-us-prod-${name}`);
+    }
+    const [, rule = ""] = /--name-prefix WorkItems-us-prod-(\w+)/.exec(page) ?? [];
+    expect(resourcesOf(prod, "AWS::Events::Rule").filter(([id]) => id.startsWith(rule))).toHaveLength(1);
+  });
+
   test("each is sent to the topic that operations.md says", () => {
     const [pages] = resourcesOf(everything, "AWS::SNS::Topic").map(([id]) => id);
     const sent = new Map(
