@@ -7,7 +7,8 @@ import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
 import type { RecordWrite } from "../store/optimistic-write.ts";
 import { layersAfter, writeWithEvent } from "./undo/undo.ts";
-import type { Import, Undoable } from "./undo/layers.ts";
+import type { Undoable } from "./changed-fields.ts";
+import type { Import } from "./undo/layers.ts";
 import type { WorkItem } from "./work-item.ts";
 import { attributesOf, itemIdOf } from "./work-item-record.ts";
 

@@ -1,7 +1,14 @@
 import * as z from "zod";
-import { type JsonValue, jsonEquals, parseJson, parseJsonObject } from "../../json.ts";
-import { initialFields } from "../field-definition.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../work-item-fields.ts";
+import { type JsonValue, parseJson } from "../../json.ts";
+import {
+  changesOf,
+  DELETED_AT,
+  fieldsOf,
+  type FieldValue,
+  initialFieldsOf,
+  type Undoable,
+  valueIn,
+} from "../changed-fields.ts";
 
 /** An import that changes records, or that is undone. */
 export interface Import {
@@ -12,7 +19,7 @@ export interface Import {
 }
 
 /** The earlier value of a field; empty if the field didn't exist. */
-export type Before = readonly [] | readonly [JsonValue];
+export type Before = FieldValue;
 
 /**
  * What an import changed in a record: each field with its earlier value, or null if someone else has changed it since. Each
@@ -39,67 +46,14 @@ export interface UndoLayers {
 /** A record that no import has changed. */
 export const NO_LAYERS: UndoLayers = { layers: [], droppedUntil: 0, isUnmade: false };
 
-type Values = Readonly<Record<string, JsonValue>>;
-/** An item or event. */
-export type Undoable = Values & { readonly deleted_at: string | null };
-
-/** The field that says whether a record is deleted. */
-export const DELETED_AT = "deleted_at";
 /** The name in a layer that says that others began to use its record through an event. */
 export const EVENTS = "events";
-/** The field of custom attributes. */
-export const ATTRIBUTES = "custom_attributes";
-/** Prefix of the names of custom attributes, as in the columns of files. */
-export const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
-const INITIAL: Values = { ...initialFields(WORK_ITEM_FIELDS), ...initialFields(EVENT_FIELDS) };
-
 /** More would make every write of a nightly imported item more expensive. */
 const JOBS_MAX = 3;
 /** DynamoDB limits a record to 400 KB. With 256 KiB of custom attributes, this leaves 48 KB for the rest. */
 const LAYERS_MAX_BYTES = 96 * 1024;
 /** An undo starts at most 28 days after its import ended. */
 const KEPT_MS = 35 * 86_400_000;
-
-/** A record's values by field. */
-export function fieldsOf(record: Undoable): Map<string, JsonValue> {
-  const fields = new Map<string, JsonValue>([[DELETED_AT, record.deleted_at]]);
-  for (const name of Object.keys(INITIAL)) {
-    const value = record[name];
-    if (value === undefined) continue;
-    if (name !== ATTRIBUTES) {
-      fields.set(name, value);
-      continue;
-    }
-    for (const [key, each] of Object.entries(parseJsonObject(value as string))) {
-      fields.set(ATTRIBUTE_PREFIX + key, each);
-    }
-  }
-  return fields;
-}
-
-/** The same for a new record: what an input without fields would create, without `deleted_at`. */
-function initialFieldsOf(record: Undoable): Map<string, JsonValue> {
-  return new Map(Object.entries(INITIAL).filter(([name]) => name !== ATTRIBUTES && name in record));
-}
-
-/** The current value of a field, in the form of layers. */
-export function beforeOf(fields: ReadonlyMap<string, JsonValue>, field: string): Before {
-  const value = fields.get(field);
-  return value === undefined ? [] : [value];
-}
-
-/** The fields that a write changes, with their earlier values. */
-export function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, Before> {
-  const from = before === null ? initialFieldsOf(next) : fieldsOf(before);
-  const to = fieldsOf(next);
-  const changes = new Map<string, Before>();
-  for (const field of new Set([...from.keys(), ...to.keys()])) {
-    const was = from.get(field);
-    const is = to.get(field);
-    if (was === undefined || is === undefined || !jsonEquals(was, is)) changes.set(field, beforeOf(from, field));
-  }
-  return changes;
-}
 
 /** A copy of layers that can be changed. */
 export function copyOf(layers: readonly Layer[]): Layer[] {
@@ -192,12 +146,11 @@ export function afterImport<T extends Undoable>(undo: UndoLayers, before: T | nu
   if (isDropped(undo, job)) return afterWrite(undo, before, next);
   const changes = changesOf(before, next);
   if (changes.size === 0) return undo;
-  if (undo.isUnmade && changes.has(DELETED_AT)) changes.set(DELETED_AT, []);
   const layers = copyOf(undo.layers);
-  for (const [field, was] of changes) {
+  for (const [field, { from }] of changes) {
     if (holderOf(layers, field)?.job === job.id) continue;
     if (layers.at(-1)?.job !== job.id) layers.push({ job: job.id, at: job.createdAt, fields: {} });
-    layers.at(-1)!.fields[field] = was;
+    layers.at(-1)!.fields[field] = undo.isUnmade && field === DELETED_AT ? [] : from;
   }
   cover(layers, job);
   return { ...undo, layers, isUnmade: false };
@@ -234,7 +187,7 @@ function impliedBy(layers: readonly Layer[], maker: number, record: Undoable): R
   left.delete(DELETED_AT);
   const initial = initialFieldsOf(record);
   const differing = [...left].filter(([field, value]) => initial.get(field) !== value);
-  return new Map(differing.map(([field]) => [field, beforeOf(initial, field)]));
+  return new Map(differing.map(([field]) => [field, valueIn(initial, field)]));
 }
 
 const json = z.custom<JsonValue>(() => true);

@@ -3,19 +3,21 @@ import { outgrows } from "../plan-apply.ts";
 import {
   ATTRIBUTE_PREFIX,
   ATTRIBUTES,
-  type Before,
-  beforeOf,
   changesOf,
-  copyOf,
   DELETED_AT,
-  EVENTS,
   fieldsOf,
+  type Undoable,
+  valueIn,
+} from "../changed-fields.ts";
+import {
+  type Before,
+  copyOf,
+  EVENTS,
   type Import,
   isDropped,
   isMaker,
   type Layer,
   strike,
-  type Undoable,
   type UndoLayers,
 } from "./layers.ts";
 
@@ -87,7 +89,7 @@ function keepTooLarge(stored: Undoable, back: Map<string, Before>, layers: reado
 /** The values of some fields of a record, in the form of `kept`. */
 export function valuesOf(record: Undoable, names: readonly string[]): ReadonlyMap<string, Before> {
   const fields = fieldsOf(record);
-  return new Map(names.map((name) => [name, beforeOf(fields, name)]));
+  return new Map(names.map((name) => [name, valueIn(fields, name)]));
 }
 
 function reasonOf(
@@ -154,7 +156,7 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
   const left = fieldsOf(next);
   const kept = new Map<string, Before>();
   for (const field of changed) {
-    if (!back.has(field) && (field !== DELETED_AT || next.deleted_at === null)) kept.set(field, beforeOf(left, field));
+    if (!back.has(field) && (field !== DELETED_AT || next.deleted_at === null)) kept.set(field, valueIn(left, field));
   }
   const isChanged = changesOf(stored, next).size > 0;
   const isEmpty = [...changesOf(null, next).keys()].every((field) => field === DELETED_AT);

@@ -22,7 +22,8 @@ import {
   workItemEventFrom,
   workItemFrom,
 } from "../work-item-record.ts";
-import { type Import, toStoredLayers, type Undoable } from "./layers.ts";
+import type { Undoable } from "../changed-fields.ts";
+import { type Import, toStoredLayers } from "./layers.ts";
 import { type KeptReason, planUndo, type UndoOutcome, valuesOf } from "./plan-undo.ts";
 import { hasLayers, layersIn } from "./undo.ts";
 

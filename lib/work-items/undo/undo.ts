@@ -3,6 +3,7 @@ import type { Attributes } from "../../aws/attribute-values.ts";
 import { decoderOf } from "../../store/decode-record.ts";
 import type { RecordWrite } from "../../store/optimistic-write.ts";
 import type { StoredRecord } from "../../store/versioned-record.ts";
+import type { Undoable } from "../changed-fields.ts";
 import {
   afterImport,
   afterWrite,
@@ -12,7 +13,6 @@ import {
   storedLayersOfMade,
   storedLayersSchema,
   toStoredLayers,
-  type Undoable,
   type UndoLayers,
   undoLayersOf,
   withoutLayers,

@@ -40,8 +40,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ],
   "and what that import changed of others' fields": ["for (const job of makers) strikeBelow(layers, job);", "", 120],
   "a record whose making was undone counts as never made": [
-    "if (undo.isUnmade && changes.has(DELETED_AT)) changes.set(DELETED_AT, []);",
-    "",
+    "undo.isUnmade && field === DELETED_AT ? [] : from;",
+    "from;",
     104,
   ],
   "an import that changes a record has a layer above those of others that made or restored it": [

@@ -1,0 +1,65 @@
+import { type JsonValue, jsonEquals, parseJsonObject } from "../json.ts";
+import { initialFields } from "./field-definition.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
+
+type Values = Readonly<Record<string, JsonValue>>;
+/** An item or event. */
+export type Undoable = Values & { readonly deleted_at: string | null };
+
+/** The field that says whether a record is deleted. */
+export const DELETED_AT = "deleted_at";
+/** The field of custom attributes. */
+export const ATTRIBUTES = "custom_attributes";
+/** Prefix of the names of custom attributes, as in the columns of files. */
+export const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
+const INITIAL: Values = { ...initialFields(WORK_ITEM_FIELDS), ...initialFields(EVENT_FIELDS) };
+
+/** The value of a field; empty if the field doesn't exist. */
+export type FieldValue = readonly [] | readonly [JsonValue];
+/** What a write does to a field. */
+export interface FieldChange {
+  readonly from: FieldValue;
+  readonly to: FieldValue;
+}
+
+/** A record's values by field. Each custom attribute is a field, `custom_attributes.<name>`. */
+export function fieldsOf(record: Undoable): Map<string, JsonValue> {
+  const fields = new Map<string, JsonValue>([[DELETED_AT, record.deleted_at]]);
+  for (const name of Object.keys(INITIAL)) {
+    const value = record[name];
+    if (value === undefined) continue;
+    if (name !== ATTRIBUTES) {
+      fields.set(name, value);
+      continue;
+    }
+    for (const [key, each] of Object.entries(parseJsonObject(value as string))) {
+      fields.set(ATTRIBUTE_PREFIX + key, each);
+    }
+  }
+  return fields;
+}
+
+/** The same for a new record: what an input without fields would create, without `deleted_at`. */
+export function initialFieldsOf(record: Undoable): Map<string, JsonValue> {
+  return new Map(Object.entries(INITIAL).filter(([name]) => name !== ATTRIBUTES && name in record));
+}
+
+/** The value of a field. */
+export function valueIn(fields: ReadonlyMap<string, JsonValue>, field: string): FieldValue {
+  const value = fields.get(field);
+  return value === undefined ? [] : [value];
+}
+
+/** The fields that a write changes. @param before null if it creates the record */
+export function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, FieldChange> {
+  const from = before === null ? initialFieldsOf(next) : fieldsOf(before);
+  const to = fieldsOf(next);
+  const changes = new Map<string, FieldChange>();
+  for (const field of new Set([...from.keys(), ...to.keys()])) {
+    const was = from.get(field);
+    const is = to.get(field);
+    if (was === undefined || is === undefined || !jsonEquals(was, is))
+      changes.set(field, { from: valueIn(from, field), to: valueIn(to, field) });
+  }
+  return changes;
+}
