@@ -940,6 +940,8 @@ export type WorkItemUploadWithMapping = {
   updated_at: string;
   /** The mapping of the file. Extension. */
   mapping?: WorkItemUploadMapping | undefined;
+  /** In how many rows each field of the item would change, by its name; all custom attributes count as `custom_attributes`. Only in dry runs of files. Extension. */
+  changed_fields?: Record<string, number> | undefined;
 };
 
 /** A work item with its events. */

@@ -36,12 +36,14 @@ const MAPPING_OF_ANOTHER = {
   scopes: ["read", "upload"],
 } as const;
 
-/** A job without what its sender said about the file. */
+/** A job without what its sender said about the file, and without what it says of items. */
 function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ data, ...rest }: R) {
-  const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...job } = data;
+  const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...others } = data;
+  const { changed_fields: _changed, ...job } = others;
   return { ...rest, data: job };
 }
-const UNREAD = "Without the scope `read`, the job has no `file_name`, `size`, `key_name`, `mapping` or `error`.";
+const UNREAD =
+  "Without the scope `read`, the job has no `file_name`, `size`, `key_name`, `mapping`, `changed_fields` or `error`.";
 
 /** Endpoints of upload jobs. */
 export const uploadRoutes = routesOf({
@@ -242,6 +244,11 @@ export const uploadRoutes = routesOf({
         description:
           "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
           "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.\n\n" +
+          "For a dry run, `changes` is JSON with the fields of the item that the row would change, such as " +
+          '`{"status":{"from":"pending","to":"completed"}}`; custom attributes are `custom_attributes.<name>`, and one that ' +
+          "doesn't exist is null. JSON of more than 200 bytes is replaced by an array of the names; if that has more than " +
+          "1 KB, all attributes are `custom_attributes`. After a crash, some rows have only such names. `changes` is empty for " +
+          "other outcomes than `updated` and `restored`, and if the row changes only an event or restores an item as it was.\n\n" +
           "For an undo there is a line for every row of the upload that may have been applied. `outcome` says what the undo did " +
           "to the row's item and event: `deleted` (the upload created the item), `undone`, `partly`, `kept`, `dropped`, " +
           "`unchanged` or `error`. If something stays, `kept` is JSON with a `reason`: `changed` (someone has changed these " +

@@ -1,5 +1,7 @@
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { StoredRecord } from "../store/versioned-record.ts";
+import type { ItemFieldName } from "./changed-fields.ts";
+import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
 /** The outcome of a row of an upload, as its item remembers it. */
 export type RowOutcome = "created" | "updated" | "unchanged" | "restored" | "error";
@@ -9,6 +11,8 @@ interface AppliedRow {
   /** Number of the row in the file. */
   readonly row: number;
   readonly outcome: RowOutcome;
+  /** The fields of the item that the row changes. Only dry runs, which show them, remember any. */
+  readonly changed: readonly ItemFieldName[];
 }
 
 /** Attribute with what jobs have applied, as a text for each job: `<job>:5u1n20e <job>:k`. */
@@ -23,16 +27,28 @@ const CODES: Readonly<Record<RowOutcome, string>> = {
 };
 const OUTCOMES = new Map(Object.entries(CODES).map(([outcome, code]) => [code, outcome as RowOutcome]));
 
-/** `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed. Distances keep the text of a whole window short. */
+const FIELDS = new Map(
+  Object.entries(WORK_ITEM_FIELDS).map(([name, { letter }]) => [letter as string, name as ItemFieldName]),
+);
+
+/**
+ * `5u1n20e` is row 5 updated, row 6 unchanged, row 26 failed. Distances keep the text of a whole window short. In a dry run,
+ * `5uDE` is row 5 which changes two fields, by their letters.
+ */
 function formatRows(rows: readonly AppliedRow[]): string {
-  return rows.map(({ row, outcome }, index) => `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}`).join("");
+  const texts = rows.map(({ row, outcome, changed }, index) => {
+    const letters = changed.map((name) => WORK_ITEM_FIELDS[name].letter).join("");
+    return `${row - (rows[index - 1]?.row ?? 0)}${CODES[outcome]}${letters}`;
+  });
+  return texts.join("");
 }
 
 function parseRows(text = ""): AppliedRow[] {
   let row = 0;
-  return [...text.matchAll(/(\d+)([a-z])/g)].map(([, distance, code = ""]) => {
+  return [...text.matchAll(/(\d+)([a-z])([A-Z]*)/g)].map(([, distance, code = "", letters = ""]) => {
     row += Number(distance);
-    return { row, outcome: OUTCOMES.get(code) ?? "unchanged" };
+    const changed = [...letters].map((letter) => FIELDS.get(letter)).filter((name) => name !== undefined);
+    return { row, outcome: OUTCOMES.get(code) ?? "unchanged", changed };
   });
 }
 
@@ -91,11 +107,20 @@ export class AppliedRows {
   /** The outcome of a row that was applied to the record before; undefined if it wasn't. */
   outcomeOf(row: number): RowOutcome | undefined {
     if (row > (this.#before.at(-1)?.row ?? 0)) return undefined;
-    return this.#before.find((each) => each.row === row)?.outcome ?? "unchanged";
+    return this.#find(row)?.outcome ?? "unchanged";
   }
 
-  add(row: number, outcome: RowOutcome): void {
-    this.#added.push({ row, outcome });
+  /** The fields that such a row changed in its item. Only dry runs remember any. */
+  changedBy(row: number): readonly ItemFieldName[] {
+    return this.#find(row)?.changed ?? [];
+  }
+
+  #find(row: number): AppliedRow | undefined {
+    return this.#before.find((each) => each.row === row);
+  }
+
+  add(row: number, outcome: RowOutcome, changed: readonly ItemFieldName[] = []): void {
+    this.#added.push({ row, outcome, changed });
   }
 
   /** The rows of the job's window, and what jobs that haven't ended have applied. */

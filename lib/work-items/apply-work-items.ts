@@ -105,7 +105,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
     );
     for (const [index, written] of writtenItems.entries()) {
       if ("error" in written) failAll(written, items[index]!.inputs, []);
-      else for (const { pending: input, plan, recognized } of written.result) input.takeItem(plan, recognized);
+      else for (const { pending: input, ...effect } of written.result) input.takeItem(effect);
       const owner = hasEvents && "record" in written ? written.record : undefined;
       if (owner && hasLayers(owner)) owners.set(owner.pk, owner);
     }

@@ -13,6 +13,8 @@ export interface Field {
   readonly kind: AnyKind;
   /** Its name on the upload page. */
   readonly label: string;
+  /** Of a field of items: a capital letter that stands for it in the marks of dry runs. Never changes. */
+  readonly letter?: string;
   /** What the API's document says about the field. */
   readonly description: string;
   /** What the document says in addition about sending the field. @default the kind's */

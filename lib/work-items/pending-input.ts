@@ -1,5 +1,6 @@
 import { describeProblems, type Problem } from "../errors.ts";
 import type { WriteResult } from "../store/optimistic-write.ts";
+import type { RowChanges } from "./changed-fields.ts";
 import type { ItemPlan } from "./plan-apply.ts";
 import type { RowOutcome } from "./applied-rows.ts";
 import type { WorkItem, WorkItemInput } from "./work-item.ts";
@@ -25,6 +26,8 @@ export interface ItemResult {
   readonly outcome: RowOutcome;
   /** The item after this input; null if the input couldn't be applied. */
   readonly item: WorkItem | null;
+  /** What the row of a dry run changes in its item; empty for all other inputs, and if the input couldn't be applied. */
+  readonly changes: RowChanges;
   /** Whether its item and events remember that its job has applied the whole input before. */
   readonly recognized: boolean;
   /** Set if the outcome is `error`. After a temporary one (throttling, conflict, time), the input may succeed later. */
@@ -40,6 +43,14 @@ const ORPHANED: FailedWrite = { error: "the work item was deleted meanwhile; sen
 /** A write that wasn't carried out. */
 export type FailedWrite = Extract<WriteResult<unknown>, { error: string }>;
 
+/** What an input does to its item. */
+export interface ItemEffect {
+  readonly plan: ItemPlan;
+  readonly changes: RowChanges;
+  /** Whether its job has applied it to the item before. */
+  readonly recognized: boolean;
+}
+
 /** An input on its way to its result. The item is written first, then its events. */
 export class PendingInput {
   readonly id: string;
@@ -48,6 +59,7 @@ export class PendingInput {
   readonly row: number;
   #outcome: RowOutcome = "error";
   #item: WorkItem | null = null;
+  #changes: RowChanges = [];
   #error: ItemError | null = null;
   #recognized = false;
   #hasNewEvents = false;
@@ -67,19 +79,20 @@ export class PendingInput {
       id: this.id,
       outcome: this.#outcome,
       item: this.#item,
+      changes: this.#changes,
       recognized: this.#recognized && !this.#hasNewEvents,
       error: this.#error,
     };
   }
 
-  /** Records the plan of its item. @param recognized whether its job has applied it to the item before */
-  takeItem(plan: ItemPlan, recognized: boolean): void {
+  takeItem({ plan, changes, recognized }: ItemEffect): void {
     this.#recognized = recognized;
     if (plan.outcome === "error") {
       this.fail(plan.error);
     } else {
       this.#outcome = plan.outcome;
       this.#item = plan.next;
+      this.#changes = changes;
     }
   }
 
@@ -112,6 +125,7 @@ export class PendingInput {
   #setError(error: ItemError): void {
     this.#outcome = "error";
     this.#item = null;
+    this.#changes = [];
     this.#error = error;
   }
 }

@@ -6,8 +6,8 @@ import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
 import type { RecordWrite } from "../store/optimistic-write.ts";
+import { type RowChanges, rowChangesOf, type Undoable } from "./changed-fields.ts";
 import { layersAfter, writeWithEvent } from "./undo/undo.ts";
-import type { Undoable } from "./changed-fields.ts";
 import type { Import } from "./undo/layers.ts";
 import type { WorkItem } from "./work-item.ts";
 import { attributesOf, itemIdOf } from "./work-item-record.ts";
@@ -26,6 +26,8 @@ export interface ItemRecords {
   readonly common: () => Attributes;
   /** As `layersAfter`. */
   readonly layers: (stored: StoredRecord | undefined, before: Undoable | null, next: Undoable) => Attributes;
+  /** What a row changes in its item, if that is to be shown; empty otherwise. */
+  readonly changes: (before: WorkItem, next: WorkItem) => RowChanges;
   /** As `writeWithEvent`. */
   readonly withEvent: (owner: StoredRecord | undefined) => RecordWrite | undefined;
 }
@@ -44,6 +46,7 @@ export function createStoredRecords(
     ofItem: (id, item) => attributesOf(organization, id, item),
     common: () => ({}),
     layers: (stored, before, next) => layersAfter(stored, before, next, clock(), job),
+    changes: () => [],
     withEvent: (owner) => writeWithEvent(owner, clock(), job),
   };
 }
@@ -100,6 +103,7 @@ export function createPlannedRecords(
     ofItem: (_id, item) => ({ ...item }),
     common: () => ({ [TIME_TO_LIVE]: Math.ceil(clock() / 1000) + PLANNED_SECONDS }),
     layers: () => ({}),
+    changes: rowChangesOf,
     withEvent: () => undefined,
   };
 }

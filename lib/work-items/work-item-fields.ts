@@ -9,6 +9,7 @@ export const WORK_ITEM_FIELDS = fields({
   agent_email: {
     kind: KINDS.email,
     label: "Agent’s email",
+    letter: "A",
     description: "Email address of the agent.",
     person: "agent",
     filter: "Only work items of the agent with this email address, ignoring case. Extension.",
@@ -16,6 +17,7 @@ export const WORK_ITEM_FIELDS = fields({
   agent_name: {
     kind: KINDS.text,
     label: "Agent’s name",
+    letter: "B",
     description: "Name of the agent.",
     person: "agent",
     sample: "Ada",
@@ -23,6 +25,7 @@ export const WORK_ITEM_FIELDS = fields({
   agent_external_id: {
     kind: KINDS.text,
     label: "Agent’s ID",
+    letter: "C",
     description: "ID of the agent in the source system.",
     person: "agent",
     filter: "Only work items of the agent with this ID in the source system.",
@@ -31,6 +34,7 @@ export const WORK_ITEM_FIELDS = fields({
   type: {
     kind: KINDS.text,
     label: "Type",
+    letter: "D",
     description: "Kind of work.",
     note: "Default in a new item: `work_item`.",
     initial: "work_item",
@@ -46,6 +50,7 @@ export const WORK_ITEM_FIELDS = fields({
       "cancelled",
     ]),
     label: "Status",
+    letter: "E",
     description: "Status of the work.",
     note:
       "Without it, the status follows `completed_at`: a new item is `completed` with it and " +
@@ -55,13 +60,19 @@ export const WORK_ITEM_FIELDS = fields({
     filterRepeats: true,
     sample: "completed",
   },
-  completed_at: { kind: KINDS.time, label: "Completed at", description: "When the work was completed." },
+  completed_at: {
+    kind: KINDS.time,
+    label: "Completed at",
+    letter: "F",
+    description: "When the work was completed.",
+  },
   custom_attributes: {
     kind: KINDS.attributes,
     label: "Custom attributes (a JSON object)",
+    letter: "G",
     description: "Your own values, of any JSON type, by name. Numbers keep every digit.",
   },
-});
+}) satisfies Readonly<Record<string, { readonly letter: string }>>;
 /** Status of a work item. */
 export type WorkItemStatus = StoredFields<typeof WORK_ITEM_FIELDS>["status"];
 

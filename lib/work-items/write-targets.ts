@@ -1,7 +1,8 @@
 import type { WriteTarget } from "../store/optimistic-write.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { CANNOT_BE_APPLIED, type ItemInput, PendingInput } from "./pending-input.ts";
+import { changedFieldsIn } from "./changed-fields.ts";
+import { CANNOT_BE_APPLIED, type ItemEffect, type ItemInput, PendingInput } from "./pending-input.ts";
 import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import type { ItemRecords } from "./planned-records.ts";
 import { type KnownRows, AppliedRows, type RowOutcome } from "./applied-rows.ts";
@@ -48,12 +49,9 @@ function planAgain(outcome: RowOutcome, item: WorkItem, plan: () => ItemPlan): I
   return again.outcome === "error" ? again : { outcome, error: TOO_LARGE_AFTER_MERGE };
 }
 
-/** What an input does to its item. */
-interface ItemEffect {
+/** An input and what it does to its item. */
+interface InputEffect extends ItemEffect {
   readonly pending: PendingInput;
-  readonly plan: ItemPlan;
-  /** Whether its job has applied it to the item before. */
-  readonly recognized: boolean;
 }
 
 /** Plans the inputs for an item, each based on the result of the previous one. */
@@ -61,11 +59,11 @@ function planItem(
   { inputs }: ItemGroup,
   stored: StoredRecord | undefined,
   before: WorkItem | null,
-  { known, report, ...context }: WriteContext,
+  { records, known, report, ...context }: WriteContext,
 ) {
   const now = context.now();
   const applied = known && new AppliedRows(stored, known);
-  const effects: ItemEffect[] = [];
+  const effects: InputEffect[] = [];
   let current = before;
   for (const pending of inputs) {
     const { input, row } = pending;
@@ -80,19 +78,22 @@ function planItem(
     // If the row didn't change the item, only its events remember it.
     const outcome = applied?.outcomeOf(row) ?? (known?.withEvents.has(row) ? "unchanged" : undefined);
     if (before !== null && outcome !== undefined) {
-      effects.push({ pending, plan: planAgain(outcome, before, planInput), recognized: true });
+      const plan = planAgain(outcome, before, planInput);
+      effects.push({ pending, plan, changes: applied?.changedBy(row) ?? [], recognized: true });
       continue;
     }
     const plan = planInput();
+    const isChange = plan.outcome === "updated" || plan.outcome === "restored";
+    const changes = isChange && current ? records.changes(current, plan.next) : [];
     if (plan.outcome !== "error") current = plan.next;
-    effects.push({ pending, plan, recognized: false });
-    applied?.add(row, plan.outcome);
+    effects.push({ pending, plan, changes, recognized: false });
+    applied?.add(row, plan.outcome, changedFieldsIn(changes));
   }
   return { effects, next: current === before ? null : current, applied };
 }
 
 /** The write of an item. Its result is the effect of each input. */
-export function targetOfItem(group: ItemGroup, context: WriteContext): WriteTarget<ItemEffect[]> {
+export function targetOfItem(group: ItemGroup, context: WriteContext): WriteTarget<InputEffect[]> {
   const { records } = context;
   return {
     key: records.keyOf(group.key),

@@ -1,4 +1,5 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { parse } from "csv-parse/sync";
 import { beforeEach, describe, expect, it } from "vitest";
 import { workItemId } from "../../lib/identity.ts";
 import { TIME_TO_LIVE } from "../../lib/resources.ts";
@@ -22,7 +23,15 @@ const send = async (file: string, fields: object) => {
   if (response.status !== 202) throw new Error(response.text);
   return uploads.finish(dataOf(response).id);
 };
+/** The cells of results below their header, without the items' ids. */
+const resultsOf = async (id: string): Promise<string[][]> => {
+  const text = await (await fetch((await uploads.results(id)).url!)).text();
+  const [header, ...lines] = parse(text, { bom: true });
+  expect(header).toEqual(["_row", "external_id", "id", "outcome", "changes"]);
+  return lines.map(([row = "", externalId = "", , ...cells]) => [row, externalId, ...cells]);
+};
 const outcomesOf = ({
+  changed_fields: _changed,
   id: _id,
   created_at: _created,
   updated_at: _updated,
@@ -60,6 +69,85 @@ describe("a dry run of a file", () => {
     expect(outcomesOf(done)).toEqual(outcomesOf(tried));
     expect(await uploads.report(done.id)).toEqual(await uploads.report(tried.id));
     expect(await uploads.getItem("I-7")).toMatchObject({ status: "completed" });
+  });
+
+  it("shows what each row changes after the rows before it, and counts rows by field", async () => {
+    await send(
+      `external_id,status,agent_name,custom_attributes.a,custom_attributes.b\nA,pending,Ann,1,x\nB,pending,,,\nC,,,,\nD,,,,\n`,
+      {},
+    );
+    for (const name of ["C", "D"]) {
+      await uploads.call("deleteWorkItem", { params: { id: workItemId(uploads.organization.id, name) } });
+    }
+    const mapping = {
+      fields: {
+        external_id: { column: "id" },
+        status: { column: "status" },
+        agent_name: { column: "who", blank: "clear" },
+        "custom_attributes.a": { column: "a", blank: "clear" },
+        "custom_attributes.c": { column: "c", as: "json" },
+      },
+      event: { external_id: { column: "step" }, content: { column: "text" } },
+    };
+    const rows = [
+      "A,completed,Ann,1,,s,",
+      "A,completed,,,null,s,",
+      "A,completed,,,null,s,said",
+      "A,pending,Ann,1,1.0,s,",
+      "B,wrong,,,,s,",
+      "B,pending,,,,s,",
+      "C,,Bea,,,s,",
+      "D,,,,,s,",
+      "new,completed,,,,s,",
+      "new,cancelled,,,,s,",
+    ];
+    const job = await send(`id,status,who,a,c,step,text\n${rows.join("\n")}\n`, { mapping, dry_run: "true" });
+    expect(await resultsOf(job.id)).toEqual([
+      ["2", "A", "updated", '{"status":{"from":"pending","to":"completed"}}'],
+      [
+        "3",
+        "A",
+        "updated",
+        '{"agent_name":{"from":"Ann","to":null},"custom_attributes.a":{"from":"1","to":null},"custom_attributes.c":{"from":null,"to":null}}',
+      ],
+      ["4", "A", "updated", ""],
+      [
+        "5",
+        "A",
+        "updated",
+        '{"agent_name":{"from":null,"to":"Ann"},"status":{"from":"completed","to":"pending"},"custom_attributes.c":{"from":null,"to":1.0},"custom_attributes.a":{"from":null,"to":"1"}}',
+      ],
+      ["6", "B", "error", ""],
+      ["7", "B", "updated", ""],
+      ["8", "C", "restored", '{"agent_name":{"from":null,"to":"Bea"}}'],
+      ["9", "D", "restored", ""],
+      ["10", "new", "created", ""],
+      ["11", "new", "updated", '{"status":{"from":"completed","to":"cancelled"}}'],
+    ]);
+    expect(job["changed_fields"]).toEqual({ agent_name: 3, status: 3, custom_attributes: 2 });
+    const done = await send(`id,status,who,a,c,step,text\n${rows.join("\n")}\n`, { mapping });
+    expect([outcomesOf(done), done["changed_fields"]]).toEqual([outcomesOf(job), undefined]);
+  });
+
+  it("names the fields alone where values are long, and the attributes together where names are", async () => {
+    const names = (count: number) => Array.from({ length: count }, (_, number) => `custom_attributes.${number}-ä`);
+    const columns = ["external_id", "status", ...names(40)];
+    const row = (name: string, filled: number, text = "1") =>
+      [name, "pending", ...names(40).map((_, number) => (number < filled ? text : ""))].join(",");
+    await send(`external_id\nvalues\nlong\nnames\ntogether\n`, {});
+    // JSON of 200 and 202 bytes, and names of 1,005 and 1,031.
+    const text = "ä".repeat(76);
+    const file = [columns.join(","), row("values", 1, text), row("long", 1, `${text}ä`), row("names", 39)];
+    const job = await send(`${[...file, row("together", 40)].join("\n")}\n`, { dry_run: "true" });
+    const cells = (await resultsOf(job.id)).map(([, , , changes = ""]) => changes);
+    expect(cells).toEqual([
+      JSON.stringify({ "custom_attributes.0-ä": { from: null, to: text } }),
+      '["custom_attributes.0-ä"]',
+      JSON.stringify(names(39)),
+      '["custom_attributes"]',
+    ]);
+    expect(cells.map((cell) => Buffer.byteLength(cell))).toEqual([200, 26, 1005, 21]);
+    expect(job["changed_fields"]).toEqual({ custom_attributes: 4 });
   });
 
   it("keeps what it plans beside the items, for a day", async () => {

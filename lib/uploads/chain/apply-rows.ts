@@ -3,10 +3,12 @@ import { StoreBusyError } from "../../errors.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { RowSource } from "../../work-items/applied-rows.ts";
+import { changedFieldsIn } from "../../work-items/changed-fields.ts";
 import { CANNOT_BE_APPLIED, type ItemResult } from "../../work-items/pending-input.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { cellValue } from "../csv/csv-text.ts";
 import { errorOfRow, type RowReader, type RowReading } from "../csv/row-reader.ts";
+import { changesCell } from "../files/changes-cell.ts";
 import type { Row } from "../files/frames.ts";
 import { failedRow, ROW_CANNOT_BE_APPLIED, type RowResult } from "./row-result.ts";
 
@@ -60,8 +62,9 @@ export function valuesOf({ cells }: Row): string[] {
   return cells.map(cellValue);
 }
 
-function resultOf(externalId: string, { id, outcome, error }: ItemResult): RowResult {
-  if (error === null) return { externalId, id, outcome };
+function resultOf(externalId: string, { id, outcome, changes, error }: ItemResult): RowResult {
+  if (error === null)
+    return { externalId, id, outcome, changes: changesCell(changes), changed: changedFieldsIn(changes) };
   if (error.problem === CANNOT_BE_APPLIED) return failedRow(externalId);
   return failedRow(externalId, errorOfRow(error.problem.code, error.message));
 }

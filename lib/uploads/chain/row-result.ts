@@ -2,7 +2,8 @@ import type { UndoOutcome } from "../../work-items/undo/plan-undo.ts";
 import type { RowOutcome } from "../../work-items/applied-rows.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
-import { resultLine } from "../files/row-list.ts";
+import { type LastColumn, resultLine } from "../files/row-list.ts";
+import type { ItemFieldName } from "../../work-items/changed-fields.ts";
 
 /** The result of a row: its item's id and its outcome, and the error if it failed for good. */
 export interface RowResult {
@@ -14,6 +15,9 @@ export interface RowResult {
   readonly error?: RowError;
   /** JSON of what stays; empty if nothing does. Set by undos only. */
   readonly kept?: string;
+  /** What a dry run of a file shows of the row's changes, and the fields that change; empty if none does. */
+  readonly changes?: string;
+  readonly changed?: readonly ItemFieldName[];
 }
 
 /** The error of a row that fails for a reason outside its data. */
@@ -27,13 +31,13 @@ export function failedRow(externalId: string, error = ROW_CANNOT_BE_APPLIED): Ro
 /**
  * Counts the rows of a window that have results, and makes their lines for the job's lists.
  * @param toLine makes the line of a failed row
- * @param isUndo whether results say what stays
+ * @param last the last column of results
  */
 export function countRows(
   rows: readonly Row[],
   ofRows: readonly (RowResult | undefined)[],
   toLine: (row: Row, error: RowError) => string,
-  isUndo: boolean,
+  last: LastColumn | undefined,
 ) {
   const counters = {
     created: 0,
@@ -47,20 +51,22 @@ export function countRows(
     dropped: 0,
     error: 0,
   };
+  const changedFields: Record<string, number> = {};
   const failures = new FrameWriter();
   const results = new FrameWriter();
   for (const [index, row] of rows.entries()) {
     const result = ofRows[index];
     if (result === undefined) continue;
     counters[result.outcome] += 1;
+    for (const field of result.changed ?? []) changedFields[field] = (changedFields[field] ?? 0) + 1;
     if (result.error) failures.addText(row.row, toLine(row, result.error));
-    results.addText(row.row, resultLine(row, isUndo ? { kept: "", ...result } : result));
+    results.addText(row.row, resultLine(row, result, last));
   }
   const { error: failed, dropped, kept, ...others } = counters;
   const byOutcome = { ...others, kept: kept + dropped };
   const succeeded = Object.values(byOutcome).reduce((sum, count) => sum + count, 0);
   return {
-    counters: { ...byOutcome, succeeded, failed },
+    counters: { ...byOutcome, succeeded, failed, changed_fields: changedFields },
     failures: failures.bytes(),
     results: results.bytes(),
   };

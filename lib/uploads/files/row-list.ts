@@ -3,7 +3,7 @@ import { COMMA, type Delimiter } from "../csv/delimiter.ts";
 import { BYTE_ORDER_MARK, isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
 import type { RowError } from "../csv/row-reader.ts";
 import { type CsvFormat, delimiterOf, headerRowOf } from "../mapping/file-format.ts";
-import { mappingOf, type UploadJob } from "../job/upload-record.ts";
+import { isFileTrial, mappingOf, type UploadJob } from "../job/upload-record.ts";
 import type { Row } from "./frames.ts";
 
 /** Longer values are cut in the report, which also has the whole cell. */
@@ -42,20 +42,27 @@ export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "heade
 
 /** The header of a list of results. */
 export const RESULTS_HEADER = `${BYTE_ORDER_MARK}_row,external_id,id,outcome\n`;
-const UNDO_RESULTS_HEADER = RESULTS_HEADER.replace("\n", ",kept\n");
 
-interface ListedResult {
+/** What the last column of a list of results says: what stays, as JSON, or what changes. */
+export type LastColumn = "kept" | "changes";
+
+/** The last column of a job's results. Those of an import that writes end with the outcome. */
+export function lastColumnOf(job: UploadJob): LastColumn | undefined {
+  if (job.undo_of !== undefined) return "kept";
+  return isFileTrial(job) ? "changes" : undefined;
+}
+
+interface ListedResult extends Partial<Readonly<Record<LastColumn, string>>> {
   readonly externalId: string;
   /** Empty if the row failed. */
   readonly id: string;
   readonly outcome: string;
-  /** JSON of what stays; empty if nothing does. Set by undos only. */
-  readonly kept?: string;
 }
 
 /** The line of a row in a list of results. */
-export function resultLine({ row }: { readonly row: number }, { externalId, id, outcome, kept }: ListedResult): string {
-  const more = kept === undefined ? "" : `,${toCell(kept, COMMA)}`;
+export function resultLine({ row }: { readonly row: number }, result: ListedResult, last?: LastColumn): string {
+  const { externalId, id, outcome } = result;
+  const more = last === undefined ? "" : `,${toCell(result[last] ?? "", COMMA)}`;
   return `${row},${toCell(externalId, COMMA)},${id},${outcome}${more}\n`;
 }
 
@@ -68,7 +75,10 @@ export const ROW_LISTS = {
     createReportWriter({ header: job.header, delimiter: delimiterOf(mappingOf(job)) }).header(
       headerRowOf(mappingOf(job)),
     ),
-  results: ({ undo_of: undone }: UploadJob): string => (undone === undefined ? RESULTS_HEADER : UNDO_RESULTS_HEADER),
+  results: (job: UploadJob): string => {
+    const last = lastColumnOf(job);
+    return last === undefined ? RESULTS_HEADER : RESULTS_HEADER.replace("\n", `,${last}\n`);
+  },
 };
 /** Name of a list. */
 export type RowListName = keyof typeof ROW_LISTS;

@@ -58,13 +58,15 @@ export const uploadShardRecordSchema = z.object({
   /** Claims whose results count, as ranges: `1-3 5` means 1, 2, 3 and 5. */
   counted: z.string().default(""),
   ...countersShape,
+  /** Of the dry run of a file: in how many rows each field changes. */
+  changed_fields: z.record(z.string(), z.int()).default({}),
   ...claimShape,
 });
 /** A decoded record of a shard. */
 export type UploadShard = Readonly<z.output<typeof uploadShardRecordSchema>>;
-/** Numbers of rows by outcome. */
-export type Counters = Pick<UploadShard, keyof typeof countersShape>;
-const counterNames = Object.keys(countersShape) as (keyof Counters)[];
+/** Numbers of rows by outcome, and by field that changes. */
+export type Counters = Pick<UploadShard, keyof typeof countersShape | "changed_fields">;
+const counterNames = Object.keys(countersShape) as (keyof typeof countersShape)[];
 
 /** The claims in ranges such as `1-3 5`, in order. */
 export function claimsIn(ranges: string): number[] {
@@ -85,9 +87,15 @@ export function withClaim(ranges: string, claim: number): string {
 
 /** The sums of counters. */
 export function sumOf(counters: readonly Counters[]): Counters {
-  return Object.fromEntries(
-    counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)]),
-  ) as Record<keyof Counters, number>;
+  const fields: Record<string, number> = {};
+  for (const { changed_fields: changed } of counters) {
+    for (const [field, rows] of Object.entries(changed)) fields[field] = (fields[field] ?? 0) + rows;
+  }
+  const sums = counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)]);
+  return {
+    ...(Object.fromEntries(sums) as Record<keyof typeof countersShape, number>),
+    changed_fields: fields,
+  };
 }
 
 /** Counters as jobs store and show them: `succeeded_rows` and so on. */

@@ -51,10 +51,16 @@ export const uploadJobSchema = z
 /** A value of `uploadJobSchema`. */
 export type UploadJobResponse = z.infer<typeof uploadJobSchema>;
 
-/** An upload job by itself, with its mapping if it has one (extension). Lists leave it out. */
+/** An upload job by itself, with its mapping if it has one, and what a dry run would change (extensions). Lists leave both out. */
 export const singleUploadJobSchema = uploadJobSchema
   .extend({
     mapping: mappingSchema.optional().describe("The mapping of the file. Extension."),
+    changed_fields: z
+      .record(z.string(), count)
+      .optional()
+      .describe(
+        "In how many rows each field of the item would change, by its name; all custom attributes count as `custom_attributes`. Only in dry runs of files. Extension.",
+      ),
   })
   .meta({
     id: "WorkItemUploadWithMapping",

@@ -74,6 +74,8 @@ export const uploadJobRecordSchema = z.object({
   /** Random id of the run that merged the lists of an ended job (`objectKeys.list`). */
   merged: z.string().optional(),
   ...rowCountersSchema.shape,
+  /** Of the ended dry run of a file: in how many rows each field changes. */
+  changed_fields: z.record(z.string(), z.int()).optional(),
   ...claimShape,
 });
 /** A decoded record of an upload job. */
@@ -91,6 +93,11 @@ export function runningSeconds(
 /** The mapping of a job's file; undefined if its columns have the names of fields. */
 export function mappingOf({ mapping }: Pick<UploadJob, "mapping">): Mapping | undefined {
   return mapping === undefined ? undefined : mappingSchema.parse(JSON.parse(mapping));
+}
+
+/** Whether a job is the dry run of a file, and not of an undo. */
+export function isFileTrial({ dry_run: isTrial = false, undo_of: undone }: UploadJob): boolean {
+  return isTrial && undone === undefined;
 }
 
 /** The import that a job undoes. */
@@ -194,11 +201,19 @@ export function withUndo<T extends UploadJobResponse>(job: T, undo: string | und
   return { ...job, ...(undo !== undefined && { undone_by: undo }) };
 }
 
+/** In how many rows of a dry run each field changes; undefined for other jobs, and for those that ended without it. */
+function changedFieldsOf({ job, shards }: UploadSnapshot): Readonly<Record<string, number>> | undefined {
+  if (!isFileTrial(job)) return undefined;
+  return isEnded(job) ? job.changed_fields : sumOf(shards).changed_fields;
+}
+
 /** A job by itself in responses. @param undo id of the job that undoes it */
 export function toSingleUploadJobResponse(snapshot: UploadSnapshot, undo?: string): SingleUploadJobResponse {
   const { mapping } = snapshot.job;
+  const changed = changedFieldsOf(snapshot);
   return {
     ...withUndo(toUploadJobResponse(snapshot), undo),
     ...(mapping !== undefined && { mapping: JSON.parse(mapping) as Mapping }),
+    ...(changed && { changed_fields: changed }),
   };
 }

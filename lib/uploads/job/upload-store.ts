@@ -16,6 +16,7 @@ import type { RecordKey } from "../../store/versioned-record.ts";
 import { shardFrom, ShardStore, CLAIM_MS, uploadPartition } from "./shard-store.ts";
 import { type Counters, toRowCounters } from "./shard-record.ts";
 import {
+  isFileTrial,
   shardsOf,
   type JobKey,
   type NewUpload,
@@ -259,7 +260,7 @@ export class UploadStore {
 
   /** Ends an open job. Only the first of simultaneous calls has an effect. */
   async end(
-    job: JobKey,
+    job: UploadJob,
     counters: Counters,
     outcome: {
       readonly status: "completed" | "failed" | "cancelled";
@@ -268,7 +269,12 @@ export class UploadStore {
     },
   ): Promise<boolean> {
     const ended = await this.#changeJob(job, {
-      set: { ...outcome, ...toRowCounters(counters), updated_at: isoTime(this.#clock()) },
+      set: {
+        ...outcome,
+        ...toRowCounters(counters),
+        ...(isFileTrial(job) && { changed_fields: counters.changed_fields }),
+        updated_at: isoTime(this.#clock()),
+      },
       remove: ["check_at", "busy_until", openJobs.partitionKey, openJobs.sortKey],
       condition: outcome.status === "completed" ? IS_RUNNING : IS_OPEN,
     });

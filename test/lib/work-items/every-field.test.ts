@@ -4,7 +4,7 @@ import { inputOf, type WorkItem } from "../../../apps/client/client.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-item.ts";
-import type { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+import { type EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 import { type Caller, createTestService } from "../../support/service.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../../support/uploads/upload-harness.ts";
 import { lambdaContext } from "../../support/lambda-context.ts";
@@ -167,5 +167,20 @@ describe("every field", () => {
     expect(sentItem(await batch({ external_id: externalId, agent_external_id: null }))).toMatchObject({
       agent_external_id: null,
     });
+  });
+
+  it("of an item keeps a letter of its own, by which dry runs that are running remember it", () => {
+    const letters = Object.entries(WORK_ITEM_FIELDS).map(([name, { letter }]) => [name, letter] as const);
+    expect(Object.fromEntries(letters)).toMatchObject({
+      agent_email: "A",
+      agent_name: "B",
+      agent_external_id: "C",
+      type: "D",
+      status: "E",
+      completed_at: "F",
+      custom_attributes: "G",
+    });
+    expect(letters.filter(([, letter]) => !/^[A-Z]$/.test(letter))).toEqual([]);
+    expect(new Set(letters.map(([, letter]) => letter)).size).toBe(letters.length);
   });
 });

@@ -4,11 +4,13 @@ import { describe, expect, it } from "vitest";
 import { StoreBusyError } from "../../../../lib/errors.ts";
 import type { RowReader } from "../../../../lib/uploads/csv/row-reader.ts";
 import type { Row } from "../../../../lib/uploads/files/frames.ts";
-import { createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
+import { type ApplyRowsOptions, createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
 import { ROW_CANNOT_BE_APPLIED } from "../../../../lib/uploads/chain/row-result.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
+import { createRecordStore } from "../../../../lib/store/record-store.ts";
 import { createGetWorkItem } from "../../../../lib/work-items/read-work-item.ts";
+import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
 import type { WorkItemInput } from "../../../../lib/work-items/work-item.ts";
 import { type Fault, injectFaults } from "../../../support/faults.ts";
 import { organizationWith } from "../../../support/organization.ts";
@@ -141,6 +143,55 @@ describe("rows that are applied again", () => {
       expect(await get(organization.id, item!.id)).toMatchObject({ item: { type: "patched" } });
     },
   );
+});
+
+describe("rows of a dry run that are applied again, or looked for", () => {
+  it("name the fields that they changed, and only those; marks of imports have none", async () => {
+    const { runtime, apply, applyRows } = await setUp();
+    const organization = organizationWith({ id: randomUUID() });
+    await apply(organization, [{ input: { external_id: "A", type: "a", agent_name: "Ann" } }], soon());
+    await apply(organization, [{ input: { external_id: "B", custom_attributes: { k: 1 } } }], soon());
+    const rows = [
+      jsonRow(5, { external_id: "A", status: "completed", custom_attributes: { k: 1, l: 2 } }),
+      jsonRow(6, { external_id: "A", status: "completed" }),
+      jsonRow(7, { external_id: "A", agent_email: "a@example.com", agent_name: null, type: "b" }),
+      jsonRow(8, { external_id: "B", type: "b", events: [{ external_id: "e" }] }),
+      jsonRow(9, { external_id: "B", events: [{ external_id: "e", content: "said" }] }),
+      jsonRow(10, { external_id: "new", type: "b" }),
+      jsonRow(11, { external_id: "new", agent_external_id: "7", completed_at: "2026-01-01T00:00:00.000Z" }),
+    ];
+    const fields = [
+      ["status", "custom_attributes"],
+      [],
+      ["agent_email", "agent_name", "type"],
+      ["type"],
+      [],
+      [],
+      ["agent_external_id", "status", "completed_at"],
+    ];
+    const dryRun = { ...optionsOf("trial", 5), source: { ...optionsOf("trial", 5).source, dryRun: true } };
+    const ran = async (options: ApplyRowsOptions) => {
+      const results = await applyRows(organization, rows, options);
+      return rows.map((_, index) => [results[index]?.outcome, results[index]?.changed, results[index]?.changes]);
+    };
+    const outcomes = ["updated", "unchanged", "updated", "updated", "updated", "created", "updated"];
+    expect((await ran(dryRun)).map(([outcome, changed]) => [outcome, changed])).toEqual(
+      outcomes.map((outcome, index) => [outcome, fields[index]]),
+    );
+    // What is shown of a row that is recognized: the names alone.
+    const again = outcomes.map((outcome, index) => {
+      const names = fields[index]!;
+      return [outcome, names, names.length === 0 ? "" : JSON.stringify(names)];
+    });
+    expect(await ran(dryRun)).toEqual(again);
+    // Others change the items meanwhile.
+    await apply(organization, [{ input: { external_id: "A", type: "of others", status: "pending" } }], soon());
+    expect(await ran({ ...dryRun, recognizesOnly: true })).toEqual(again);
+
+    await applyRows(organization, rows, optionsOf("import", 5));
+    const stored = await createRecordStore(runtime).read([itemKeyOf(organization.id, "A")]);
+    expect([...stored.values()].map((record) => record["applied_rows"])).toEqual(["import:5u1n1u"]);
+  });
 });
 
 describe("rows that are looked for", () => {

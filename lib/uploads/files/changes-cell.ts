@@ -1,0 +1,38 @@
+import {
+  changedFieldsIn,
+  type FieldChange,
+  type FieldValue,
+  type RowChanges,
+} from "../../work-items/changed-fields.ts";
+
+/** Longer JSON has no values. */
+const VALUES_MAX_BYTES = 200;
+/** Longer JSON doesn't name single attributes: results have many rows, each of which may change hundreds. */
+const NAMES_MAX_BYTES = 1024;
+
+function shown([value = null]: FieldValue): unknown {
+  return value;
+}
+
+/** The names as JSON, if they are few enough. */
+function namesThatFit(changes: ReadonlyMap<string, FieldChange>): string | undefined {
+  const json = JSON.stringify([...changes.keys()]);
+  return Buffer.byteLength(json) <= NAMES_MAX_BYTES ? json : undefined;
+}
+
+function valuesThatFit(changes: ReadonlyMap<string, FieldChange>): string | undefined {
+  const values = Array.from(changes, ([name, { from, to }]) => [name, { from: shown(from), to: shown(to) }] as const);
+  const json = JSON.stringify(Object.fromEntries(values));
+  return Buffer.byteLength(json) <= VALUES_MAX_BYTES ? json : undefined;
+}
+
+/**
+ * What a row of a dry run changes, as results show it: `{"status":{"from":"pending","to":"completed"}}`. Where that is too long,
+ * or the row was recognized, the names alone. Empty if the row changes no field of its item.
+ */
+export function changesCell(changes: RowChanges): string {
+  const names = changedFieldsIn(changes);
+  if (names.length === 0) return "";
+  const byField = changes instanceof Map ? (changes as ReadonlyMap<string, FieldChange>) : undefined;
+  return (byField && (valuesThatFit(byField) ?? namesThatFit(byField))) ?? JSON.stringify(names);
+}
