@@ -53,6 +53,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: "",
     foundBy: ["deaths", "messages"],
   },
+  "trial marks": {
+    defect: "a dry run forgets which fields a row changes when its worker dies",
+    file: "lib/work-items/applied-rows.ts",
+    text: "${CODES[outcome]}${letters}`",
+    instead: "${CODES[outcome]}`",
+    foundBy: ["deaths", "messages"],
+    story: "imports",
+  },
   margin: {
     defect: "a first load begins at a position that its list may lag behind",
     file: "lib/changes/feed-cursor.ts",

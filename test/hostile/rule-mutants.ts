@@ -94,10 +94,29 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       "return planApply(current, input.external_id, input, now);",
       'return planApply(current, input.external_id, known && current?.status === "cancelled" && input.completed_at ? { status: "completed", ...input } : input, now);',
     ],
+    "row by row": [
+      "a dry run shows what a row changes together with the rows before it",
+      "isChange && current ? records.changes(current, plan.next)",
+      "isChange && current ? records.changes(before ?? current, plan.next)",
+    ],
     "later row": [
       "of several inputs for an item, the earlier ones win",
       "let current = before;\n  for (const pending of inputs) {",
       "let current = before;\n  for (const pending of inputs.toReversed()) {",
+    ],
+  },
+  "lib/work-items/changed-fields.ts": {
+    "new attribute": [
+      "a dry run doesn't show that an attribute without value is new",
+      "was === undefined || is === undefined || !jsonEquals(was, is)",
+      "!jsonEquals(was ?? null, is ?? null)",
+    ],
+  },
+  "lib/uploads/job/shard-record.ts": {
+    "changed fields": [
+      "a dry run counts changed fields in one of its windows",
+      "fields[field] = (fields[field] ?? 0) + rows;",
+      "fields[field] = rows;",
     ],
   },
   "lib/work-items/pending-input.ts": {

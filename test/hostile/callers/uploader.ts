@@ -9,8 +9,9 @@ import type { State } from "../oracle/item-operations.ts";
 import type { Call } from "../oracle/oracle.ts";
 import { itemInput } from "../oracle/inputs.ts";
 import { applyInput, type ItemInput } from "../oracle/reference-item.ts";
+import { changesBetween, countChanged, isShown } from "../oracle/shown-changes.ts";
 import type { Customer, Response } from "../world/service.ts";
-import { CLOCK_OFF_MAX_MS } from "../world/hostilities.ts";
+import { CLOCK_OFF_MAX_MS, type Hostility } from "../world/hostilities.ts";
 import { LAG_MAX_MS } from "../world/lagging-index.ts";
 import { createItemCaller, type Scene, seriesOf, untilAnswered } from "./item-caller.ts";
 import { FILE_KINDS, makeUploadFile, type UploadFile, type UploadRow } from "./upload-file.ts";
@@ -23,7 +24,14 @@ type Job = Readonly<Record<(typeof COUNTERS)[number] | "total_rows", number>> & 
   readonly id: string;
   readonly status: string;
   readonly error?: string;
+  /** Of dry runs only. */
+  readonly changed_fields?: Readonly<Record<string, number>>;
 };
+/** What a dry run should say of a row: its outcome, and what it changes in its item. */
+interface Tried {
+  readonly outcome: string;
+  readonly changes: ReturnType<typeof changesBetween>;
+}
 
 const MINUTE_MS = 60_000;
 /** Largest size that a form may announce, in bytes: its file may arrive for six hours. */
@@ -36,6 +44,8 @@ const ENDS_WITHIN_MS = 36 * 60 * MINUTE_MS;
 const RESUMED_WITHIN_MS = 3 * MINUTE_MS;
 /** A job that saves nothing ends within this time, and again a sweep later. */
 const SAVED_WITHIN_MS = 11 * MINUTE_MS;
+/** Where nothing else goes wrong, no row is applied again. */
+const HARMLESS: ReadonlySet<Hostility> = new Set(["slowness", "lag", "receivers"]);
 /** Items of a file that others change too while it is applied. */
 const SHARED_MAX = 6;
 
@@ -75,10 +85,11 @@ export function createUploader(
   const known = [...names];
   const nextInput = seriesOf(itemInput, seed + 1);
   const { world, service, oracle, uploads } = scene;
+  const { chosen } = world.hostilities;
   const { id: organization } = customer.organization;
 
   /** By what its worker's clock may say, a row may be written that much before its file came, or later than now. */
-  const off = world.hostilities.chosen.has("clocks") ? CLOCK_OFF_MAX_MS : 0;
+  const off = chosen.has("clocks") ? CLOCK_OFF_MAX_MS : 0;
   const earliest = (): number => world.clock() - off;
   const latest = (): number => world.clock() + off;
 
@@ -107,17 +118,18 @@ export function createUploader(
   };
 
   /** What a dry run should say of rows whose items nobody changes meanwhile. */
-  const tried = (rows: readonly UploadRow[]): (string | undefined)[] => {
+  const tried = (rows: readonly UploadRow[]): (Tried | undefined)[] => {
     const states = new Map<string, State>();
     return rows.map(({ input, isValid }) => {
-      if (!isValid) return "error";
+      if (!isValid) return { outcome: "error", changes: {} };
       const { external_id: name } = input;
       const { states: all, isSettled } = oracle.item(organization, name).history;
       // Of an item that others know, or that isn't known for sure, anything may be said.
       if (all.length !== 1 || !isSettled || known.includes(name)) return undefined;
-      const { outcome, item } = applyInput(states.has(name) ? states.get(name) : all[0], input, "");
+      const before = states.has(name) ? states.get(name) : all[0];
+      const { outcome, item } = applyInput(before, input, "");
       states.set(name, item);
-      return outcome;
+      return { outcome, changes: before ? changesBetween(before, item) : {} };
     });
   };
 
@@ -128,7 +140,7 @@ export function createUploader(
     const isForm = random() < 0.4;
     const isSlow = random() < 0.1;
     const isLarge = isForm && !isSlow && !uploads.checksSize && random() < 0.4;
-    const cancelsAfter = !isDryRun && !isSlow && random() < 0.25 ? random() * 3 * MINUTE_MS : undefined;
+    const cancelsAfter = !isSlow && random() < 0.25 ? random() * 3 * MINUTE_MS : undefined;
     const isRepeating = cancelsAfter === undefined && !isSlow;
     const prefix = `f${seed}x${number}`;
     const file = makeUploadFile(random, kind, isRepeating, { isSmall: isSlow, prefix, known });
@@ -194,7 +206,10 @@ export function createUploader(
       const last = seen;
       seen = now;
       if (last !== undefined) {
-        if (COUNTERS.some((name) => now[name] < last[name])) oracle.report("undone", { last, now });
+        const lost = Object.entries(last.changed_fields ?? {}).filter(
+          ([name, rows]) => (now.changed_fields?.[name] ?? 0) < rows,
+        );
+        if (COUNTERS.some((name) => now[name] < last[name]) || lost.length > 0) oracle.report("undone", { last, now });
         if (ENDED.includes(last.status) && !isDeepStrictEqual(now, last)) oracle.report("undone", { last, now });
       }
       if (now.succeeded_rows + now.failed_rows > now.total_rows) oracle.report("doubled", { now });
@@ -206,11 +221,11 @@ export function createUploader(
     const watch = async (now: Job): Promise<void> => {
       const idleSince = uploads.idleSince(job);
       // A worker whose clock is ahead delays what comes next.
-      if (idleSince === undefined || hasReported || world.hostilities.chosen.has("clocks")) return;
+      if (idleSince === undefined || hasReported || chosen.has("clocks")) return;
       const age = (world.clock() - requestedAt) / 10;
       const limit = isForm && now.status === "pending" ? Math.max(MINUTE_MS, age) + 2 * MINUTE_MS : RESUMED_WITHIN_MS;
       // The sweep sees the job when the index shows it.
-      const lag = world.hostilities.chosen.has("lag") ? LAG_MAX_MS : 0;
+      const lag = chosen.has("lag") ? LAG_MAX_MS : 0;
       const idle = world.clock() - Math.max(idleSince, postedAt) - lag;
       if (idle <= limit || (await world.outside(() => uploads.lossesOf(job))) > 1) return;
       hasReported = true;
@@ -238,13 +253,15 @@ export function createUploader(
     const listed = await call("list jobs", "listWorkItemUploads", { query: { limit: 100, status: seen!.status } });
     const own = (listed?.body.data as readonly Job[] | undefined)?.find((each) => each.id === id);
     // The index of jobs may be behind.
-    if (own === undefined ? !world.hostilities.chosen.has("lag") : own.status !== seen!.status) {
+    if (own === undefined ? !chosen.has("lag") : own.status !== seen!.status) {
       oracle.report("wrong", { listed: own, job: seen });
     }
     await check(job, seen!, {
       file,
       operations,
       expected,
+      isDryRun,
+      mayForget: isSlow || chosen.size === 0 || ![...chosen].every((name) => HARMLESS.has(name)),
       mayFail: isSlow || (isForm && off > 0),
       mayCancel: hasCancelled,
     });
@@ -260,12 +277,17 @@ export function createUploader(
       file: { rows, delimiter },
       operations,
       expected,
+      isDryRun,
+      mayForget,
       mayFail,
       mayCancel,
     }: {
       readonly file: UploadFile;
       readonly operations: ReadonlyMap<string, { readonly call: Call; readonly rows: readonly UploadRow[] }>;
-      readonly expected: readonly (string | undefined)[];
+      readonly expected: readonly (Tried | undefined)[];
+      readonly isDryRun: boolean;
+      /** Whether workers may find rows again, of which a dry run then shows no values. */
+      readonly mayForget: boolean;
       readonly mayFail: boolean;
       readonly mayCancel: boolean;
     },
@@ -281,15 +303,14 @@ export function createUploader(
         readonly rows?: number;
         readonly url?: string | null;
       };
-      const lines: string[][] = parse(url ? await uploads.listOf(job, name, url) : "", {
+      const [header = [], ...lines]: string[][] = parse(url ? await uploads.listOf(job, name, url) : "", {
         bom: true,
-        from: 2,
         delimiter: name === "results" ? "," : delimiter,
         skip_empty_lines: true,
       });
-      return { lines, told };
+      return { header, lines, told };
     };
-    const { lines, told } = await listOf("results");
+    const { header, lines, told } = await listOf("results");
     const results = new Map(lines.map(([row, ...cells]) => [Number(row), cells]));
     const failed = await listOf("failed_rows");
     const listed = [...results.values()].map(([, , outcome]) => outcome);
@@ -302,6 +323,9 @@ export function createUploader(
     };
     const { succeeded_rows, failed_rows, total_rows } = now;
     expect("counted", Object.fromEntries(OUTCOMES.map((each) => [`${each}_rows`, now[`${each}_rows`]])), counted);
+    expect("changed", now.changed_fields, isDryRun ? countChanged(lines.map((line) => line[4] ?? "")) : undefined);
+    const columns = ["_row", "external_id", "id", "outcome", ...(isDryRun ? ["changes"] : [])];
+    expect("header", header, lines.length > 0 ? columns : []);
     expect("succeeded", succeeded_rows, listed.filter((outcome) => outcome !== "error").length);
     expect("failed", failed_rows, listed.filter((outcome) => outcome === "error").length);
     if (isComplete) expect("total", [total_rows, succeeded_rows + failed_rows], [rows.length, rows.length]);
@@ -321,12 +345,14 @@ export function createUploader(
     for (const [place, row] of rows.entries()) {
       const result = results.get(row.number);
       if (result === undefined) continue;
-      const [externalId, id, outcome] = result;
+      const [externalId, id, outcome, changes = ""] = result;
       const right = row.isValid ? workItemId(organization, row.input.external_id) : "";
       expect("row", [externalId, id], [row.input.external_id, right]);
       if ((outcome === "error") === row.isValid) wrong.push({ row: row.number, outcome });
       const shown = expected[place];
-      if (shown !== undefined && shown !== outcome) wrong.push({ tried: row, outcome, shown });
+      if (shown === undefined) continue;
+      if (shown.outcome !== outcome || !isShown(changes, shown.changes, mayForget))
+        wrong.push({ tried: row, outcome, changes, shown });
     }
     if (wrong.length > 0) oracle.report("wrong", { now, wrong: wrong.slice(0, 5), of: wrong.length });
     for (const { call: operation, rows: own } of operations.values()) {
