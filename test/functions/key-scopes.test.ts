@@ -236,6 +236,22 @@ describe("a key without read", () => {
     expect(written).toMatchObject({ status: 403, body: { error: "this API key lacks the scope write" } });
   });
 
+  it("doesn't see what a dry run of a file changes", async () => {
+    const form = { body: { upload: { filename: "a.csv", size: 10, dry_run: true } } };
+    const headers = { "Idempotency-Key": "a trial" };
+    const shown = await send("uploadWorkItems", { key: owner.key, ...form, headers });
+    expect(shown.body.data).toMatchObject({ dry_run: true, changed_fields: {} });
+    const id = idOf(shown);
+    const repeated = await blind("uploadWorkItems", { ...form, headers });
+    const cancelled = await blind("cancelWorkItemUpload", { params: { id } });
+    for (const { body } of [repeated, cancelled]) {
+      expect(body.data).toMatchObject({ id, dry_run: true });
+      expect(body.data).not.toHaveProperty("changed_fields");
+    }
+    for (const list of ["getWorkItemUpload", "getWorkItemUploadResults"] as const)
+      expect((await blind(list, { params: { id } })).status).toBe(403);
+  });
+
   describe("that repeats a create with its Idempotency-Key", () => {
     const create = (externalId: string, key = keyWith(...BLIND)) =>
       send("createWorkItem", {

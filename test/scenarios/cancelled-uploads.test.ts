@@ -3,7 +3,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
-import { createUploadService, manyRows, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
+import {
+  createUploadService,
+  dataOf,
+  manyRows,
+  MINUTE_MS,
+  type UploadService,
+} from "../support/uploads/upload-service.ts";
 import { aroundRequests } from "../support/faults.ts";
 
 let uploads: UploadService;
@@ -161,26 +167,31 @@ describe("cancelling a job whose worker has written items that it didn't count",
     return { frozen: frozen.promise, thaw: () => thawed.resolve() };
   };
 
+  // The second group of a window is read by one request or, with the plans of a dry run, by two.
   it.each([
-    { rows: 300, frozenAt: 2, counted: 0, failed: 0, written: 99 },
-    { rows: 1300, frozenAt: 12, counted: 999, failed: 1, written: 1099 },
+    { rows: 300, dryRun: false, frozenAt: 2, counted: 0, failed: 0, written: 99 },
+    { rows: 1300, dryRun: false, frozenAt: 12, counted: 999, failed: 1, written: 1099 },
+    { rows: 300, dryRun: true, frozenAt: 3, counted: 0, failed: 0, written: 99 },
+    { rows: 1300, dryRun: true, frozenAt: 23, counted: 999, failed: 1, written: 1099 },
   ])(
-    "counts and lists exactly the rows that were written, and the worker writes nothing more ($rows rows)",
-    async ({ rows, frozenAt, counted, failed, written }) => {
+    "counts and lists exactly the rows that were written, and the worker writes nothing more ($rows rows, dry run: $dryRun)",
+    async ({ rows, dryRun, frozenAt, counted, failed, written }) => {
+      const writtenToItems = dryRun ? 0 : written;
       const items = rowsOf(rows);
       await apply(
         items.filter((_, index) => index % 2 === 0).map(({ external_id }) => ({ external_id, type: "old" })),
         false,
       );
       const text = items.map(({ external_id, type, status }) => `${external_id},${type},${status}\n`).join("");
-      const id = await uploads.begin(`external_id,type,status\n${text}`);
+      const { id } = dataOf(await uploads.post(`external_id,type,status\n${text}`, { dry_run: String(dryRun) }));
+      await uploads.split(id);
       const [message, ...others] = await uploads.harness.take("chunks");
       expect(others).toEqual([]);
       const { frozen, thaw } = freezeAtRead(frozenAt);
       const delivery = uploads.harness.apply(sqsEvent(message), lambdaContext(120_000));
       await frozen;
       expect(await uploads.get(id)).toMatchObject({ status: "processing", succeeded_rows: counted });
-      expect(await writtenOf(rows)).toBe(written);
+      expect(await writtenOf(rows)).toBe(writtenToItems);
 
       uploads.clock.advance(CLAIM_MS + 1);
       const cancelling = uploads.cancel(id);
@@ -197,6 +208,8 @@ describe("cancelling a job whose worker has written items that it didn't count",
         unchanged_rows: 0,
         failed_rows: failed,
       });
+      // Those of recognized rows too.
+      expect(job["changed_fields"]).toEqual(dryRun ? { type: Math.ceil(written / 2) } : undefined);
       const results = (await uploads.resultLines(id)).map((line) => line.split(","));
       expect(results.map(([row, externalId, , outcome]) => [row, externalId, outcome])).toEqual(
         items
@@ -208,11 +221,17 @@ describe("cancelling a job whose worker has written items that it didn't count",
           ])
           .filter(([, , outcome]) => failed > 0 || outcome !== "error"),
       );
+      const values = `"{""type"":{""from"":""old"",""to"":""new""}}"`;
+      const shown = results.map(([row, , , outcome, ...changes]) => {
+        const isRecognized = Number(row) > counted + failed + 1;
+        return [changes.join(), dryRun && outcome === "updated" ? (isRecognized ? '"[""type""]"' : values) : ""];
+      });
+      expect(shown.filter(([actual, right]) => actual !== right)).toEqual([]);
 
       thaw();
       await delivery;
       await uploads.harness.drain();
-      expect(await writtenOf(rows)).toBe(written);
+      expect(await writtenOf(rows)).toBe(writtenToItems);
       expect(await uploads.get(id)).toEqual(job);
     },
   );

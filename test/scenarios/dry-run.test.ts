@@ -125,6 +125,10 @@ describe("a dry run of a file", () => {
       ["11", "new", "updated", '{"status":{"from":"completed","to":"cancelled"}}'],
     ]);
     expect(job["changed_fields"]).toEqual({ agent_name: 3, status: 3, custom_attributes: 2 });
+    // Lists hold what items were. S3 deletes those of trials after a day.
+    expect((await uploads.results(job.id)).url).toMatch(/\/uploads\/\.trials\//);
+    uploads.clock.advance(86_400_000 + 60_000);
+    expect(await uploads.results(job.id)).toMatchObject({ url: null, rows: 10 });
     const done = await send(`id,status,who,a,c,step,text\n${rows.join("\n")}\n`, { mapping });
     expect([outcomesOf(done), done["changed_fields"]]).toEqual([outcomesOf(job), undefined]);
   });

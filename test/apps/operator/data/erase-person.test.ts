@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { erasePerson } from "../../../../apps/operator/data/erase-person.ts";
+import { objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../../../lib/uploads/job/upload-record.ts";
 import { workItemId } from "../../../../lib/identity.ts";
 import { createTestClock, type TestClock } from "../../../support/clock.ts";
@@ -198,6 +199,39 @@ describe("erasing a person", () => {
 
     expect(planned.toSorted()).toEqual([before[1]!.id, later[0]!.id].toSorted());
     expect(await plannedFor()).toEqual([later[0]!.id]);
+  });
+
+  it("names a trial whose results show the address as an earlier value, and whose plans don't hold it", async () => {
+    const { organization } = acme;
+    const workers = createWorkers(runtime);
+    const { take } = createUploadHarness(runtime);
+    const text = "external_id,agent_email,custom_attributes.by\nkept,bob@example.com,\nof another,,me\n";
+    const job = await workers.upload(organization, { text, dryRun: true });
+    clock.advance(1000);
+    let waits = 0;
+    const { files } = await erasePerson(runtime, organization.id, "ann@example.com", {
+      onWait: () => (waits += 1),
+      sleep: async (milliseconds) => {
+        clock.advance(milliseconds);
+        if (waits !== 3) return;
+        await workers.handle(JSON.stringify(splitMessage(job)), clock() + 60_000);
+        for (const chunk of await take("chunks")) await workers.handle(JSON.stringify(chunk), clock() + 60_000);
+      },
+    });
+    const ended = (await workers.store.readJob(job))!;
+    const key = objectKeys.list(ended, "results", ended.merged!);
+    expect(key).toMatch(/^uploads\/\.trials\//);
+    const results = (await workers.objects.readWhole(key)).toString();
+    expect(results).toContain('{""agent_email"":{""from"":""ann@example.com"",""to"":""bob@example.com""}}');
+    expect(results).toContain('{""custom_attributes.by"":{""from"":""ann@example.com"",""to"":""me""}}');
+    // S3 deletes it a day later, at midnight (UTC).
+    const { kept_until: keptUntil } = files.find((file) => file.job === job.id)!;
+    expect(Date.parse(keptUntil)).toBeGreaterThanOrEqual(Date.parse(ended.updated_at) + 2 * DAY_MS);
+    const plans = (await allRecords(runtime)).filter(({ pk }) => String(pk).startsWith("DRY_RUN#"));
+    expect(plans.map((plan) => plan["applied_rows"])).toEqual(
+      expect.arrayContaining([`${job.id}:2uA`, `${job.id}:3uG`]),
+    );
+    expect(JSON.stringify(plans)).not.toMatch(/ann@example/i);
   });
 
   it("waits also for uploads that the index of open jobs doesn't show yet", async () => {
