@@ -244,11 +244,12 @@ export const uploadRoutes = routesOf({
         description:
           "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
           "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.\n\n" +
-          "For a dry run, `changes` is JSON with the fields of the item that the row would change, such as " +
+          "For the dry run of a file, `changes` is JSON with the fields of the item that the row would change, such as " +
           '`{"status":{"from":"pending","to":"completed"}}`; custom attributes are `custom_attributes.<name>`, and one that ' +
           "doesn't exist is null. JSON of more than 200 bytes is replaced by an array of the names; if that has more than " +
-          "1 KB, all attributes are `custom_attributes`. After a crash, some rows have only such names. `changes` is empty for " +
-          "other outcomes than `updated` and `restored`, and if the row changes only an event or restores an item as it was.\n\n" +
+          "1 KB, all attributes are named together as `custom_attributes`. If a worker was interrupted, some rows have only " +
+          "such names. `changes` is empty for other outcomes than `updated` and `restored`, and if the row changes only an " +
+          "event or restores an item as it was.\n\n" +
           "For an undo there is a line for every row of the upload that may have been applied. `outcome` says what the undo did " +
           "to the row's item and event: `deleted` (the upload created the item), `undone`, `partly`, `kept`, `dropped`, " +
           "`unchanged` or `error`. If something stays, `kept` is JSON with a `reason`: `changed` (someone has changed these " +

@@ -137,6 +137,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: [],
     story: "undos",
   },
+  "undo cleared": {
+    defect: "an undo doesn't bring back attributes that its import removed",
+    file: "lib/work-items/changed-fields.ts",
+    text: "new Set([...from.keys(), ...to.keys()])",
+    instead: "to.keys()",
+    foundBy: [],
+    story: "undos",
+  },
   "undo forget": {
     defect: "what an item has forgotten of an import counts as unchanged",
     file: "lib/work-items/undo/plan-undo.ts",

@@ -95,9 +95,9 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       'return planApply(current, input.external_id, known && current?.status === "cancelled" && input.completed_at ? { status: "completed", ...input } : input, now);',
     ],
     "row by row": [
-      "a dry run shows what a row changes together with the rows before it",
+      "a dry run shows what a row changes together with the row before it",
       "isChange && current ? records.changes(current, plan.next)",
-      "isChange && current ? records.changes(before ?? current, plan.next)",
+      "isChange && current ? records.changes(effects.at(-2)?.plan.next ?? current, plan.next)",
     ],
     "later row": [
       "of several inputs for an item, the earlier ones win",

@@ -32,6 +32,11 @@ const WRITERS = 3;
 const WRITES_MAX = 30;
 const EVENTS = ["e0", "e1", "e2"];
 const PARTLY = "partly changed";
+/** Fields that some files clear: nobody else writes to them, but for those who touch an item. */
+const CLEARED = { agent_external_id: "before", custom_attributes: { base: 1, gone: "before" } };
+const GONE = "custom_attributes.gone";
+/** What those write who change what a file has set, so that its undo keeps it. */
+const MINE = "mine";
 
 /** What is known of one item of the files. */
 interface KnownItem {
@@ -43,6 +48,8 @@ interface KnownItem {
   /** Types that others gave it, or tried to. One that was acknowledged is never taken back to what was before the files. */
   readonly types: Set<string>;
   hasType: boolean;
+  /** Its attribute that files clear, once they are undone. */
+  gone: string;
   /** What others have written to its events, or tried to, and the events of which one was acknowledged. */
   readonly contents: Map<string, Set<string>>;
   readonly hasContent: Set<string>;
@@ -56,6 +63,8 @@ interface FileRow {
   readonly name: string;
   readonly event: string | undefined;
   readonly isValid: boolean;
+  /** What it sets the attribute to that files clear; undefined if it leaves it as it is. */
+  readonly gone: string | null | undefined;
 }
 
 /** Rows with the same name for what an undo does to them: an item, and the event of a row that can be applied. */
@@ -93,6 +102,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     written: new Set(),
     types: new Set(),
     hasType: false,
+    gone: CLEARED.custom_attributes.gone,
     contents: new Map(),
     hasContent: new Set(),
     isUncertain: false,
@@ -196,7 +206,14 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     const lines = [...(await resultsOf(job.id))].map(([row, [name, , outcome = "", kept = ""]]): UndoLine => {
       counted[OUTCOMES[outcome as keyof typeof OUTCOMES] ?? "failed"]! += 1;
       const of = file.rows.get(row);
-      const { reason } = (kept === "" ? {} : JSON.parse(kept)) as { readonly reason?: string };
+      const { reason, fields = {} } = (kept === "" ? {} : JSON.parse(kept)) as {
+        readonly reason?: string;
+        readonly fields?: Readonly<Record<string, { readonly imported: string | null }>>;
+      };
+      const isKept = outcome === "partly" && own.some((item) => item.name === name && item.gone === MINE);
+      const shown = fields[GONE]?.imported;
+      if (shown === undefined ? isKept && of?.gone !== undefined : shown !== of?.gone)
+        oracle.report("wrong", { job, row, of, kept });
       const stays = outcome === "kept" || outcome === "partly" || outcome === "dropped";
       if (of?.name !== name || stays !== (reason !== undefined))
         oracle.report("wrong", { job, row, of, outcome, kept });
@@ -282,24 +299,27 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
   const prepare = (items: readonly KnownItem[]): Promise<void> =>
     applyAll(
       "prepare",
-      items.map(({ name }) => ({ external_id: name, type: "before", custom_attributes: { base: 1 } })),
+      items.map(({ name }) => ({ external_id: name, type: "before", ...CLEARED })),
     );
-  /** Changes the type of items, or their first event: no undo takes that back. */
+  /** Changes the type of items and what files clear, or their first event: no undo takes that back. */
   const touch = async (items: readonly KnownItem[], hasEvents: boolean): Promise<void> => {
     for (const item of items) {
       if (hasEvents) {
-        item.contents.set("e0", new Set(["mine"]));
+        item.contents.set("e0", new Set([MINE]));
         item.hasContent.add("e0");
       } else {
-        item.types.add("mine");
+        item.types.add(MINE);
         item.hasType = true;
+        item.gone = MINE;
       }
     }
     await applyAll(
       "touch",
       items.map(({ name }) => ({
         external_id: name,
-        ...(hasEvents ? { events: [{ external_id: "e0", content: "mine" }] } : { type: "mine" }),
+        ...(hasEvents
+          ? { events: [{ external_id: "e0", content: MINE }] }
+          : { type: MINE, custom_attributes: { gone: MINE } }),
       })),
     );
   };
@@ -311,31 +331,37 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     own.push(...made, ...touched);
     await prepare(touched);
     const hasEvents = random() < 0.6;
+    const blank = random() < 0.6 ? "clear" : "keep";
     const rows: FileRow[] = [];
     const lines: string[] = [];
     const add = (name: string, isFirst: boolean): void => {
       const event = hasEvents ? EVENTS[below(EVENTS.length)] : undefined;
       const isValid = name !== "" && (isFirst || random() > 0.05);
-      rows.push({ name, event, isValid });
+      const extra = random() < 0.4 ? `extra${number}` : "";
+      const emptied = blank === "clear" ? null : undefined;
+      rows.push({ name, event, isValid, gone: isValid ? extra || emptied : undefined });
       const type = isFirst || random() < 0.5 ? `imported${number}` : "";
       const agent = isFirst || random() < 0.5 ? `Imp${number}` : "";
-      const cells = [name, type, agent, isValid ? "" : "no address", event ?? "", event ? `text${number}` : ""];
-      lines.push(cells.slice(0, hasEvents ? undefined : 4).join(","));
+      const text = event && (blank === "keep" || random() < 0.7) ? `text${number}` : "";
+      const cells = [name, type, agent, isValid ? "" : "no address", "", extra, event ?? "", text];
+      lines.push(cells.slice(0, hasEvents ? undefined : 6).join(","));
     };
     const names = [...shared, ...made, ...touched].map(({ name }) => name);
     for (const name of names) add(name, true);
     for (let more = 40 + below(80); more > 0; more--) add(random() < 0.05 ? "" : names[below(names.length)]!, false);
-    const columns = ["id", "type", "agent", "mail", "event", "text"];
+    const columns = ["id", "type", "agent", "mail", "number", "extra", "event", "text"];
     const mapping = {
       fields: {
         external_id: { column: "id" },
         type: { column: "type" },
         agent_name: { column: "agent" },
         agent_email: { column: "mail" },
+        agent_external_id: { column: "number", blank },
+        [GONE]: { column: "extra", blank },
       },
-      ...(hasEvents && { event: { external_id: { column: "event" }, content: { column: "text" } } }),
+      ...(hasEvents && { event: { external_id: { column: "event" }, content: { column: "text", blank } } }),
     };
-    const text = `${[columns.slice(0, hasEvents ? undefined : 4).join(","), ...lines].join("\n")}\n`;
+    const text = `${[columns.slice(0, hasEvents ? undefined : 6).join(","), ...lines].join("\n")}\n`;
     const request = multipart(text, { mapping });
     const headers = { ...request.headers, "idempotency-key": `undoer ${seed} ${number}` };
     const posted = await call("upload", "uploadWorkItems", { ...request, headers });
@@ -398,8 +424,8 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
         const found = response?.body.data as
           | {
               readonly type: string;
-              readonly agent: { readonly name: string | null };
-              readonly custom_attributes: object;
+              readonly agent: { readonly name: string | null; readonly external_id: string | null };
+              readonly custom_attributes: { readonly gone?: string | null };
               readonly events: readonly {
                 readonly external_id: string;
                 readonly content?: string;
@@ -413,14 +439,18 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
         const events = new Map(found?.events.map((event) => [event.external_id, event]));
         for (const event of hasContent) {
           const { content = "", deleted_at: deletedAt } = events.get(event) ?? {};
-          const isTheirs = contents.get(event)!.has(content) || (!areUndone && content.startsWith("text"));
+          const isOfFile = content === "" || content.startsWith("text");
+          const isTheirs = contents.get(event)!.has(content) || (!areUndone && isOfFile);
           if (deletedAt !== undefined || !isTheirs) oracle.report("undone", { event, of: name, found });
         }
         if (!areUndone) continue;
         for (const [event, { deleted_at: deletedAt }] of isOlder ? events : []) {
           if (deletedAt === undefined && !contents.has(event)) oracle.report("lost", { event, of: name, found });
         }
-        const isBefore = found && found.agent.name === null && Object.hasOwn(found.custom_attributes, "base");
+        const hasCleared =
+          found?.agent.external_id === CLEARED.agent_external_id && found.custom_attributes.gone === item.gone;
+        const isBefore =
+          found && hasCleared && found.agent.name === null && Object.hasOwn(found.custom_attributes, "base");
         const isOfOthers = types.has(found?.type ?? "");
         const isRight = isBefore && (isOfOthers || (!hasType && found.type === "before"));
         if (isOlder && !isRight) oracle.report(hasType ? "undone" : "lost", { name, types: [...types], found });
