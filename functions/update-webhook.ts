@@ -13,7 +13,7 @@ export const { create, handler } = endpoint(
     const { environment } = runtime;
     return async ({ organization, id, body }) => {
       assertUrl(body.webhook.url, environment.WEBHOOKS_TO_LOCALHOST);
-      const { webhook, state } = await updateWebhook(runtime, { organization: organization.id, id }, body.webhook);
+      const { webhook, state } = await updateWebhook(runtime, organization, id, body.webhook);
       return { body: { data: toWebhookResponse(webhook, state) } };
     };
   },

@@ -149,11 +149,9 @@ const rows = {
     },
   },
   sweepWebhooks: {
-    summary: "Has webhooks called that are new, or due without a message",
+    summary: "Has webhooks called for which something is due without a message",
     trigger: { kind: "schedule", everyMinutes: 1 },
     permissions: {
-      access: { actions: ["GetItem"] },
-      changes: { actions: ["Query"], partitions: ["LOG"] },
       webhooks: { actions: ["Query"], partitions: ["DUE_WEBHOOKS"], indexes: ["due"] },
       webhooksQueue: { actions: ["SendMessage"] },
     },

@@ -84,7 +84,7 @@ export const resources = {
     id: "Webhooks",
     variable: "WEBHOOKS_TABLE",
     indexes: {
-      /** The states that the sweep must handle, by time. */
+      /** The states that the sweep must handle, by time. Nothing reads `greet_at`; an index keeps its projection. */
       due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
     },
   },

@@ -446,6 +446,10 @@ export type ProblemDetail = {
   message: string;
 };
 
+export type ResendWebhookResponseBody = {
+  data: Webhook;
+};
+
 export type RotateWebhookSecretResponseBody = {
   data: WebhookWithSecret;
 };
@@ -554,8 +558,10 @@ export type Webhook = {
   types: ("work_items.changed" | "upload.ended")[];
   /** Your own note. */
   description: string | null;
-  /** `failing`: the last attempt failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
+  /** `failing`: the last attempt failed. `disabled`: it gets no messages, for the reason in `disabled_reason`. */
   status: "active" | "failing" | "disabled";
+  /** `paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for five days. Null if it isn't disabled. */
+  disabled_reason: ("paused" | "gone" | "failures") | (null);
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
   /** When the next attempt is due; null if none is. */
@@ -564,6 +570,10 @@ export type Webhook = {
   last_delivery: {
     /** When it ended. */
     at: string;
+    /** Type of the message. */
+    type: string;
+    /** The `webhook-id` of the message, the same for each attempt. */
+    message_id: string;
     /** HTTP status of the response; null if there was none. */
     status: number | null;
     /** Why there was no response; null if there was one. */
@@ -571,10 +581,28 @@ export type Webhook = {
     /** How long the call took. */
     milliseconds: number;
   } | null;
+  /** The last 20 calls to the receiver, newest first. Only in the response to `GET /v1/webhooks/{id}`. */
+  deliveries?: (WebhookDelivery)[] | undefined;
   /** When the webhook was created. */
   created_at: string;
   /** When its settings last changed. */
   updated_at: string;
+};
+
+/** A call to the receiver of a webhook. */
+export type WebhookDelivery = {
+  /** When it ended. */
+  at: string;
+  /** Type of the message. */
+  type: string;
+  /** The `webhook-id` of the message, the same for each attempt. */
+  message_id: string;
+  /** HTTP status of the response; null if there was none. */
+  status: number | null;
+  /** Why there was no response; null if there was one. */
+  reason: string | null;
+  /** How long the call took. */
+  milliseconds: number;
 };
 
 /** An event for which a webhook gets messages. */
@@ -590,8 +618,10 @@ export type WebhookWithSecret = {
   types: ("work_items.changed" | "upload.ended")[];
   /** Your own note. */
   description: string | null;
-  /** `failing`: the last attempt failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days. */
+  /** `failing`: the last attempt failed. `disabled`: it gets no messages, for the reason in `disabled_reason`. */
   status: "active" | "failing" | "disabled";
+  /** `paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for five days. Null if it isn't disabled. */
+  disabled_reason: ("paused" | "gone" | "failures") | (null);
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
   /** When the next attempt is due; null if none is. */
@@ -600,6 +630,10 @@ export type WebhookWithSecret = {
   last_delivery: {
     /** When it ended. */
     at: string;
+    /** Type of the message. */
+    type: string;
+    /** The `webhook-id` of the message, the same for each attempt. */
+    message_id: string;
     /** HTTP status of the response; null if there was none. */
     status: number | null;
     /** Why there was no response; null if there was one. */
@@ -607,6 +641,8 @@ export type WebhookWithSecret = {
     /** How long the call took. */
     milliseconds: number;
   } | null;
+  /** The last 20 calls to the receiver, newest first. Only in the response to `GET /v1/webhooks/{id}`. */
+  deliveries?: (WebhookDelivery)[] | undefined;
   /** When the webhook was created. */
   created_at: string;
   /** When its settings last changed. */
@@ -3472,6 +3508,89 @@ export interface operations {
       };
     };
   };
+  resendWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** ID from a response or a list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      202: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": ResendWebhookResponseBody;
+        };
+      };
+      400: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      401: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      403: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      404: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      409: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      422: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      429: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      500: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+      503: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+          "application/problem+json": Problem;
+        };
+      };
+    };
+  };
   getMe: {
     parameters: {
       query?: never;
@@ -3714,6 +3833,9 @@ export interface paths {
   };
   "/v1/webhooks/{id}/test": {
     post: operations["testWebhook"];
+  };
+  "/v1/webhooks/{id}/resend": {
+    post: operations["resendWebhook"];
   };
   "/v1/me": {
     get: operations["getMe"];

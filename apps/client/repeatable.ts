@@ -1,5 +1,6 @@
-/** POSTs that can be repeated without an `Idempotency-Key`: a second one changes nothing. */
-const REPEATABLE = /\/v1\/work_items\/(?:batch(?:_get|_delete)?|[^/]+\/events|upload\/[^/]+\/undo)$/;
+/** POSTs that can be repeated without an `Idempotency-Key`: a second one has no other effect. */
+const REPEATABLE =
+  /\/v1\/(?:work_items\/(?:batch(?:_get|_delete)?|[^/]+\/events|upload\/[^/]+\/undo)|webhooks\/[^/]+\/resend)$/;
 const UPLOAD_OR_UNDO = /\/v1\/work_items\/upload(?:\/[^/]+\/undo)?$/;
 
 /** The part of a JSON body that may start a trial. */

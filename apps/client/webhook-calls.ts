@@ -33,5 +33,8 @@ export function webhookCalls(http: Http) {
     /** Sends a test message. @returns what the receiver answered */
     test: (id: string, options: CallOptions = {}) =>
       dataOf(http.POST("/v1/webhooks/{id}/test", { params: path(id), ...options })),
+    /** Has the receiver called within seconds, as if the webhook were new. `get` shows what it answered. */
+    resend: (id: string, options: CallOptions = {}) =>
+      dataOf(http.POST("/v1/webhooks/{id}/resend", { params: path(id), ...options })),
   };
 }

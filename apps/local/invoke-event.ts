@@ -45,6 +45,7 @@ const PREPARATIONS: Readonly<Record<string, readonly string[]>> = {
   "update-webhook": WEBHOOK,
   "rotate-webhook-secret": WEBHOOK,
   "test-webhook": WEBHOOK,
+  "resend-webhook": WEBHOOK,
   "delete-webhook": WEBHOOK,
   "cancel-work-item-upload": ["upload-work-items.form"],
   "cancel-work-item-upload.409": ENDED_UPLOAD,

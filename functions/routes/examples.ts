@@ -3,6 +3,7 @@ import {
   idempotentUploadJobId,
   idempotentWebhookId,
   undoJobId,
+  webhookMessageId,
   workItemEventId,
   workItemId,
 } from "../../lib/identity.ts";
@@ -136,9 +137,17 @@ const webhook = {
   types: ["work_items.changed", "upload.ended"],
   description: null,
   status: "active",
+  disabled_reason: null,
   failing_since: null,
   next_attempt_at: null,
-  last_delivery: { at: UPDATED_AT, status: 204, reason: null, milliseconds: 84 },
+  last_delivery: {
+    at: UPDATED_AT,
+    type: "work_items.changed",
+    message_id: webhookMessageId(ids.webhook, "work_items.changed", "1772361000456000"),
+    status: 204,
+    reason: null,
+    milliseconds: 84,
+  },
   created_at: CREATED_AT,
   updated_at: CREATED_AT,
 };

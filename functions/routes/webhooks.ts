@@ -12,7 +12,19 @@ import { deletionOf, linksById } from "./operation.ts";
 
 const ALL = ["WEBHOOK", "WEBHOOK_SECRET", "WEBHOOK_STATE"] as const;
 const SHOWN = ["WEBHOOK", "WEBHOOK_STATE"] as const;
-const OPERATIONS = ["getWebhook", "updateWebhook", "deleteWebhook", "testWebhook", "rotateWebhookSecret"] as const;
+const OPERATIONS = [
+  "getWebhook",
+  "updateWebhook",
+  "deleteWebhook",
+  "testWebhook",
+  "resendWebhook",
+  "rotateWebhookSecret",
+] as const;
+/** What endpoints require that have a webhook called without a change: where its feed is, and the queue. */
+const RINGING = {
+  changes: { actions: ["Query"], partitions: ["LOG"] },
+  webhooksQueue: { actions: ["SendMessage"] },
+} as const;
 
 function webhookById() {
   return { id: examples.ids.webhook, response: "The webhook.", example: { data: examples.webhook } };
@@ -33,13 +45,14 @@ export const webhookRoutes = routesOf({
       extension: true,
       permissions: {
         webhooks: { actions: ["Query", "GetItem", "BatchGetItem", "PutItem"], partitions: [...ALL, "WEBHOOK_LIMIT"] },
+        ...RINGING,
       },
       document: () => ({
         description:
           "We send a signed message (Standard Webhooks 1.0.0) to your URL when there is something to fetch. Keep the " +
           "secret: it is shown only in this response, and again if you repeat the request with its `Idempotency-Key` " +
-          "before you rotate it. An organization has at most 20 webhooks. A new one gets its first messages after about " +
-          "two minutes.",
+          "before you rotate it. An organization has at most 20 webhooks. A new one gets its first messages " +
+          "within 20 seconds.",
         body: { webhook: { url: examples.webhook.url, types: examples.webhook.types } },
         requestHeaders: ["Idempotency-Key"],
         response: "The webhook and its secret.",
@@ -73,7 +86,12 @@ export const webhookRoutes = routesOf({
       response: z.strictObject({ data: webhookSchema }),
       extension: true,
       permissions: { webhooks: { actions: ["GetItem"], partitions: SHOWN } },
-      document: () => ({ description: "Shows whether deliveries succeed, without the secret.", ...webhookById() }),
+      document: () => ({
+        description: "Shows the last 20 deliveries, tests included, without the secret.",
+        id: examples.ids.webhook,
+        response: "The webhook and its last deliveries.",
+        example: { data: { ...examples.webhook, deliveries: [examples.webhook.last_delivery] } },
+      }),
     }),
   updateWebhook: () =>
     route({
@@ -87,13 +105,13 @@ export const webhookRoutes = routesOf({
       extension: true,
       permissions: {
         webhooks: { actions: ["GetItem", "PutItem", "UpdateItem"], partitions: SHOWN },
-        webhooksQueue: { actions: ["SendMessage"] },
+        ...RINGING,
       },
       document: () => ({
         description:
           "Omitted fields keep their values. `enabled: false` pauses the webhook, `true` resumes it. A webhook that is " +
-          "resumed, or gets another URL or other types, gets its next messages after about two minutes. One that is " +
-          "failing is called at once by `enabled: true`.",
+          "resumed, or gets another URL or other types, gets its next messages within 20 seconds. One that is failing is " +
+          "called at once by `enabled: true`.",
         body: { webhook: { enabled: true } },
         ...webhookById(),
       }),
@@ -156,6 +174,29 @@ export const webhookRoutes = routesOf({
         id: examples.ids.webhook,
         response: "What the receiver answered.",
         example: { data: { status: 204, reason: null, milliseconds: 84 } },
+        errors: [409],
+      }),
+    }),
+  resendWebhook: () =>
+    route({
+      method: "POST",
+      path: "/v1/webhooks/{id}/resend",
+      summary: "Send a webhook its messages again",
+      scopes: ["webhooks"],
+      response: z.strictObject({ data: webhookSchema }),
+      status: 202,
+      extension: true,
+      permissions: {
+        webhooks: { actions: ["GetItem", "PutItem"], partitions: SHOWN, writes: ["WEBHOOK_STATE"] },
+        ...RINGING,
+      },
+      document: () => ({
+        description:
+          "Calls the receiver within seconds, as if the webhook were new: `work_items.changed` with the newest cursor, " +
+          "`uploads.ended`, and what else is due. Nothing is lost without it, because each message says what all earlier " +
+          "ones did. While a message is being sent, or if the webhook is disabled, it returns 409. `GET /v1/webhooks/{id}` " +
+          "shows what the receiver answered.",
+        ...webhookById(),
         errors: [409],
       }),
     }),

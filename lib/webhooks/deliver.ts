@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { mapConcurrently } from "../retry.ts";
 import { logDamaged, MalformedRecordError, passDamaged } from "../store/decode-record.ts";
@@ -31,25 +30,21 @@ export function createDeliver(runtime: CallEndpointRuntime, callReceiver = creat
   const metrics = new Metrics();
   const onDamaged = logDamaged(runtime);
 
-  async function note({ organization, position, jobs, more, greets }: NewsMessage): Promise<void> {
+  async function note({ organization, position, jobs, more }: NewsMessage): Promise<void> {
     const webhooks = await listWebhooks(runtime, organization, onDamaged);
     const noteIn = async ({ id, types }: Webhook): Promise<readonly DelayedMessage[]> => {
       const wantsJobs = types.includes("upload.ended");
       const news = {
         position: types.includes("work_items.changed") ? position : undefined,
-        jobs: wantsJobs ? jobs : [],
-        // A greeting also stands for jobs that ended before the endpoint was known.
-        more: wantsJobs ? (greets === undefined ? more : randomUUID()) : undefined,
-        isGreeting: greets !== undefined,
+        ...(wantsJobs && { jobs, more }),
       };
       const changed = await changeState(runtime, { organization, id }, (state) => noted(state, news, clock()));
       const delay = changed && delayAfterNews(id, changed.before, changed.after, clock());
       return delay === undefined ? [] : [callMessage({ organization, id }, delay)];
     };
-    const notified = webhooks.filter(({ id }) => greets === undefined || greets === id);
     // An endpoint whose news can't be noted must not keep others from being called.
     const errors: unknown[] = [];
-    const calls = await mapConcurrently(notified, CONCURRENT_STATES, (webhook) =>
+    const calls = await mapConcurrently(webhooks, CONCURRENT_STATES, (webhook) =>
       noteIn(webhook).catch((error: unknown) => {
         errors.push(error);
         return [];

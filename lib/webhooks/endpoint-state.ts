@@ -21,8 +21,10 @@ const CLAIM_MS = 25 * SECOND_MS;
 const JOBS_MAX = 100;
 /** The sweep takes care of what has been due for this long: its message must be lost. */
 const SWEPT_AFTER_MS = MINUTE_MS;
-/** A new endpoint is called without a change after this time: functions remember for 60 s that there are no webhooks. */
-const GREETED_AFTER_MS = 90 * SECOND_MS;
+/** A new endpoint is called first after this time: functions remember for 10 s that there are no webhooks. */
+export const FIRST_CALL_AFTER_MS = 15 * SECOND_MS;
+/** So many deliveries of an endpoint are kept. */
+const DELIVERIES_MAX = 20;
 
 /** The longest that SQS delays a message. The sweep handles longer waits. */
 const DELAYED_MAX_MS = 15 * MINUTE_MS;
@@ -43,16 +45,27 @@ export const endedJobSchema = z.object({
 /** An ended job as `upload.ended` shows it. */
 export type EndedJob = Readonly<z.output<typeof endedJobSchema>>;
 
-/** An endpoint's response: its status, or why there is none. */
-const outcomeShape = {
+/** A call that has ended. Its reason is one of our own texts: nothing that a receiver sends is kept but the status. */
+const deliverySchema = z.object({
+  at: z.number(),
+  type: z.enum(["work_items.changed", "upload.ended", "uploads.ended", "webhook.test"]),
+  /** The `webhook-id`. */
+  id: z.string(),
   status: z.int().optional(),
   reason: z.string().optional(),
   milliseconds: z.int(),
-};
+});
+/** A call that has ended. */
+export type Delivery = Readonly<z.output<typeof deliverySchema>>;
+
+/** Why an endpoint is disabled: its owner paused it, its receiver answered 410, or it failed for days. */
+export const disabledReasonSchema = z.enum(["paused", "gone", "failures"]);
+export type DisabledReason = z.output<typeof disabledReasonSchema>;
 
 /** The state of one endpoint: what was sent to it, and what is due. All times are in milliseconds since the epoch. */
 export const endpointStateSchema = z.object({
   enabled: z.boolean(),
+  disabled_reason: disabledReasonSchema.optional(),
   /** The feed's newest position that must still be sent. Absent if there is none. */
   due: z.int().optional(),
   /** The position that was last sent. */
@@ -63,8 +76,10 @@ export const endpointStateSchema = z.object({
   jobs: z.array(endedJobSchema).default([]),
   /** Names the message that further jobs may have ended. Absent if none is due. */
   more: z.string().optional(),
-  /** When a new endpoint is called without a change. */
-  greet_at: z.number().optional(),
+  /** Random id of the last request to call the endpoint without a change. It makes the messages new ones. */
+  asked: z.string().optional(),
+  /** A new endpoint isn't called before this time. */
+  greet_at: z.number().default(0),
   /** Since when something has been due. Absent if nothing is. */
   due_since: z.number().optional(),
   /** Failed attempts since the last success. */
@@ -74,7 +89,8 @@ export const endpointStateSchema = z.object({
   /** Random id of the last claim, and until when its worker may call; 0 once the claim is released. */
   claimed_by: z.string().optional(),
   busy_until: z.number().default(0),
-  last: z.object({ at: z.number(), type: z.string(), ...outcomeShape }).optional(),
+  /** The last calls, newest first. */
+  deliveries: z.array(deliverySchema).default([]),
 });
 /** A decoded state. */
 export type EndpointState = Readonly<z.output<typeof endpointStateSchema>>;
@@ -83,7 +99,7 @@ export type EndpointState = Readonly<z.output<typeof endpointStateSchema>>;
 export interface WebhookMessage {
   /** The same for each attempt. */
   readonly id: string;
-  readonly type: "work_items.changed" | "upload.ended" | "uploads.ended" | "webhook.test";
+  readonly type: Delivery["type"];
   readonly data: object;
 }
 
@@ -103,22 +119,36 @@ export interface News {
   readonly jobs?: readonly EndedJob[] | undefined;
   /** Names the message that jobs may have ended. */
   readonly more?: string | undefined;
-  /** Whether it is sent to a new endpoint without a change. */
-  readonly isGreeting?: boolean | undefined;
 }
 
-/** The state of a new endpoint. */
-export function newState(now: number): EndpointState {
-  return endpointStateSchema.parse({ enabled: true, greet_at: now + GREETED_AFTER_MS });
+/** What an endpoint is sent without a change. */
+export interface Ring {
+  /** Random. */
+  readonly id: string;
+  /** The newest position of the feed; undefined if it isn't notified of changes. */
+  readonly position: number | undefined;
+  /** Whether it is notified of ended jobs. One message then stands for all of which it may not know. */
+  readonly wantsJobs: boolean;
 }
 
-/**
- * The state after an endpoint was enabled, or its URL or types changed. It is called without a change, like a new one.
- * @param keepsJobs whether it is still notified of ended jobs
- */
-export function renewed(state: EndpointState, keepsJobs: boolean, now: number): EndpointState {
-  const { changes_sent_at, busy_until, last, jobs, more } = state;
-  return dated({ ...newState(now), changes_sent_at, busy_until, last, ...(keepsJobs && { jobs, more }) }, now);
+/** The state in which an endpoint is called without a change, at once if it is failing. */
+export function rung(state: EndpointState, { id, position, wantsJobs }: Ring, now: number): EndpointState {
+  const due = position === undefined ? state.due : Math.max(position, state.due ?? position);
+  return dated({ ...retriedNow(state), asked: id, due, ...(wantsJobs && { more: id }) }, now);
+}
+
+/** The state of a new endpoint. It is called without a change. */
+export function newState(ring: Ring, now: number): EndpointState {
+  return rung(endpointStateSchema.parse({ enabled: true, greet_at: now + FIRST_CALL_AFTER_MS }), ring, now);
+}
+
+/** The state after an endpoint was enabled, or its URL or types changed. It is called without a change, like a new one. */
+export function renewed(state: EndpointState, ring: Ring, now: number): EndpointState {
+  const { changes_sent_at, busy_until, deliveries, jobs } = state;
+  return dated(
+    { ...newState(ring, now), changes_sent_at, busy_until, deliveries, ...(ring.wantsJobs && { jobs }) },
+    now,
+  );
 }
 
 /** The state of an endpoint that is called again at once because its owner has enabled it. */
@@ -127,8 +157,15 @@ export function retriedNow(state: EndpointState): EndpointState {
 }
 
 /** The state after an endpoint was disabled: nothing is due. A running call keeps its claim's time. */
-export function disabled({ changes_sent_at, busy_until, last, failing_since }: EndpointState): EndpointState {
-  return { ...endpointStateSchema.parse({ enabled: false }), changes_sent_at, busy_until, last, failing_since };
+export function disabled(state: EndpointState, disabled_reason: DisabledReason): EndpointState {
+  const { changes_sent_at, busy_until, deliveries, failing_since } = state;
+  const kept = { changes_sent_at, busy_until, deliveries, failing_since };
+  return { ...endpointStateSchema.parse({ enabled: false }), disabled_reason, ...kept };
+}
+
+/** Why an endpoint is disabled. */
+export function disabledReasonOf({ disabled_reason: reason = "paused" }: EndpointState): DisabledReason {
+  return reason;
 }
 
 function hasJobs({ jobs, more }: EndpointState): boolean {
@@ -157,14 +194,11 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   const isNewer = position !== undefined && position > Math.max(state.due ?? -1, state.sent ?? -1);
   const known = new Set(state.jobs.map(({ id }) => id));
   const added = jobs.filter(({ id }) => !known.has(id));
-  const isGreeted = news.isGreeting === true && state.greet_at !== undefined;
-  if (!isNewer && added.length === 0 && !isGreeted) return state;
+  if (!isNewer && added.length === 0) return state;
   // The newest are sent one by one: the list that a receiver then requests may not show them yet.
   const newest = newestOf([...state.jobs, ...added]);
-  const more = news.isGreeting === true && !isGreeted ? undefined : news.more;
-  const pending = { ...newest, more: newest.more ?? more ?? state.more };
-  const greeted = isGreeted && { greet_at: undefined };
-  return dated({ ...state, ...(isNewer && { due: position }), ...pending, ...greeted }, now);
+  const pending = { ...newest, more: newest.more ?? news.more ?? state.more };
+  return dated({ ...state, ...(isNewer && { due: position }), ...pending }, now);
 }
 
 /** What a worker does for an endpoint now: send a message, wait, or nothing. */
@@ -173,10 +207,10 @@ export type NextStep =
   | { readonly kind: "wait"; readonly until: number; readonly isBusy: boolean }
   | { readonly kind: "rest" };
 
-/** The message that says that the feed has changes up to a position. */
-export function changesMessage(webhook: string, sequence: number): WebhookMessage {
+/** The message that says that the feed has changes up to a position. @param asked @see {@link EndpointState} */
+export function changesMessage(webhook: string, sequence: number, asked = ""): WebhookMessage {
   return {
-    id: webhookMessageId(webhook, "work_items.changed", String(sequence)),
+    id: webhookMessageId(webhook, "work_items.changed", `${sequence}${asked}`),
     type: "work_items.changed",
     data: { sequence },
   };
@@ -190,9 +224,17 @@ function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState
   return { id: webhookMessageId(webhook, "uploads.ended", more), type: "uploads.ended", data: { more: true } };
 }
 
+/** Message for callers who would have to wait for a call to end. */
+export const BEING_CALLED = "a message is being sent to this webhook; try again in a few seconds";
+
+/** Whether a worker is calling an endpoint. */
+export function isBeingCalled({ busy_until: until }: EndpointState, now: number): boolean {
+  return until > now;
+}
+
 /** The wait for another worker's call to end, if there is one. */
-function waitForCall({ busy_until: until }: EndpointState, now: number): NextStep | undefined {
-  return until > now ? { kind: "wait", until, isBusy: true } : undefined;
+function waitForCall(state: EndpointState, now: number): NextStep | undefined {
+  return isBeingCalled(state, now) ? { kind: "wait", until: state.busy_until, isBusy: true } : undefined;
 }
 
 /** What to do for a requested test: send it, even to a disabled endpoint, unless another message is being sent. */
@@ -200,18 +242,24 @@ export function testStep(state: EndpointState, messageId: string, now: number): 
   return waitForCall(state, now) ?? { kind: "send", message: { id: messageId, type: "webhook.test", data: {} } };
 }
 
+/** The time before which an endpoint isn't called; 0 if it can be called at any time. */
+export function nextAttemptOf({ next_attempt_at: nextAttemptAt, greet_at: greetAt }: EndpointState): number {
+  return Math.max(nextAttemptAt, greetAt);
+}
+
 /** What to do for an endpoint. Changes and ended jobs alternate, so that neither holds up the other. */
 export function nextStep(webhook: string, state: EndpointState, now: number): NextStep {
-  const { enabled, due, next_attempt_at: nextAttemptAt } = state;
+  const { enabled, due } = state;
+  const nextAttemptAt = nextAttemptOf(state);
   if (!enabled || !isDue(state)) return { kind: "rest" };
   const wait = waitForCall(state, now);
   if (wait !== undefined) return wait;
   if (nextAttemptAt > now) return { kind: "wait", until: nextAttemptAt, isBusy: false };
   const changesAt = state.changes_sent_at + CHANGES_EVERY_MS;
-  const areJobsNext = hasJobs(state) && (changesAt > now || state.last?.type === "work_items.changed");
+  const areJobsNext = hasJobs(state) && (changesAt > now || state.deliveries[0]?.type === "work_items.changed");
   if (due === undefined || areJobsNext) return { kind: "send", message: jobMessageOf(webhook, state) };
   if (changesAt > now) return { kind: "wait", until: changesAt, isBusy: false };
-  return { kind: "send", message: changesMessage(webhook, due) };
+  return { kind: "send", message: changesMessage(webhook, due, state.asked) };
 }
 
 /** The state with a worker's claim. The worker must write it before it calls. */
@@ -232,7 +280,7 @@ function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, w
   }
   const { sequence } = data as { readonly sequence: number };
   const isNewest = state.due !== undefined && state.due <= sequence;
-  return { ...state, sent: sequence, due: isNewest ? undefined : state.due };
+  return { ...state, sent: sequence, ...(isNewest && { due: undefined, asked: undefined }) };
 }
 
 /** Whether the status is a 2xx. Redirects count as failures. */
@@ -265,12 +313,16 @@ export function delivered(
 ): EndpointState | undefined {
   if (state.claimed_by !== by) return undefined;
   const { status, reason, milliseconds } = outcome;
+  const { type, id } = message;
+  const delivery = { at: now, type, id, status, reason, milliseconds };
   const released = {
     ...state,
     claimed_by: undefined,
     busy_until: 0,
-    ...(message.type === "work_items.changed" && { changes_sent_at: now }),
-    last: { at: now, type: message.type, status, reason, milliseconds },
+    ...(type === "work_items.changed" && { changes_sent_at: now }),
+    // Only a test is sent before it.
+    ...(type !== "webhook.test" && { greet_at: 0 }),
+    deliveries: [delivery, ...state.deliveries].slice(0, DELIVERIES_MAX),
   };
   if (isSuccess(outcome)) {
     const after = {
@@ -282,10 +334,11 @@ export function delivered(
     return dated(after, now);
   }
   // Tests come at any time: their failures say nothing about how long the endpoint has failed.
-  if (message.type === "webhook.test") return released;
+  if (type === "webhook.test") return released;
   const since = state.failing_since ?? now;
   const failing = { ...released, attempts: state.attempts + 1, failing_since: since };
-  if (status === 410 || now - since >= DISABLED_AFTER_MS) return disabled(failing);
+  if (status === 410) return disabled(failing, "gone");
+  if (now - since >= DISABLED_AFTER_MS) return disabled(failing, "failures");
   return { ...failing, next_attempt_at: now + Math.round(retryAfter(failing.attempts, outcome, chance)) };
 }
 
@@ -318,8 +371,6 @@ export function delayAfterCall(webhook: string, state: EndpointState, now: numbe
 
 /** When the sweep must check an endpoint; undefined if it needn't. */
 export function checkAt(state: EndpointState): number | undefined {
-  const { enabled, due_since: since, next_attempt_at: nextAttemptAt, greet_at: greetAt = Infinity } = state;
-  if (!enabled) return undefined;
-  const at = Math.min(greetAt, since === undefined ? Infinity : Math.max(since + SWEPT_AFTER_MS, nextAttemptAt));
-  return at === Infinity ? undefined : at;
+  const { enabled, due_since: since } = state;
+  return enabled && since !== undefined ? Math.max(since + SWEPT_AFTER_MS, nextAttemptOf(state)) : undefined;
 }

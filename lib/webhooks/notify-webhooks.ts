@@ -8,7 +8,7 @@ import { createReadJobs } from "../uploads/job/ended-jobs.ts";
 import { isEnded } from "../uploads/job/upload-record.ts";
 
 /** A webhook that is created in this time is called without a change after it. */
-const KNOWN_MS = 60_000;
+const KNOWN_MS = 10_000;
 const KNOWN_MAX = 10_000;
 
 /**

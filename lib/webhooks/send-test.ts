@@ -1,7 +1,7 @@
 import { NotFoundError, StateConflictError, StoreBusyError } from "../errors.ts";
 import { type CallEndpointRuntime, createCallEndpoint } from "./call-endpoint.ts";
 import { createCallReceiver } from "./call-receiver.ts";
-import { type Outcome, testStep } from "./endpoint-state.ts";
+import { BEING_CALLED, type Outcome, testStep } from "./endpoint-state.ts";
 import { NO_WEBHOOK, type WebhookKey } from "./webhook-store.ts";
 
 /** With its reads and writes, a test takes less than 10 seconds. */
@@ -24,6 +24,6 @@ export function createSendTest(
     if (called.kind === "called") return called.outcome;
     if (called.kind === "rest") throw new NotFoundError(NO_WEBHOOK);
     if (called.kind === "not called") throw new StoreBusyError("the test could not be sent; try again", 25);
-    throw new StateConflictError("a message is being sent to this webhook; test it again in a few seconds");
+    throw new StateConflictError(BEING_CALLED);
   };
 }

@@ -16,8 +16,6 @@ const newsMessageSchema = z.object({
   jobs: z.array(endedJobSchema).default([]),
   /** Names the message that stands for older jobs. */
   more: z.string().optional(),
-  /** Id of the only webhook that it is for: a new one, which is called for the first time. */
-  greets: z.string().optional(),
 });
 const callMessageSchema = z.object({ kind: z.literal("call"), organization: z.string(), webhook: z.string() });
 const messageSchema = z.discriminatedUnion("kind", [newsMessageSchema, callMessageSchema]);

@@ -65,11 +65,10 @@ function stateRecord(webhook: WebhookKey, state: EndpointState, version: number)
     [dueIndex.partitionKey]: partitionKeyOf("DUE_WEBHOOKS", crc32(id) % DUE_PARTITIONS),
     [dueIndex.sortKey]: `${isoTime(check)}#${organization}#${id}`,
   };
-  const { last, ...rest } = state;
   return {
     ...keyOf("WEBHOOK_STATE", webhook),
-    ...defined(rest),
-    ...(last && { last: defined(last) }),
+    ...defined(state),
+    deliveries: state.deliveries.map(defined),
     version,
     ...due,
   };
@@ -292,13 +291,8 @@ export async function changeState(
   return outcome === "none" ? undefined : outcome;
 }
 
-/** A webhook that the sweep must check. */
-export interface DueWebhook extends WebhookKey {
-  readonly greetAt: number | undefined;
-}
-
 /** The webhooks that the sweep must check, eventually consistent. @param now milliseconds since the epoch */
-export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime, now: number): Promise<DueWebhook[]> {
+export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime, now: number): Promise<WebhookKey[]> {
   const queries = Array.from({ length: DUE_PARTITIONS }, (_, number) => {
     const query = {
       TableName: environment.WEBHOOKS_TABLE,
@@ -309,9 +303,8 @@ export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime, now
     };
     return allItems(paginateQuery({ client: dynamodb }, query));
   });
-  return (await Promise.all(queries)).flat().map(({ pk, sk, greet_at: greetAt }) => ({
+  return (await Promise.all(queries)).flat().map(({ pk, sk }) => ({
     organization: String(pk).split("#")[1] ?? "",
     id: String(sk),
-    greetAt: typeof greetAt === "number" ? greetAt : undefined,
   }));
 }

@@ -2,7 +2,13 @@ import * as z from "zod";
 import { isoTime } from "../clock.ts";
 import { InvalidInputError, problemIf } from "../errors.ts";
 import { boundedArray, storedTimestamp, text, uuid } from "../schema.ts";
-import type { EndpointState } from "./endpoint-state.ts";
+import {
+  type Delivery,
+  disabledReasonOf,
+  disabledReasonSchema,
+  type EndpointState,
+  nextAttemptOf,
+} from "./endpoint-state.ts";
 import { hostOf, isPrivateLiteral, LOCALHOST } from "./public-addresses.ts";
 
 const URL_MAX_CHARACTERS = 2048;
@@ -106,6 +112,14 @@ const outcomeShape = {
 /** A receiver's response to a test. */
 export const testOutcomeSchema = z.strictObject(outcomeShape);
 
+/** A delivery in responses. */
+const deliverySchema = z.strictObject({
+  at: storedTimestamp.describe("When it ended."),
+  type: z.string().describe("Type of the message."),
+  message_id: z.string().describe("The `webhook-id` of the message, the same for each attempt."),
+  ...outcomeShape,
+});
+
 const time = storedTimestamp.nullable();
 /** A webhook in responses. */
 export const webhookSchema = z
@@ -117,14 +131,20 @@ export const webhookSchema = z
     status: z
       .enum(["active", "failing", "disabled"])
       .describe(
-        "`failing`: the last attempt failed. `disabled`: you paused it, the receiver answered 410, or it failed for five days.",
+        "`failing`: the last attempt failed. `disabled`: it gets no messages, for the reason in `disabled_reason`.",
+      ),
+    disabled_reason: disabledReasonSchema
+      .nullable()
+      .describe(
+        "`paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for five days. Null if it isn't disabled.",
       ),
     failing_since: time.describe("Time of the first failed attempt; null after a success."),
     next_attempt_at: time.describe("When the next attempt is due; null if none is."),
-    last_delivery: z
-      .strictObject({ at: storedTimestamp.describe("When it ended."), ...outcomeShape })
-      .nullable()
-      .describe("The last call to the receiver."),
+    last_delivery: deliverySchema.nullable().describe("The last call to the receiver."),
+    deliveries: z
+      .array(deliverySchema.meta({ id: "WebhookDelivery", description: "A call to the receiver of a webhook." }))
+      .optional()
+      .describe("The last 20 calls to the receiver, newest first. Only in the response to `GET /v1/webhooks/{id}`."),
     created_at: storedTimestamp.describe("When the webhook was created."),
     updated_at: storedTimestamp.describe("When its settings last changed."),
   })
@@ -139,23 +159,27 @@ function statusOf({ enabled, failing_since: since }: EndpointState) {
   return since === undefined ? "active" : "failing";
 }
 
+function toDeliveryResponse({ at, type, id, status, reason, milliseconds }: Delivery) {
+  return { at: isoTime(at), type, message_id: id, status: status ?? null, reason: reason ?? null, milliseconds };
+}
+
 /** A webhook as responses show it. */
 export function toWebhookResponse(webhook: Webhook, state: EndpointState): z.input<typeof webhookSchema> {
   const { organization: _, ...settings } = webhook;
-  const { failing_since: since, next_attempt_at: next, last } = state;
+  const { enabled, failing_since: since, deliveries } = state;
+  const next = nextAttemptOf(state);
+  const [last] = deliveries;
   return {
     ...settings,
     status: statusOf(state),
+    disabled_reason: enabled ? null : disabledReasonOf(state),
     failing_since: since === undefined ? null : isoTime(since),
     next_attempt_at: next === 0 ? null : isoTime(next),
-    last_delivery:
-      last === undefined
-        ? null
-        : {
-            at: isoTime(last.at),
-            status: last.status ?? null,
-            reason: last.reason ?? null,
-            milliseconds: last.milliseconds,
-          },
+    last_delivery: last === undefined ? null : toDeliveryResponse(last),
   };
+}
+
+/** A webhook with its last deliveries, as responses show it. */
+export function toWebhookWithDeliveries(webhook: Webhook, state: EndpointState) {
+  return { ...toWebhookResponse(webhook, state), deliveries: state.deliveries.map(toDeliveryResponse) };
 }

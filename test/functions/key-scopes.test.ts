@@ -75,6 +75,7 @@ const NEEDED: Readonly<Record<RouteName, readonly (readonly KeyScope[])[]>> = {
   deleteWebhook: [["webhooks"]],
   rotateWebhookSecret: [["webhooks"]],
   testWebhook: [["webhooks"]],
+  resendWebhook: [["webhooks"]],
   getMe: [[]],
   getHealth: [[]],
   getOpenapiDocument: [[]],

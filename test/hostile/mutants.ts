@@ -459,7 +459,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   notifications: {
     defect: "changes that come while a webhook's endpoint is called are never sent",
     file: "lib/webhooks/endpoint-state.ts",
-    text: "due: isNewest ? undefined : state.due",
+    text: "...(isNewest && { due: undefined, asked: undefined })",
     instead: "due: undefined",
     foundBy: "test/lib/webhooks/endpoint-state.test.ts",
   },
@@ -526,18 +526,11 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: "return { jobs: [...jobs], more",
     foundBy: "test/lib/webhooks/deliver.test.ts",
   },
-  "damaged webhook": {
-    defect: "if one organization's webhook can't be swept, no other is",
-    file: "lib/webhooks/webhook-sweep.ts",
-    text: "      return error;\n",
-    instead: "      throw error;\n",
-    foundBy: "test/lib/webhooks/one-customers-trouble.test.ts",
-  },
   due: {
     defect: "the sweep doesn't look for webhooks whose next attempt is due",
     file: "lib/webhooks/endpoint-state.ts",
-    text: "Math.min(greetAt, since === undefined ? Infinity : Math.max(since + SWEPT_AFTER_MS, nextAttemptAt))",
-    instead: "greetAt",
+    text: "return enabled && since !== undefined ?",
+    instead: "return enabled && state.attempts === 0 && since !== undefined ?",
     foundBy: "test/lib/webhooks/deliver.test.ts",
   },
 };

@@ -228,6 +228,8 @@ test("webhooks are managed, rung and swept with no more than each function's pol
   expect(shown).toMatchObject({ last_delivery: { reason: "the host has an address of a private network" } });
   await request(routes.updateWebhook, { params, body: { webhook: { enabled: true } } });
   await ring();
+  await request(routes.resendWebhook, { params });
+  await ring();
   await request(routes.testWebhook, { params });
   await request(routes.deleteWebhook, { params });
   expect(deployed.refused).toEqual([]);

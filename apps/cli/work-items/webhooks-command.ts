@@ -2,18 +2,41 @@ import type { Client, Webhook, WebhookWithSecret } from "work-items-client/clien
 import { type Command, type CommandCall, EXIT, UsageError } from "./command.ts";
 
 /** What a receiver answered, in words. */
-function answerOf({ status, reason, milliseconds }: NonNullable<Webhook["last_delivery"]>): string {
+function answerOf({
+  status,
+  reason,
+  milliseconds,
+}: Pick<NonNullable<Webhook["last_delivery"]>, "status" | "reason" | "milliseconds">): string {
   return `${status ?? reason} after ${milliseconds} ms`;
 }
 
-function describeWebhook({ id, url, types, status, last_delivery: last, next_attempt_at: next }: Webhook): string {
+function describeWebhook(webhook: Webhook): string {
+  const { id, url, types, status, disabled_reason: reason, last_delivery: last, next_attempt_at: next } = webhook;
   const delivery = last === null ? "no delivery yet" : `last delivery ${last.at}: ${answerOf(last)}`;
-  return [id, status, url, types.join(","), delivery, ...(next === null ? [] : [`next attempt ${next}`])].join("  ");
+  return [
+    id,
+    reason === null ? status : `${status} (${reason})`,
+    url,
+    types.join(","),
+    delivery,
+    ...(next === null ? [] : [`next attempt ${next}`]),
+  ].join("  ");
 }
 
 function print({ terminal, options }: CommandCall, webhook: Webhook): void {
   if (options["json"] === true) terminal.printData(JSON.stringify(webhook));
   else terminal.print(describeWebhook(webhook));
+}
+
+/** Prints a webhook and a line for each of its last deliveries, newest first. */
+async function show(call: CommandCall, { webhooks }: Client, id: string): Promise<void> {
+  const webhook = await webhooks.get(id);
+  print(call, webhook);
+  if (call.options["json"] === true) return;
+  for (const delivery of webhook.deliveries ?? []) {
+    const { at, type, message_id: message } = delivery;
+    call.terminal.print(`${at}  ${type}  ${answerOf(delivery)}  ${message}`);
+  }
 }
 
 /** Prints only the secret to standard output, so that a script can keep it. */
@@ -28,14 +51,15 @@ async function test({ terminal, options }: CommandCall, { webhooks }: Client, id
   const answer = await webhooks.test(id);
   const { status } = answer;
   if (options["json"] === true) terminal.printData(JSON.stringify(answer));
-  else terminal.print(`The receiver answered ${answerOf({ ...answer, at: "" })}.`);
+  else terminal.print(`The receiver answered ${answerOf(answer)}.`);
   if (status === null || status < 200 || status > 299) terminal.exitCode = EXIT.someFailed;
 }
 
 /** The actions on the webhook with an ID. */
 const ACTIONS: Readonly<Record<string, (call: CommandCall, client: Client, id: string) => Promise<void>>> = {
-  show: async (call, { webhooks }, id) => print(call, await webhooks.get(id)),
+  show,
   test,
+  resend: async (call, { webhooks }, id) => print(call, await webhooks.resend(id)),
   pause: async (call, { webhooks }, id) => print(call, await webhooks.update(id, { enabled: false })),
   resume: async (call, { webhooks }, id) => print(call, await webhooks.update(id, { enabled: true })),
   rotate: async (call, { webhooks }, id) => printSecret(call, await webhooks.rotateSecret(id)),
@@ -49,7 +73,7 @@ function typesIn(given: unknown): Webhook["types"] | undefined {
 
 export const webhooksCommand: Command = {
   arguments: "[action] [url-or-id]",
-  summary: "list webhooks; add <url>, or show, test, pause, resume, rotate or remove <id>",
+  summary: "list webhooks; add <url>, or show, test, resend, pause, resume, rotate or remove <id>",
   options: {
     "--types <types>": "which messages to send, such as work_items.changed,upload.ended (default: all)",
     "--description <text>": "your own note, for add",

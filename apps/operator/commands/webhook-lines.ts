@@ -14,9 +14,10 @@ async function webhooksOf(terminal: Terminal, runtime: OperatorRuntime, organiza
 }
 
 function describe(webhook: Awaited<ReturnType<typeof webhooksOf>>[number]): string {
-  const { id, host, status, failing_since: since, next_attempt_at: next, last_delivery: last } = webhook;
+  const { id, host, status, disabled_reason: reason } = webhook;
+  const { failing_since: since, next_attempt_at: next, last_delivery: last } = webhook;
   return [
-    `${id}: ${status}, ${host}`,
+    `${id}: ${status}${reason === null ? "" : ` (${reason})`}, ${host}`,
     last === null ? "no delivery yet" : `last delivery at ${last.at}: ${last.status ?? last.reason}`,
     ...(since === null ? [] : [`failing since ${since}`]),
     ...(next === null ? [] : [`next attempt at ${next}`]),

@@ -96,10 +96,11 @@ describe("a webhook", () => {
     await add(receiver.url);
     await greet();
     const before = receiver.received.length;
+    const waiting = await hooks.delivery.waiting();
     const other = await createCustomer(hooks.runtime);
     await other.apply({ external_id: "a" });
     await hooks.delivery.record();
-    expect(await hooks.delivery.waiting()).toBe(0);
+    expect(await hooks.delivery.waiting()).toBe(waiting);
     expect(receiver.received).toHaveLength(before);
   });
 
@@ -108,17 +109,85 @@ describe("a webhook", () => {
     await add(receiver.url, { types: ["work_items.changed"] });
     await greet();
     const before = receiver.received.length;
+    const waiting = await hooks.delivery.waiting();
     for (const name of ["a", "b", "c"]) {
       await hooks.acme.apply({ external_id: name });
       await hooks.delivery.ring();
     }
     expect(receiver.received).toHaveLength(before);
-    expect(await hooks.delivery.waiting()).toBe(1);
+    expect(await hooks.delivery.waiting()).toBe(waiting + 1);
     hooks.clock.advance(2 * MINUTE_MS);
     await hooks.delivery.sweep();
     expect(receiver.told().slice(before)).toEqual([
       { type: "work_items.changed", data: { sequence: await newestPosition() } },
     ]);
+  });
+});
+
+describe("a webhook that is new, enabled or elsewhere", () => {
+  /** Collects the messages that are sent about webhooks, with their delays. */
+  const collectSent = () => {
+    const sent: { readonly body: string; readonly delay: number }[] = [];
+    aroundRequests(hooks.runtime.sqs, async (command, input, send) => {
+      const { Entries = [] } = input as { Entries?: { MessageBody: string; DelaySeconds?: number }[] };
+      if (command === "SendMessageBatchCommand")
+        sent.push(...Entries.map(({ MessageBody: body, DelaySeconds: delay = 0 }) => ({ body, delay })));
+      return send();
+    });
+    return sent;
+  };
+
+  test("is called 15 seconds later by a message of its own, not by the sweep, also without changes", async () => {
+    const receiver = await receive();
+    const sent = collectSent();
+    const handle = createDeliver(hooks.runtime);
+    const { id } = await add("https://hooks.example.com/", { types: ["work_items.changed"] });
+    const changes: readonly (() => Promise<unknown>)[] = [
+      async () => undefined,
+      () => patch(id, { url: receiver.url }),
+      () => patch(id, { types: ["work_items.changed"] }),
+      async () => {
+        await patch(id, { enabled: false });
+        await patch(id, { enabled: true });
+      },
+    ];
+    await patch(id, { url: receiver.url });
+    for (const change of changes) {
+      await change();
+      const { body, delay } = sent.at(-1)!;
+      expect(delay).toBe(15);
+      expect(await get(id)).toMatchObject({ next_attempt_at: new Date(hooks.clock() + 15 * SECOND_MS).toISOString() });
+      const before = receiver.received.length;
+      await handle(body);
+      await hooks.delivery.sweep();
+      expect(receiver.received).toHaveLength(before);
+      hooks.clock.advance(15 * SECOND_MS);
+      await handle(body);
+      expect(receiver.told().slice(before)).toEqual([
+        { type: "work_items.changed", data: { sequence: await newestPosition() } },
+      ]);
+    }
+    // Neither a note of its owner nor enabling it again calls it.
+    const { length } = sent;
+    await patch(id, { description: "mine" });
+    await patch(id, { enabled: true });
+    expect(sent).toHaveLength(length);
+  });
+
+  test("isn't known for ten seconds to functions that have seen that there is none", async () => {
+    const sent = collectSent();
+    const change = async (external_id: string): Promise<number> => {
+      await hooks.acme.apply({ external_id });
+      const before = sent.length;
+      await hooks.delivery.record();
+      return sent.slice(before).filter(({ body }) => JSON.parse(body).kind === "news").length;
+    };
+    expect(await change("before")).toBe(0);
+    await add("https://hooks.example.com/");
+    hooks.clock.advance(9 * SECOND_MS);
+    expect(await change("at once")).toBe(0);
+    hooks.clock.advance(SECOND_MS);
+    expect(await change("soon")).toBe(1);
   });
 });
 
@@ -345,6 +414,112 @@ describe("a deliverer that is killed", () => {
     for (let time = 0; time < 2; time++) await handle(JSON.stringify(news));
     for (let time = 0; time < 3; time++) await handle(JSON.stringify(call));
     expect(receiver.received).toHaveLength(before + 1);
+  });
+});
+
+describe("deliveries", () => {
+  test("are shown with one webhook, newest first, without anything that a receiver has sent but its status", async () => {
+    const receiver = await receive((request, response) => {
+      response.writeHead(599, "<script>alert(1)</script>", { "x-secret": "leaked", "retry-after": "leaked" });
+      response.end(`leaked ${request.url}`);
+    });
+    const { id, url } = await add(receiver.url, { types: ["work_items.changed"] });
+    expect(await get(id)).toMatchObject({ last_delivery: null, deliveries: [] });
+    await greet();
+    await patch(id, { url: "http://localhost:1/" });
+    await hooks.acme.send("testWebhook", { params: { id } });
+    await hooks.acme.send("rotateWebhookSecret", { params: { id } });
+    const { deliveries = [], last_delivery: last, ...shown } = await get(id);
+    const [tested, ring] = deliveries;
+    expect(deliveries).toEqual([
+      { ...tested, at: last?.at, type: "webhook.test", status: null, reason: "the connection was refused" },
+      { ...ring, type: "work_items.changed", status: 599, reason: null },
+    ]);
+    expect(last).toEqual(tested);
+    expect(ring?.message_id).toBe(receiver.received[0]?.headers["webhook-id"]);
+    expect(JSON.stringify([deliveries, shown])).not.toMatch(/leaked|alert/);
+    const listed = (await hooks.acme.send("listWebhooks")).text;
+    expect([listed.includes("deliveries"), url]).toEqual([false, receiver.url]);
+  });
+
+  test("cost no write and no request more, whether there are none or twenty", async () => {
+    const receiver = await receive();
+    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
+    await greet();
+    const requestsOf = async (): Promise<string[]> => {
+      const requests: string[] = [];
+      const unwatch = aroundRequests(hooks.runtime.dynamodb, async (command, input, send) => {
+        if (JSON.stringify(input).includes(hooks.runtime.environment.WEBHOOKS_TABLE)) requests.push(command);
+        return send();
+      });
+      hooks.clock.advance(5 * SECOND_MS);
+      await hooks.acme.send("testWebhook", { params: { id } });
+      unwatch();
+      return requests;
+    };
+    const first = await requestsOf();
+    for (let number = 0; number < 20; number++) await requestsOf();
+    expect(await requestsOf()).toEqual(first);
+    expect((await get(id)).deliveries).toHaveLength(20);
+  });
+});
+
+describe("a webhook whose owner asks for its messages again", () => {
+  const resend = (id: string) => hooks.acme.send("resendWebhook", { params: { id } });
+
+  test("gets the newest position and may have missed jobs, as new messages, also if nothing has changed", async () => {
+    const receiver = await receive();
+    const { id } = await add(receiver.url);
+    await greet();
+    const before = receiver.received.length;
+    for (let time = 1; time <= 2; time++) {
+      hooks.clock.advance(5 * SECOND_MS);
+      expect(await resend(id)).toMatchObject({ status: 202, body: { data: { id, status: "active" } } });
+      expect(await hooks.delivery.drain()).toBe(0);
+      expect(receiver.told().slice(before + 2 * (time - 1))).toEqual([
+        { type: "work_items.changed", data: { sequence: await newestPosition() } },
+        { type: "uploads.ended", data: { more: true } },
+      ]);
+    }
+    const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("is called at once if it is failing, and then rests", async () => {
+    let status = 500;
+    const receiver = await receive((_, response) => void response.writeHead(status).end());
+    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
+    await greet();
+    status = 204;
+    hooks.clock.advance(SECOND_MS);
+    await resend(id);
+    await hooks.delivery.drain();
+    expect(receiver.received).toHaveLength(2);
+    expect(await get(id)).toMatchObject({ status: "active", next_attempt_at: null });
+  });
+
+  test("isn't called by a request while a message is sent to it, or while it is disabled, and says why", async () => {
+    let status = 410;
+    const answers: (() => void)[] = [];
+    const receiver = await receive((_, response) => void answers.push(() => response.writeHead(status).end()));
+    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
+    const ringing = greet();
+    await expect.poll(() => answers.length).toBe(1);
+    expect(await resend(id)).toMatchObject({
+      status: 409,
+      body: { error: "a message is being sent to this webhook; try again in a few seconds" },
+    });
+    answers[0]!();
+    await ringing;
+    const errorOf = async () => (await resend(id)).body.error;
+    expect(await errorOf()).toBe("the webhook is disabled: its receiver answered 410; enable it to resume it");
+    expect(await get(id)).toMatchObject({ status: "disabled", disabled_reason: "gone" });
+    status = 204;
+    await patch(id, { enabled: true });
+    expect(await get(id)).toMatchObject({ disabled_reason: null });
+    await patch(id, { enabled: false });
+    expect(await errorOf()).toBe("the webhook is disabled: it was paused; enable it to resume it");
+    expect((await resend(crypto.randomUUID())).status).toBe(404);
   });
 });
 

@@ -9,11 +9,14 @@ import {
   disabled,
   type EndedJob,
   type EndpointState,
+  endpointStateSchema,
   newState,
   nextStep,
   noted,
   type Outcome,
   renewed,
+  type Ring,
+  rung,
   testStep,
   type WebhookMessage,
 } from "../../../lib/webhooks/endpoint-state.ts";
@@ -26,6 +29,9 @@ const DAY = 24 * HOUR;
 /** Any time. */
 const T = 20 * DAY;
 const OK: Outcome = { status: 204, milliseconds: 5 };
+const ringOf = (id: string, position?: number): Ring => ({ id, position, wantsJobs: true });
+/** An endpoint to which nothing is due, as long after its creation. */
+const quiet = endpointStateSchema.parse({ enabled: true });
 const job = (id: string): EndedJob => ({
   id,
   status: "completed",
@@ -44,9 +50,11 @@ interface Call {
 
 /**
  * A world of one endpoint, several workers and a queue that loses, repeats and delays messages. Workers die before and after
- * each call; the receiver fails for hours at a time. Every state is written by compare-and-set, so each change is one step.
+ * each call; the receiver fails for hours at a time, and its owner asks for a ring. Every state is written by
+ * compare-and-set, so each change is one step.
+ * @param calmFrom until when there are changes, and until when messages are lost
  */
-function simulate(seed: number, { greets = true } = {}) {
+function simulate(seed: number, calmFrom = HOUR) {
   const random = randomFrom(seed);
   const chance = (probability: number): boolean => random() < probability;
   const between = (least: number, most: number): number => Math.floor(least + random() * (most - least));
@@ -54,7 +62,6 @@ function simulate(seed: number, { greets = true } = {}) {
   let now = 0;
   const after = (delay: number, run: () => void): void => void steps.push({ at: now + delay, run });
 
-  const calmFrom = HOUR;
   const lastBurst = calmFrom - 6 * MINUTE;
   const end = calmFrom + 3 * HOUR;
   const isWild = () => now < calmFrom;
@@ -63,9 +70,10 @@ function simulate(seed: number, { greets = true } = {}) {
   const calls: Call[] = [];
   const jobsTold = new Set<string>();
   const jobsEnded: { readonly id: string; readonly at: number }[] = [];
-  let state = newState(0);
   let newest = 100;
-  let moreTold = -1;
+  let read = 0;
+  let listedAt = -1;
+  let state = newState(ringOf("first", newest), 0);
 
   const send = (delay: number | undefined): void => {
     if (delay === undefined) return;
@@ -90,7 +98,9 @@ function simulate(seed: number, { greets = true } = {}) {
         const isTold = !isFailing;
         calls.push({ began, ended: now, message: step.message, isTold });
         if (isTold && step.message.type === "upload.ended") jobsTold.add((step.message.data as EndedJob).id);
-        if (isTold && step.message.type === "uploads.ended") moreTold = began;
+        // It reads the feed to its end, and lists all jobs.
+        if (isTold && step.message.type === "work_items.changed") read = newest;
+        if (isTold && step.message.type === "uploads.ended") listedAt = began;
         if (isDead()) return;
         const outcome = isTold ? OK : { status: 500, milliseconds: 5 };
         const next = delivered(state, { webhook: "webhook", by, message: step.message, outcome }, now, random());
@@ -101,11 +111,11 @@ function simulate(seed: number, { greets = true } = {}) {
     });
   }
   /** News come again until a worker has noted them and sent its message. */
-  function tell(position: number, jobs: readonly EndedJob[], isGreeting = false): void {
-    if (isDead()) return after(between(SECOND, MINUTE), () => tell(position, jobs, isGreeting));
+  function tell(position: number, jobs: readonly EndedJob[]): void {
+    if (isDead()) return after(between(SECOND, MINUTE), () => tell(position, jobs));
     const before = state;
-    write(noted(state, { position, jobs, isGreeting, more: isGreeting ? `greeting ${now}` : undefined }, now));
-    if (isDead()) return after(between(SECOND, MINUTE), () => tell(position, jobs, isGreeting));
+    write(noted(state, { position, jobs }, now));
+    if (isDead()) return after(between(SECOND, MINUTE), () => tell(position, jobs));
     send(delayAfterNews("webhook", before, state, now));
   }
   function change(): void {
@@ -113,16 +123,26 @@ function simulate(seed: number, { greets = true } = {}) {
     const ended = chance(0.2) ? [job(`job ${jobsEnded.length}`)] : [];
     for (const { id } of ended) jobsEnded.push({ id, at: now });
     const position = newest;
-    after(between(0, 5 * SECOND), () => tell(position, ended));
+    // Whoever doesn't know yet that there is a webhook doesn't tell it.
+    const isKnown = now >= 10 * SECOND || chance(0.5);
+    if (isKnown) after(between(0, 5 * SECOND), () => tell(position, ended));
     if (isWild()) after(chance(0.9) || now > lastBurst ? between(1, 400) : between(0, 5 * MINUTE), change);
+  }
+  function ask(): void {
+    if (state.busy_until <= now) {
+      write(rung(state, ringOf(`asked at ${now}`, newest), now));
+      if (!isDead()) send(0);
+    }
+    if (isWild()) after(between(1, 10 * MINUTE), ask);
   }
   function sweep(): void {
     const at = checkAt(state);
-    if (greets && (state.greet_at ?? Infinity) <= now) after(between(0, SECOND), () => tell(newest, [], true));
     if (at !== undefined && at <= now) send(0);
     if (now < end) after(MINUTE, sweep);
   }
   after(0, change);
+  after(between(0, MINUTE), ask);
+  send(15 * SECOND);
   after(MINUTE, sweep);
   while (steps.length > 0) {
     const first = steps.reduce((least, step, index) => (step.at < steps[least]!.at ? index : least), 0);
@@ -130,15 +150,13 @@ function simulate(seed: number, { greets = true } = {}) {
     now = at;
     run();
   }
-  const rung = calls.filter(({ message, isTold }) => message.type === "work_items.changed" && isTold);
-  const positions = rung.map(({ message }) => (message.data as { sequence: number }).sequence);
   const begun = calls.filter(({ message }) => message.type === "work_items.changed").map(({ began }) => began);
   const all = calls.toSorted((a, b) => a.began - b.began);
   return {
     newest,
-    told: Math.max(...positions),
+    read,
     jobs: jobsEnded.length,
-    missed: jobsEnded.filter(({ id, at }) => !jobsTold.has(id) && at >= moreTold),
+    missed: jobsEnded.filter(({ id, at }) => !jobsTold.has(id) && at >= listedAt),
     leastGap: Math.min(
       ...begun.toSorted((a, b) => a - b).map((at, index, list) => at - (list[index - 1] ?? -Infinity)),
     ),
@@ -154,8 +172,8 @@ describe("an endpoint, whatever dies and gets lost", () => {
     let jobs = 0;
     for (let seed = 1; seed <= 200; seed++) {
       const world = simulate(seed);
-      const { told, newest, missed, overlaps, leastGap, state } = world;
-      expect({ seed, told, missed, overlaps }).toEqual({ seed, told: newest, missed: [], overlaps: 0 });
+      const { read, newest, missed, overlaps, leastGap, state } = world;
+      expect({ seed, read, missed, overlaps }).toEqual({ seed, read: newest, missed: [], overlaps: 0 });
       expect({ seed, leastGap }).toEqual({ seed, leastGap: expect.toSatisfy((gap: number) => gap >= SECOND) });
       expect({ seed, check: checkAt(state) }).toEqual({ seed, check: undefined });
       [calls, jobs] = [calls + world.calls, jobs + world.jobs];
@@ -163,11 +181,18 @@ describe("an endpoint, whatever dies and gets lost", () => {
     expect(calls).toBeGreaterThan(10_000);
     expect(jobs).toBeGreaterThan(10_000);
   });
+
+  it("hears of everything that changed in the first ten seconds, of which not all know that it exists", () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const { read, newest, missed } = simulate(seed, 10 * SECOND);
+      expect({ seed, read, missed }).toEqual({ seed, read: newest, missed: [] });
+    }
+  });
 });
 
 describe("an endpoint that fails", () => {
   const failing = (outcome: Outcome, attempts: number) => {
-    let [state, now] = [noted({ ...newState(T), greet_at: undefined }, { position: 1 }, T), T];
+    let [state, now] = [noted(quiet, { position: 1 }, T), T];
     const waits: number[] = [];
     for (let attempt = 0; attempt < attempts && state.enabled; attempt++) {
       const step = nextStep("webhook", state, now);
@@ -197,12 +222,13 @@ describe("an endpoint that fails", () => {
 
   it("is disabled after five days, and at once by 410", () => {
     const { state, now } = failing({ status: 500, milliseconds: 1 }, 1000);
-    expect(state).toMatchObject({ enabled: false, last: { status: 500 }, jobs: [] });
+    expect(state).toMatchObject({ enabled: false, disabled_reason: "failures", jobs: [] });
     expect(state.failing_since).toBe(T);
-    expect(state.last!.at).toBeGreaterThanOrEqual(T + 5 * DAY);
+    expect(state.deliveries[0]!.at).toBeGreaterThanOrEqual(T + 5 * DAY);
     expect(now).toBe(0);
     expect(checkAt(state)).toBe(undefined);
-    expect(failing({ status: 410, milliseconds: 1 }, 5).waits).toHaveLength(1);
+    const gone = failing({ status: 410, milliseconds: 1 }, 5);
+    expect([gone.waits.length, gone.state.disabled_reason]).toEqual([1, "gone"]);
   });
 
   it("starts from the beginning after one success", () => {
@@ -217,7 +243,6 @@ describe("an endpoint that fails", () => {
 });
 
 describe("ended jobs", () => {
-  const quiet = { ...newState(T), greet_at: undefined };
   it("become one message, all but the newest hundred", () => {
     const jobs = Array.from({ length: 101 }, (_, index) => job(String(index)));
     const hundred = noted(quiet, { jobs: jobs.slice(0, 100) }, T);
@@ -238,7 +263,7 @@ describe("ended jobs", () => {
   });
 
   it("stay apart from the message that rings a new endpoint: its list may not show them yet", () => {
-    const greeted = noted(newState(T), { isGreeting: true, more: "x" }, T);
+    const greeted = newState(ringOf("x"), T);
     expect(noted(greeted, { jobs: [job("a")] }, T)).toMatchObject({ jobs: [job("a")], more: "x" });
   });
 
@@ -284,30 +309,87 @@ describe("ended jobs", () => {
 });
 
 describe("a webhook that is paused", () => {
-  it("is told nothing, and called without a change 90 seconds after it is resumed, also without changes", () => {
-    const rung = { ...newState(T), greet_at: undefined, sent: 7 };
-    const paused = disabled(noted(rung, { position: 8, jobs: [job("a")] }, T));
+  it("is told nothing, and called without a change 15 seconds after it is resumed, also without changes", () => {
+    const rungBefore = { ...quiet, sent: 7 };
+    const paused = disabled(noted(rungBefore, { position: 8, jobs: [job("a")] }, T), "paused");
     expect(nextStep("webhook", paused, T).kind).toBe("rest");
     expect(noted(paused, { position: 9 }, T)).toBe(paused);
-    const resumed = renewed(paused, true, HOUR);
-    expect(checkAt(resumed)).toBe(HOUR + 90 * SECOND);
-    const greeted = noted(resumed, { position: 7, isGreeting: true, more: "x" }, HOUR);
-    expect(greeted).toMatchObject({ due: 7, more: "x" });
-    expect(noted(greeted, { position: 7, isGreeting: true, more: "y" }, HOUR)).toBe(greeted);
+    const resumed = renewed(paused, ringOf("x", 7), HOUR);
+    expect(resumed).toMatchObject({ due: 7, more: "x" });
+    expect(nextStep("webhook", resumed, HOUR)).toMatchObject({ kind: "wait", until: HOUR + 15 * SECOND });
+    // The sweep is for a lost message.
+    expect(checkAt(resumed)).toBe(HOUR + MINUTE);
+    expect(nextStep("webhook", resumed, HOUR + 15 * SECOND)).toMatchObject({ kind: "send" });
   });
 
   it("gives up the claim of a call that is under way", () => {
-    const state = claimed(noted(newState(T), { position: 1 }, T), "me", T);
+    const state = claimed(noted(quiet, { position: 1 }, T), "me", T);
     const step = {
       webhook: "webhook",
       by: "me",
       message: { id: "", type: "webhook.test", data: {} } as const,
       outcome: OK,
     };
-    const resumed = renewed(disabled(state), true, T);
+    const resumed = renewed(disabled(state, "paused"), ringOf("x"), T);
     expect(delivered(resumed, step, T, 0)).toBe(undefined);
     // It isn't over before its time is.
-    for (const each of [disabled(state), resumed]) expect(testStep(each, "id", T + 24 * SECOND).kind).toBe("wait");
+    for (const each of [disabled(state, "paused"), resumed])
+      expect(testStep(each, "id", T + 24 * SECOND).kind).toBe("wait");
     expect(testStep(resumed, "id", T + 25 * SECOND).kind).toBe("send");
+  });
+});
+
+describe("a ring that is asked for", () => {
+  const sentAt = (state: EndpointState, now: number) => {
+    const step = nextStep("webhook", state, now);
+    if (step.kind !== "send") throw new Error(step.kind);
+    return step.message;
+  };
+
+  it("is a new message also if nothing has changed since the last one, and the same for each of its attempts", () => {
+    const told = noted(quiet, { position: 7 }, T);
+    const before = sentAt(told, T);
+    const call = { webhook: "webhook", by: "me", message: before, outcome: OK };
+    const rested = delivered(claimed(told, "me", T), call, T, 0)!;
+    const asked = rung(rested, { ...ringOf("x", 7), wantsJobs: false }, T);
+    const again = sentAt(asked, T + SECOND);
+    expect(again).toMatchObject({ type: before.type, data: before.data });
+    expect(again.id).not.toBe(before.id);
+    expect(sentAt({ ...asked, attempts: 3 }, T + SECOND).id).toBe(again.id);
+  });
+
+  it("calls a failing endpoint at once, and a new one when its time has come, also if a test succeeds before", () => {
+    const failing = { ...noted(quiet, { position: 7 }, T), attempts: 6, failing_since: T, next_attempt_at: T + HOUR };
+    expect(nextStep("webhook", failing, T).kind).toBe("wait");
+    expect(sentAt(rung(failing, ringOf("x", 7), T), T).type).toBe("work_items.changed");
+    const asked = rung(newState(ringOf("x", 7), T), ringOf("y", 7), T);
+    const message = { id: "test", type: "webhook.test", data: {} } as const;
+    const tested = delivered(claimed(asked, "me", T), { webhook: "webhook", by: "me", message, outcome: OK }, T, 0)!;
+    for (const each of [asked, tested]) {
+      expect(nextStep("webhook", each, T)).toEqual({ kind: "wait", until: T + 15 * SECOND, isBusy: false });
+    }
+  });
+});
+
+describe("deliveries", () => {
+  it("are the last twenty, newest first, tests too, with nothing of the response but its status", () => {
+    let state = quiet;
+    for (let number = 1; number <= 25; number++) {
+      const message = { id: `id ${number}`, type: "webhook.test", data: {} } as const;
+      const outcome = { status: 500, retryAfterMs: DAY, milliseconds: number };
+      const call = { webhook: "webhook", by: "me", message, outcome };
+      state = delivered(claimed(state, "me", T), call, T + number, 0)!;
+    }
+    expect(state.deliveries.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => `id ${25 - index}`));
+    expect(state.deliveries[0]).toEqual({
+      at: T + 25,
+      type: "webhook.test",
+      id: "id 25",
+      status: 500,
+      reason: undefined,
+      milliseconds: 25,
+    });
+    expect(disabled(state, "paused").deliveries).toBe(state.deliveries);
+    expect(renewed(state, ringOf("x"), T).deliveries).toBe(state.deliveries);
   });
 });

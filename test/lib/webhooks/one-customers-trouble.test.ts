@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { organizationRecordKey } from "../../../lib/organizations/access-store.ts";
 import { createTestClock, type TestClock } from "../../support/clock.ts";
 import { createCustomer, type Customer, overwrite } from "../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
@@ -43,17 +42,6 @@ test("a webhook whose state can't be read keeps none of its organization from be
   expect(receiver.received.length - before).toBe(2);
   const { data } = (await acme.send("listWebhooks")).body;
   expect(data).toHaveLength(2);
-});
-
-test("an organization whose record can't be read keeps no other from being swept, for a day", async () => {
-  const [acme, other] = [await createCustomer(runtime), await createCustomer(runtime)];
-  await webhookOf(acme, "damaged");
-  await overwrite(runtime, "ACCESS_TABLE", organizationRecordKey(acme.organization.id), "changes_from");
-  for (let hour = 0; hour < 24; hour++) {
-    if (hour % 8 === 0) await webhookOf(other, `${hour}`);
-    await passMinutes(60);
-  }
-  expect(new Set(called())).toEqual(new Set(["0", "8", "16"]));
 });
 
 test("a receiver that hangs holds up its own messages alone", async () => {

@@ -26,7 +26,7 @@ test("a test is the only message that is being sent; others wait for its end, an
   const tested = testOf(id);
   await expect.poll(() => answers.length).toBe(1);
   const again = await Promise.all(Array.from({ length: 20 }, () => testOf(id)));
-  const refusal = "a message is being sent to this webhook; test it again in a few seconds";
+  const refusal = "a message is being sent to this webhook; try again in a few seconds";
   expect(new Set(again.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set([`409 ${refusal}`]));
   await hooks.delivery.record();
   await hooks.delivery.sweep();
@@ -40,7 +40,8 @@ test("a test is the only message that is being sent; others wait for its end, an
   answers[1]!();
   await ringing;
   expect(receiver.told().map(({ type }) => type)).toEqual(["webhook.test", "work_items.changed"]);
-  expect(await hooks.delivery.waiting()).toBe(0);
+  // The message that calls it because it is new is delayed in the queue's own time.
+  expect(await hooks.delivery.waiting()).toBe(1);
 });
 
 test("a test ends the failures of its webhook by a success, and adds none", async () => {
@@ -52,7 +53,7 @@ test("a test ends the failures of its webhook by a success, and adds none", asyn
   expect(await get(id)).toMatchObject({ status: "active", failing_since: null, last_delivery: { status: 410 } });
   status = 500;
   await greet();
-  const { last_delivery: _, ...failing } = await get(id);
+  const { last_delivery: _, deliveries: __, ...failing } = await get(id);
   expect(failing.status).toBe("failing");
   await testOf(id);
   expect(await get(id)).toMatchObject(failing);

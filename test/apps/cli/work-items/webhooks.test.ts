@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe("work-items webhooks", () => {
-  test("adds, shows, tests, pauses, resumes, rotates and removes a webhook", async () => {
+  test("adds, shows, tests, pauses, resumes, resends, rotates and removes a webhook", async () => {
     expect(await run("webhooks")).toEqual({ exit: 0, out: "", told: "" });
     const added = await run("webhooks", "add", receiver.url, "--types", "upload.ended", "--description", "mine");
     expect(added).toMatchObject({ exit: 0, out: expect.stringMatching(/^whsec_\S+\n$/) });
@@ -32,14 +32,21 @@ describe("work-items webhooks", () => {
     const { id, ...webhook } = JSON.parse(listed.out) as Webhook;
     expect(webhook).toMatchObject({ url: receiver.url, types: ["upload.ended"], description: "mine" });
     expect(listed.out).not.toContain("whsec_");
-    expect((await run("webhooks")).out).toMatch(new RegExp(`^${id}  active  \\S+  upload.ended  no delivery yet\n$`));
+    expect((await run("webhooks")).out).toMatch(
+      new RegExp(`^${id}  active  \\S+  upload.ended  no delivery yet  next attempt \\S+\n$`),
+    );
 
     expect((await run("webhooks", "test", id)).out).toMatch(/^The receiver answered 204 after \d+ ms\.\n$/);
     expect(() => new StandardWebhook(added.out.trim()).verify(...last())).not.toThrow();
     status = 500;
     expect(await run("webhooks", "test", id)).toMatchObject({ exit: 3, out: expect.stringContaining("500") });
-    expect((await run("webhooks", "pause", id)).out).toContain(`${id}  disabled`);
+    expect((await run("webhooks", "pause", id)).out).toContain(`${id}  disabled (paused)`);
     expect((await run("webhooks", "resume", id)).out).toContain(`${id}  active`);
+    status = 204;
+    expect((await run("webhooks", "resend", id)).out).toContain(`${id}  active`);
+    await expect
+      .poll(async () => (await run("webhooks", "show", id)).out, { timeout: 30_000 })
+      .toMatch(/\n\S+Z {2}uploads\.ended {2}204 after \d+ ms {2}\S+\n\S+Z {2}webhook\.test {2}500 after/);
     const rotated = await run("webhooks", "rotate", id);
     expect(rotated.out).toMatch(/^whsec_/);
     expect(rotated.out).not.toBe(added.out);
