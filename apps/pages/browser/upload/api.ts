@@ -74,6 +74,7 @@ async function connect(...request: Parameters<typeof fetch>): Promise<Response> 
 export function createApi(root: URL, key: string) {
   const retrying = { retries: RETRIES, fetch: connect };
   const { me, uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...retrying });
+  let known: ReturnType<typeof me> | undefined;
   const send = fetchWithRetries(retrying);
 
   /**
@@ -107,7 +108,12 @@ export function createApi(root: URL, key: string) {
   };
 
   return {
-    me,
+    /** The organization and the key. Asked once: neither changes while the page is open. */
+    me: () =>
+      (known ??= me().catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      })),
     uploads,
     webhooks,
     workItems,

@@ -9,9 +9,15 @@ import { JobsView } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { Button, Heading } from "./parts.tsx";
 import type { Sent } from "./send.ts";
+import { useLoaded } from "./use-calls.ts";
 import { WebhooksView } from "./webhooks-view.tsx";
 
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", webhooks: "Webhooks" } as const;
+/** The import whose items a list shows. */
+function importIn(list: string): string | undefined {
+  return new URLSearchParams(list.split("?")[1]).get("upload") ?? undefined;
+}
+
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
 /**
@@ -34,6 +40,24 @@ function useView() {
     return () => removeEventListener("hashchange", follow);
   }, []);
   return viewOf(hash);
+}
+
+/** Names the organization and the key that everything here is done with. */
+function Owner({ api }: { readonly api: Api }) {
+  const { value } = useLoaded(() => api.me(), [api]);
+  return (
+    <p class="owner">
+      {value && (
+        <>
+          <span title={value.organization}>
+            <span class="hidden">Organization: </span>
+            {value.organization}
+          </span>
+          <span title={value.key.name}>Key: {value.key.name}</span>
+        </>
+      )}
+    </p>
+  );
 }
 
 /** The upload page. @param root address of the service */
@@ -75,6 +99,7 @@ export function App({ root }: { readonly root: URL }) {
             {title}
           </a>
         ))}
+        <Owner api={api} />
         <Button kind="plain" onClick={forgetKey}>
           Remove key
         </Button>
@@ -83,7 +108,7 @@ export function App({ root }: { readonly root: URL }) {
       {!own && job}
       {name === "items" && <ItemsView key={query} api={api} query={query} />}
       {name === "webhooks" && <WebhooksView api={api} />}
-      {name === "item" && <ItemView key={id} api={api} id={id} list={list.current} />}
+      {name === "item" && <ItemView key={id} api={api} id={id} list={list.current} importId={importIn(list.current)} />}
       <div hidden={current !== "import"}>
         {current === "import" && <Heading>Import a file</Heading>}
         <ImportView

@@ -1,19 +1,23 @@
+import type { WorkItem } from "work-items-client/client.ts";
 import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../../lib/uploads/csv/target.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { shownTime } from "./shown.ts";
 
+/** The attribute that people call the subject. */
+export const SUBJECT = `${ATTRIBUTE_PREFIX}short_description`;
+
 /** What a column can become, as people call it. */
 export const FIELD_NAMES: Readonly<Record<string, string>> = {
-  external_id: "External ID",
+  external_id: "ID",
   ...Object.fromEntries(Object.entries(WORK_ITEM_FIELDS).map(([target, { label }]) => [target, label])),
-  [`${ATTRIBUTE_PREFIX}short_description`]: "Short description",
+  [SUBJECT]: "Subject",
   [`${ATTRIBUTE_PREFIX}description`]: "Description",
 };
 
 /** What a column can become in an event. */
 export const EVENT_NAMES: Readonly<Record<string, string>> = {
-  external_id: "External ID of the event",
+  external_id: "Event ID",
   ...Object.fromEntries(Object.entries(EVENT_FIELDS).map(([target, { label }]) => [target, label])),
 };
 
@@ -36,6 +40,15 @@ export function choiceOptions(choices: readonly string[]): (readonly [string, st
 /** A value of a field or an attribute: a text unchanged, anything else as JSON. */
 export function shownValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A person as lists show them. */
+export function shownPerson({
+  name,
+  email,
+  external_id: id,
+}: Pick<WorkItem["agent"], "name" | "email" | "external_id">): string {
+  return name ?? email ?? id ?? "";
 }
 
 /** The fields that are shown by name: all but those of the agent and the custom attributes. */

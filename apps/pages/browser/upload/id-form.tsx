@@ -31,9 +31,9 @@ export function IdForm({ match: { table, mapping, check, onChange } }: { readonl
     <section class="warning" aria-labelledby="made-id">
       <h3 id="made-id">{source ? "The ID is made of columns" : "We couldn’t tell which column is the ID"}</h3>
       <p>
-        Choose a column below as “External ID”, or make an ID of columns that together differ in each row. The same
-        values mean the same item, so importing this file again creates nothing twice. If one of these values changes in
-        the other system, the row becomes a new item.
+        Choose a column below as “ID”, or make an ID of columns that together differ in each row. The same values mean
+        the same item, so importing this file again creates nothing twice. If one of these values changes in the other
+        system, the row becomes a new item.
       </p>
       <p class="buttons">
         {proposed.length > 0 && (

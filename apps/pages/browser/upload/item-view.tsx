@@ -1,8 +1,14 @@
+import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import { type Api, hasStatus, type Item, type ItemEvent } from "./api.ts";
-import { SHOWN_FIELDS, shownField, shownValue } from "./field-names.ts";
-import { Heading, List, Loading } from "./parts.tsx";
-import { shownTime } from "./shown.ts";
+import { FIELD_NAMES, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "./field-names.ts";
+import { ImportLink } from "./import-link.tsx";
+import { Heading, ItemStatus, List, Loading } from "./parts.tsx";
+import { shownStart, shownTime } from "./shown.ts";
 import { useList, useLoaded } from "./use-calls.ts";
+
+const TITLE_CHARACTERS = 160;
+/** Longer values take a line of their own. */
+const CELL_CHARACTERS = 60;
 
 function timeOf({ occurred_at: occurred, created_at: created }: ItemEvent): string {
   return occurred ?? created;
@@ -12,20 +18,28 @@ function timeOf({ occurred_at: occurred, created_at: created }: ItemEvent): stri
 function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
   const list = useList((cursor) => api.list<ItemEvent>(`v1/work_items/${id}/events`, { limit: "100", cursor }));
   const ordered = list.entries.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
+  const empty = (
+    <>
+      No events yet. To add some, <a href="#import">import a file</a> in which each row is an event.
+    </>
+  );
   return (
     <section aria-labelledby="events">
       <h2 id="events">Events</h2>
-      <List list={list} status={ordered.length === 0 && "There are no events."}>
+      <List list={list} status={ordered.length === 0 && empty}>
         <ol class="timeline">
           {ordered.map((event) => (
             <li key={event.id}>
-              <time dateTime={timeOf(event)}>{shownTime(timeOf(event))}</time>
-              <p>{event.content ?? "(no content)"}</p>
               <p class="note">
-                {[event.actor.name ?? event.actor.email ?? event.actor.external_id, event.external_id]
-                  .filter(Boolean)
-                  .join(" · ")}
+                {shownPerson(event.actor) !== "" && (
+                  <>
+                    <b>{shownPerson(event.actor)}</b> ·{" "}
+                  </>
+                )}
+                <time dateTime={timeOf(event)}>{shownTime(timeOf(event))}</time> · {event.external_id}
+                {event.deleted_at !== undefined && ` · deleted ${shownTime(event.deleted_at)}`}
               </p>
+              <p>{event.content ?? "(no content)"}</p>
             </li>
           ))}
         </ol>
@@ -34,42 +48,114 @@ function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
   );
 }
 
-const NOT_KNOWN = "There is no item at this address. It may have been deleted.";
-
-/** One item with its attributes and events. @param list address of the list from which it was opened, with its filters */
-export function ItemView({ api, id, list }: { readonly api: Api; readonly id: string; readonly list: string }) {
-  const { value, error } = useLoaded(() =>
-    api.get<{ readonly data: Item }>(`v1/work_items/${encodeURIComponent(id)}`).catch((caught: unknown) => {
-      throw hasStatus(caught, 404) ? new Error(NOT_KNOWN) : caught;
-    }),
-  );
-  if (!value) return <Loading error={error}>Item</Loading>;
-  const { data: item } = value;
-  const { agent } = item;
-  const shown: readonly (readonly [string, string])[] = [
-    ...SHOWN_FIELDS.map(([name, field]) => [field.label, shownField(field, item[name as keyof Item])] as const),
-    ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
-    ["QA score", shownValue(item.qa_score ?? "")],
-    ["Created", shownTime(item.created_at)],
-    ["Changed", shownTime(item.updated_at)],
-    ["ID", item.id],
-  ];
-  const attributes = Object.entries(item.custom_attributes).map(([name, each]) => [name, shownValue(each)] as const);
+/** Names and values, without those that are empty. */
+function Facts({ facts }: { readonly facts: readonly (readonly [name: string, text: string])[] }) {
   return (
-    <>
-      <p>
-        <a href={list}>Back to the list</a>
-      </p>
-      <Heading>{item.external_id}</Heading>
-      <dl class="facts">
-        {[...shown.filter(([, text]) => text !== ""), ...attributes].map(([name, text]) => (
-          <div key={name}>
+    <dl class="facts">
+      {facts
+        .filter(([, text]) => text !== "")
+        .map(([name, text]) => (
+          <div key={name} class={text.length > CELL_CHARACTERS || text.includes("\n") ? "long" : undefined}>
             <dt>{name}</dt>
             <dd>{text}</dd>
           </div>
         ))}
-      </dl>
+    </dl>
+  );
+}
+
+/** A value of an attribute: lists of texts as people write them, anything else as it was sent. */
+function shownAttribute(value: unknown): string {
+  if (value === null) return "";
+  const isList = Array.isArray(value) && value.every((each) => each === null || typeof each !== "object");
+  return isList ? value.map(shownValue).join(", ") : shownValue(value);
+}
+
+const NOT_KNOWN = "There is no item at this address. It may have been deleted. Look for it in the list.";
+
+/**
+ * One item with its attributes and events. @param list address of the list from which it was opened, with its filters
+ * @param importId the import whose items that list shows
+ */
+export function ItemView({
+  api,
+  id,
+  list,
+  importId,
+}: {
+  readonly api: Api;
+  readonly id: string;
+  readonly list: string;
+  readonly importId: string | undefined;
+}) {
+  const { value, error, again } = useLoaded(() =>
+    api.get<{ readonly data: Item }>(`v1/work_items/${encodeURIComponent(id)}`).catch((caught: unknown) => {
+      throw hasStatus(caught, 404) ? new Error(NOT_KNOWN) : caught;
+    }),
+  );
+  const back = (
+    <p>
+      <a href={list}>Back to the list</a>
+    </p>
+  );
+  if (!value) {
+    return (
+      <>
+        {back}
+        <Loading error={error} onAgain={error === NOT_KNOWN ? undefined : again}>
+          Item
+        </Loading>
+      </>
+    );
+  }
+  const { data: item } = value;
+  const { agent, short_description: subject } = item;
+  const title = subject === null || subject.trim() === "" ? undefined : shownStart(subject, TITLE_CHARACTERS);
+  const isShown = (name: string): boolean => ATTRIBUTE_PREFIX + name === SUBJECT && title === subject;
+  const attributes = Object.entries(item.custom_attributes).filter(([name]) => !isShown(name));
+  return (
+    <>
+      {back}
+      <div class="title">
+        <Heading>{title ?? item.external_id}</Heading>
+        {title !== undefined && <span>{item.external_id}</span>}
+        <ItemStatus status={item.status} />
+      </div>
+      <Facts
+        facts={[
+          ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
+          ...SHOWN_FIELDS.filter(([name]) => name !== "status").map(
+            ([name, field]) => [field.label, shownField(field, item[name as keyof Item])] as const,
+          ),
+          ["QA score", shownValue(item.qa_score ?? "")],
+          ["Created", shownTime(item.created_at)],
+          ["Changed", shownTime(item.updated_at)],
+          ["ID in the API", item.id],
+        ]}
+      />
+      {attributes.length > 0 && (
+        <section aria-labelledby="attributes">
+          <h2 id="attributes">From the source system</h2>
+          <Facts
+            facts={attributes.map(([name, each]) => [
+              FIELD_NAMES[ATTRIBUTE_PREFIX + name] ?? name,
+              shownAttribute(each),
+            ])}
+          />
+        </section>
+      )}
       <Timeline api={api} id={item.id} />
+      <p class="note">
+        {importId === undefined ? (
+          <>
+            To see what a file changed, or to undo it, open its import in <a href="#jobs">Imports</a>.
+          </>
+        ) : (
+          <>
+            Imported from <ImportLink api={api} id={importId} />.
+          </>
+        )}
+      </p>
     </>
   );
 }

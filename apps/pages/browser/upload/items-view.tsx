@@ -5,9 +5,17 @@ import { entriesOf } from "work-items-client/http.ts";
 import type { Field } from "../../../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { type Api, type Item, type Query } from "./api.ts";
-import { choiceOptions, SHOWN_FIELDS, shownField, shownValue } from "./field-names.ts";
-import { ItemsChart } from "./charts.tsx";
-import { Alert, Button, Choice, Heading, List, saveFile, Table, TextField } from "./parts.tsx";
+import {
+  choiceOptions,
+  fieldName,
+  SHOWN_FIELDS,
+  shownChoice,
+  shownField,
+  shownPerson,
+  SUBJECT,
+} from "./field-names.ts";
+import { ImportLink } from "./import-link.tsx";
+import { Alert, Button, Choice, Heading, ItemStatus, List, saveFile, Table, TextField } from "./parts.tsx";
 import { countOf, shownNumber } from "./shown.ts";
 import { type LoadedList, useList, useWork } from "./use-calls.ts";
 
@@ -16,6 +24,15 @@ const PAGE_ITEMS = 50;
 const EXPORT_PAGE_ITEMS = 100;
 
 const FILTERS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(([, { filter }]) => filter !== undefined);
+
+/** Names of the filters that aren't fields. */
+const FILTER_NAMES: Readonly<Record<string, string>> = { from: "Completed from", to: "Completed until" };
+
+/** A filter as the line of filters names it. */
+function shownFilter(name: string, value: string): string {
+  const text = name === "status" ? shownChoice(value) : value;
+  return `${FILTER_NAMES[name] ?? fieldName(name)} ${text}`;
+}
 
 /** The query of filters: from the start of the first day to the end of the last, in the browser's time zone. */
 function toQuery({ from = "", to = "", ...filters }: Query): Query {
@@ -28,59 +45,91 @@ function toQuery({ from = "", to = "", ...filters }: Query): Query {
   };
 }
 
-/** The loaded part of a list of items, with charts. @param status a sentence about it */
+/** The loaded part of a list of items. @param status a sentence about it */
 function ItemsList({ list, status }: { readonly list: LoadedList<Item>; readonly status: ComponentChildren }) {
+  const hasSubjects = list.entries.some(({ short_description: subject }) => subject !== null);
   return (
     <List list={list} status={status}>
-      <ItemsChart items={list.entries} />
       <Table
         caption="Items"
-        columns={["External ID", ...SHOWN_FIELDS.map(([, { label }]) => label), "Agent"]}
+        kind="list"
+        columns={[
+          fieldName("external_id"),
+          ...(hasSubjects ? [fieldName(SUBJECT)] : []),
+          ...SHOWN_FIELDS.map(([, { label }]) => label),
+          "Agent",
+        ]}
         rows={list.entries.map((item) => [
           <a key={item.id} href={`#item=${item.id}`}>
             {item.external_id}
           </a>,
-          ...SHOWN_FIELDS.map(([name, field]) => {
-            const value = item[name as keyof Item];
-            const text = shownField(field, value);
-            return field.kind.choices && text !== "" ? <span class={`status ${shownValue(value)}`}>{text}</span> : text;
-          }),
-          item.agent.name ?? item.agent.email ?? item.agent.external_id ?? "",
+          ...(hasSubjects ? [<span class="lines">{item.short_description}</span>] : []),
+          ...SHOWN_FIELDS.map(([name, field]) =>
+            name === "status" ? (
+              <ItemStatus key={name} status={item.status} />
+            ) : (
+              shownField(field, item[name as keyof Item])
+            ),
+          ),
+          shownPerson(item.agent),
         ])}
       />
     </List>
   );
 }
 
+/** How many items of a list are loaded: the number of all, once there are no more. */
+function countedItems({ entries, more }: LoadedList<Item>): string {
+  return `${more ? "First " : ""}${countOf(entries.length, "item")}`;
+}
+
 /** The IDs of the items that an import wrote or found unchanged, each once. Results are row, external_id, id, outcome. */
-async function readIds(api: Api, jobId: string): Promise<string[]> {
+async function readIds(api: Api, jobId: string) {
   const ids = new Set<string>();
   // A row that failed has no ID.
-  await api.readResults(jobId, ([, , id = ""]) => void (id !== "" && ids.add(id)));
-  return [...ids];
+  const isWhole = await api.readResults(jobId, ([, , id = ""]) => void (id !== "" && ids.add(id)));
+  return { ids: [...ids], isWhole };
+}
+
+/** A sentence about the items of an import. @param read how many items it has, and whether all its rows were read */
+function statusOfImported(list: LoadedList<Item>, { count, isWhole }: { count: number; isWhole: boolean }): string {
+  const { entries, more } = list;
+  if (count === 0) return "This import has no items. Open it to see what its rows did.";
+  const deleted = more ? 0 : count - entries.length;
+  const others = entries.length === 0 ? "" : "other ";
+  return [
+    ...(entries.length > 0 || more ? [`${countedItems(list)}, in the order of the file.`] : []),
+    ...(deleted > 0 ? [`${countOf(deleted, `${others}item`)} deleted since.`] : []),
+    ...(more || isWhole
+      ? []
+      : ["Items of later rows aren’t listed here. Download the import’s results for all of them."]),
+  ].join(" ");
 }
 
 /** The items of an import as they are now, without those deleted since. */
 function ImportedItems({ api, jobId }: { readonly api: Api; readonly jobId: string }) {
-  const reading = useRef<Promise<string[]>>(undefined);
-  const [count, setCount] = useState(0);
+  const reading = useRef<ReturnType<typeof readIds>>(undefined);
+  const [read, setRead] = useState({ count: 0, isWhole: true });
   const list = useList<Item>(async (cursor) => {
-    const ids = await (reading.current ??= readIds(api, jobId));
-    setCount(ids.length);
+    reading.current ??= readIds(api, jobId).catch((error: unknown) => {
+      reading.current = undefined;
+      throw error;
+    });
+    const { ids, isWhole } = await reading.current;
+    setRead({ count: ids.length, isWhole });
     const start = Number(cursor);
     const end = start + PAGE_ITEMS;
     const found = await Array.fromAsync(api.workItems.getMany({ ids: ids.slice(start, end) }));
     const page = { next: end < ids.length ? String(end) : undefined };
     return { data: found.flatMap(({ data }) => data ?? []), meta: { page } };
   });
-  const shown = `${shownNumber(list.entries.length)} of ${countOf(count, "item")}.`;
   return (
     <>
       <Heading>Items of an import</Heading>
       <p>
-        <a href={`#job=${jobId}`}>The import</a> · <a href="#items">All items</a>
+        From <ImportLink api={api} id={jobId} /> · <a href="#items">All items</a>
       </p>
-      <ItemsList list={list} status={count === 0 ? "This import has no items." : shown} />
+      <ItemsList list={list} status={statusOfImported(list, read)} />
     </>
   );
 }
@@ -97,12 +146,12 @@ async function exportItems(api: Api, query: Query, onProgress: (items: number) =
 }
 
 /** A sentence about a list of items. */
-function statusOf({ entries, more }: LoadedList<Item>, isFiltered: boolean): ComponentChildren {
+function statusOf(list: LoadedList<Item>, isFiltered: boolean): ComponentChildren {
+  const { entries, more } = list;
   if (entries.length > 0) {
-    const count = more ? `First ${shownNumber(entries.length)} of many items` : countOf(entries.length, "item");
-    return `${count}, most recently completed first.`;
+    return `${countedItems(list)}${entries.length > 1 ? ", most recently completed first" : ""}.`;
   }
-  if (more) return "None so far; there are more to look through.";
+  if (more) return "No such item so far. Choose Show more to look further.";
   return isFiltered ? (
     <>
       No item matches these filters. <a href="#items">Show all items</a>
@@ -118,6 +167,8 @@ function statusOf({ entries, more }: LoadedList<Item>, isFiltered: boolean): Com
 function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Query }) {
   const [draft, setDraft] = useState(shown);
   const [exported, setExported] = useState(0);
+  /** Whether narrow screens show the filters. Wide ones always do. */
+  const [isUnfolded, setUnfolded] = useState(false);
   const { isRunning: isExporting, error, run } = useWork();
   const list = useList((cursor) =>
     api.list<Item>("v1/work_items", { ...toQuery(shown), limit: String(PAGE_ITEMS), cursor }),
@@ -130,6 +181,7 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
   const filters = Object.entries(draft).map(([name, value]) => [name, value.trim()] as const);
   const chosen = Object.fromEntries(filters.filter(([, value]) => value !== ""));
   const query = new URLSearchParams(chosen).toString();
+  const filtering = Object.entries(shown).map(([name, value]) => shownFilter(name, value));
   const isApplied = query === new URLSearchParams(shown).toString();
   const save = async (): Promise<void> => {
     setExported(0);
@@ -137,16 +189,31 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
   };
   return (
     <>
-      <Heading>Items</Heading>
+      <div class="title">
+        <Heading>Items</Heading>
+        <Button disabled={isExporting} onClick={() => void run(save)}>
+          Export as CSV
+        </Button>
+      </div>
+      <button
+        type="button"
+        class="plain fold"
+        aria-expanded={isUnfolded}
+        aria-controls="filters"
+        onClick={() => setUnfolded(!isUnfolded)}
+      >
+        Filters{filtering.length > 0 && `: ${filtering.join(", ")}`}
+      </button>
       <form
-        class="fields"
+        id="filters"
+        class={isUnfolded ? "fields filters" : "fields filters folded"}
         aria-label="Filters"
         onSubmit={(event) => {
           event.preventDefault();
           location.hash = query === "" ? "#items" : `#items?${query}`;
         }}
       >
-        <TextField {...field("external_id", "External ID")} />
+        <TextField {...field("external_id", fieldName("external_id"))} />
         {FILTERS.map(([name, { label, kind }]) =>
           kind.choices === undefined ? (
             <TextField key={name} {...field(name, label)} />
@@ -154,14 +221,10 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
             <Choice key={name} {...field(name, label)} options={[["", "Any"], ...choiceOptions(kind.choices)]} />
           ),
         )}
-        <TextField {...field("from", "Completed from")} type="date" />
-        <TextField {...field("to", "Completed until")} type="date" />
-        <p class="buttons">
-          <button class="main">Apply filters</button>
-          <Button disabled={isExporting} onClick={() => void run(save)}>
-            Export as CSV
-          </Button>
-        </p>
+        {Object.entries(FILTER_NAMES).map(([name, label]) => (
+          <TextField key={name} {...field(name, label)} type="date" />
+        ))}
+        <button class="main">Apply filters</button>
       </form>
       <Alert text={error} />
       {isExporting && <p role="status">Exporting, {shownNumber(exported)} items so far…</p>}

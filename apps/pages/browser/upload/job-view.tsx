@@ -106,7 +106,7 @@ function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAga
       <p class="buttons">
         {!job.dry_run && !isUndo(job) && succeeded > 0 && (
           <a class="button main" href={`#items?upload=${id}`}>
-            View {mapping?.event ? "its items" : `the ${countOf(succeeded, "item")}`}
+            View its items
           </a>
         )}
         {doneIn(job) > 0 && <Button onClick={() => void run(download)}>Download row-by-row results</Button>}

@@ -36,7 +36,7 @@ export function JobsView({ api }: { readonly api: Api }) {
     const { status, dry_run: isTrial, failed_rows: failed } = job;
     const undo = undoOf.get(job.id);
     return [
-      nameOf(job),
+      <span class="lines">{nameOf(job)}</span>,
       shownTime(job.created_at),
       job.key_name ?? "",
       <>
@@ -62,6 +62,7 @@ export function JobsView({ api }: { readonly api: Api }) {
       <List list={list} status={entries.length === 0 && empty}>
         <Table
           caption="Imports, newest first"
+          kind="list"
           columns={["File", "Started", "Key", "Status", "Rows", "Failed"]}
           rows={entries.map(rowOf)}
         />

@@ -1,5 +1,6 @@
 import { cloneElement, type ComponentChildren, type ComponentProps, type VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { shownChoice } from "./field-names.ts";
 import type { LoadedList } from "./use-calls.ts";
 
 /** A sentence about what went wrong, which screen readers read at once. */
@@ -30,15 +31,28 @@ export function Heading({
   );
 }
 
-/** A view that is loading. @param error why it can't be loaded */
-export function Loading({ error, ...heading }: Parameters<typeof Heading>[0] & { readonly error: string | undefined }) {
+/** A view that is loading. @param error why it can't be loaded @param onAgain loads it again */
+export function Loading({
+  error,
+  onAgain,
+  ...heading
+}: Parameters<typeof Heading>[0] & {
+  readonly error: string | undefined;
+  readonly onAgain?: (() => void) | undefined;
+}) {
   return (
     <>
       <Heading {...heading} />
       <Alert text={error} />
       {error === undefined && <p role="status">Loading…</p>}
+      {error !== undefined && onAgain && <Button onClick={onAgain}>Try again</Button>}
     </>
   );
+}
+
+/** An item's status, as a badge. */
+export function ItemStatus({ status }: { readonly status: string }) {
+  return <span class={`status ${status}`}>{shownChoice(status)}</span>;
 }
 
 /** A button. `main` is what most people choose next; `plain` looks like a link. */
@@ -236,9 +250,9 @@ export function List({
       <Alert text={error} />
       <p role="status">{isLoading ? "Loading…" : error === undefined && status}</p>
       {entries.length > 0 && children}
-      {more && (
+      {more && !(isLoading && entries.length === 0) && (
         <Button disabled={isLoading} onClick={more}>
-          Show more
+          {error === undefined ? "Show more" : "Try again"}
         </Button>
       )}
     </>

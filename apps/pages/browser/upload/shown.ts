@@ -7,11 +7,6 @@ export function shownTime(time: string | null, timeZone?: string): string {
   return time === null ? "" : new Date(time).toLocaleString(DATES, style);
 }
 
-/** A day in UTC, such as "4 Mar 2024". */
-export function shownDay(time: number): string {
-  return new Date(time).toLocaleDateString(DATES, { dateStyle: "medium", timeZone: "UTC" });
-}
-
 /** A number as the browser's language writes it. */
 export function shownNumber(value: number): string {
   return value.toLocaleString();

@@ -9,13 +9,14 @@ interface Loaded<T> {
 
 /**
  * Loads something when the view appears, and again when `about` changes. @param load shows what it has so far, and stops at the
- * signal @returns the value, or why it failed; neither until then
+ * signal @returns the value, or why it failed; neither until then. `again` loads it again
  */
 export function useLoaded<T>(
   load: (signal: AbortSignal, show: (value: T) => void) => Promise<T>,
   about: readonly unknown[] = [],
-): Loaded<T> {
-  const of = useMemo(() => ({}), about);
+): Loaded<T> & { readonly again: () => void } {
+  const [attempt, setAttempt] = useState(0);
+  const of = useMemo(() => ({}), [...about, attempt]);
   const [known, setKnown] = useState<{ readonly of: object; readonly loaded: Loaded<T> }>();
   useEffect(() => {
     const abort = new AbortController();
@@ -26,7 +27,7 @@ export function useLoaded<T>(
     );
     return () => abort.abort();
   }, [of]);
-  return known?.of === of ? known.loaded : {};
+  return { ...(known?.of === of && known.loaded), again: () => setAttempt(attempt + 1) };
 }
 
 /** The work that a view starts: whether it runs, and why it last failed. */
@@ -53,7 +54,7 @@ export function useWork(runsAtOnce = false) {
 /** Loads a list page by page. @param load loads the page at a cursor, which is empty at first */
 export function useList<T>(load: (cursor: string) => Promise<Page<T>>) {
   const [entries, setEntries] = useState<readonly T[]>([]);
-  const [next, setNext] = useState<string>();
+  const [next, setNext] = useState<string | undefined>("");
   const { isRunning, error, run } = useWork(true);
   const show = (cursor: string): void =>
     void run(async () => {
@@ -62,7 +63,7 @@ export function useList<T>(load: (cursor: string) => Promise<Page<T>>) {
       setNext(meta.page.next);
     });
   useEffect(() => show(""), []);
-  /** Loads the next page; undefined if there is none. */
+  /** Loads the next page, or again the one that failed; undefined if there is none. */
   const more = next === undefined ? undefined : () => show(next);
   return { entries, isLoading: isRunning, error, more };
 }
