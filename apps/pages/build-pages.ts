@@ -57,7 +57,7 @@ const COMPRESS = {
 
 const UPLOAD: Page = {
   path: "/upload",
-  title: "Upload",
+  title: "Import",
   description: "Import a file from another system, and look at your items.",
   content: html`<main id="content" data-root="{{root}}">
     <noscript><p class="text">This page needs JavaScript.</p></noscript>
@@ -94,7 +94,7 @@ function layoutOf(page: Page, nameOf: (entry: string) => string): Html {
               ><img src="${ICON}" alt="" width="22" height="22" />Work items</a
             >
             <a href="{{root}}docs" ${current("/docs")}>Documentation</a>
-            <a href="{{root}}upload" ${current("/upload")}>Upload</a>
+            <a href="{{root}}upload" ${current("/upload")}>Import</a>
           </nav>
         </header>
         ${content}

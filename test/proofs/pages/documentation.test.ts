@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     expect(response.url()).toBe(`${origin}/prod/v1/health`);
     await page.getByRole("link", { name: "Files", exact: true }).click();
     await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
-    await page.getByRole("link", { name: "Upload", exact: true }).click();
+    await page.getByRole("link", { name: "Import", exact: true }).click();
     await page.getByLabel("Your organization’s API key").fill(stack.apiKey);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "1. Choose a file" }).waitFor();

@@ -5,7 +5,7 @@ import { ImportView } from "./import-view.tsx";
 import { ItemView } from "./item-view.tsx";
 import { ItemsView } from "./items-view.tsx";
 import { JobView } from "./job-view.tsx";
-import { JobsView } from "./jobs-view.tsx";
+import { JobsView, LatestImports } from "./jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { Button, Heading } from "./parts.tsx";
 import type { Sent } from "./send.ts";
@@ -116,6 +116,7 @@ export function App({ root }: { readonly root: URL }) {
           earlier={earlier}
           sent={sentFiles.at(-1)}
           job={own && { isTrial: own.dryRun, view: job }}
+          latest={current === "import" && <LatestImports api={api} />}
           onForget={() => setEarlier(undefined)}
           onSent={keepSent}
         />

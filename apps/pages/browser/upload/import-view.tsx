@@ -1,22 +1,22 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { FileStep } from "./file-step.tsx";
+import { STEP_NAMES, type StepName, STEPS } from "./import-steps.ts";
 import { MatchStep } from "./match-step.tsx";
 import { summaryOf } from "./match-summary.ts";
 import { countOf, shownBytes } from "./shown.ts";
 import { type ImportProps, useImport } from "./use-import.ts";
 
-const STEPS = ["File", "Match", "Check", "Import"] as const;
-/** A step from a file to its import. */
-type StepName = (typeof STEPS)[number];
-
 /** From a file to its import. One step is open, the others are a line each. */
 export function ImportView({
   job,
+  latest,
   ...props
 }: ImportProps & {
   /** The job that is shown, if this page sent its file. */
   readonly job: { readonly isTrial: boolean; readonly view: ComponentChildren } | undefined;
+  /** The latest imports, which are shown until a file is chosen. */
+  readonly latest: ComponentChildren;
 }) {
   const flow = useImport(props, job?.isTrial === false);
   const { table, match, trial, step, open } = flow;
@@ -53,7 +53,13 @@ export function ImportView({
   /** The line of a step that isn't open. It opens the step if it has a text. */
   const lineOf = (name: StepName, index: number) => {
     const title = `${index + 1}. ${name}`;
-    if (lines[name] === undefined) return <p class="step">{title}</p>;
+    if (lines[name] === undefined) {
+      return (
+        <p class="step">
+          <b>{title}</b> <span>{STEPS[name]}</span>
+        </p>
+      );
+    }
     return (
       <button type="button" class="step" onClick={() => onOpen(name)}>
         <b>{title}</b>
@@ -62,14 +68,23 @@ export function ImportView({
       </button>
     );
   };
+  const isFirst = !table && !job;
   return (
-    <ol class="steps">
-      {STEPS.map((name, index) => (
-        <li key={name} aria-current={name === current ? "step" : undefined}>
-          {name !== current && lineOf(name, index)}
-          <div hidden={name !== current}>{contents[name]}</div>
-        </li>
-      ))}
-    </ol>
+    <>
+      {isFirst && (
+        <p class="lead">
+          Bring work items in from another system. Nothing is imported until you’ve reviewed the result.
+        </p>
+      )}
+      <ol class="steps">
+        {STEP_NAMES.map((name, index) => (
+          <li key={name} aria-current={name === current ? "step" : undefined}>
+            {name !== current && lineOf(name, index)}
+            <div hidden={name !== current}>{contents[name]}</div>
+          </li>
+        ))}
+      </ol>
+      {isFirst && latest}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import type { Api, Job } from "./api.ts";
+import { type Api, hasStatus, type Job } from "./api.ts";
 import { isUndo } from "./job-progress.tsx";
 import { Heading, List, Table } from "./parts.tsx";
 import { shownNumber, shownTime } from "./shown.ts";
@@ -26,13 +26,12 @@ function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Jo
   );
 }
 
-export function JobsView({ api }: { readonly api: Api }) {
-  const list = useList((cursor) => api.list<Job>("v1/work_items/upload", { limit: "20", cursor }));
-  const { entries } = list;
+/** The rows of a table of jobs, newest first. */
+function rowsOf(entries: readonly Job[]) {
   // An undo comes before its import, since it is newer. The newest of several undos counts.
   const undos = entries.filter((job) => isUndo(job) && !job.dry_run);
   const undoOf = new Map(undos.toReversed().map((job) => [job.undo_of, job]));
-  const rowOf = (job: Job) => {
+  return entries.map((job) => {
     const { status, dry_run: isTrial, failed_rows: failed } = job;
     const undo = undoOf.get(job.id);
     return [
@@ -50,22 +49,64 @@ export function JobsView({ api }: { readonly api: Api }) {
         {shownNumber(failed)}
       </span>,
     ];
-  };
+  });
+}
+
+/** A table of jobs. @param name what they are */
+function JobsTable({ name, jobs }: { readonly name: string; readonly jobs: readonly Job[] }) {
+  return (
+    <Table
+      caption={`${name}, newest first`}
+      kind="list"
+      columns={["File", "Started", "Key", "Status", "Rows", "Failed"]}
+      rows={rowsOf(jobs)}
+    />
+  );
+}
+
+function loadJobs(api: Api, limit: number, cursor: string) {
+  return api.list<Job>("v1/work_items/upload", { limit: String(limit), cursor });
+}
+
+const LATEST_JOBS = 5;
+const NO_JOBS = { data: [], meta: { page: {} } };
+
+/** The last imports, with a link to all; nothing if there are none, or if the key can't read them. */
+export function LatestImports({ api }: { readonly api: Api }) {
+  const { more, ...list } = useList((cursor) =>
+    loadJobs(api, LATEST_JOBS, cursor).catch((error: unknown) => {
+      if (hasStatus(error, 403)) return NO_JOBS;
+      throw error;
+    }),
+  );
+  if (list.entries.length === 0 && list.error === undefined) return null;
+  return (
+    <section aria-labelledby="latest">
+      <h2 id="latest">Latest imports</h2>
+      {/* More of them are on the page of all, but a list that couldn't be loaded is loaded again. */}
+      <List list={{ ...list, more: list.error === undefined ? undefined : more }} status={undefined}>
+        <JobsTable name="Latest imports" jobs={list.entries} />
+        <p>
+          <a href="#jobs">All imports</a>
+        </p>
+      </List>
+    </section>
+  );
+}
+
+export function JobsView({ api }: { readonly api: Api }) {
+  const list = useList((cursor) => loadJobs(api, 20, cursor));
+  const { entries } = list;
   const empty = (
     <>
-      No imports yet. <a href="#import">Import a file</a> to begin.
+      No imports yet. <a href="#import">Import a file</a> to create items from its rows.
     </>
   );
   return (
     <>
       <Heading>Imports</Heading>
       <List list={list} status={entries.length === 0 && empty}>
-        <Table
-          caption="Imports, newest first"
-          kind="list"
-          columns={["File", "Started", "Key", "Status", "Rows", "Failed"]}
-          rows={entries.map(rowOf)}
-        />
+        <JobsTable name="Imports" jobs={entries} />
       </List>
     </>
   );

@@ -1,5 +1,6 @@
 import { keep, KEPT_KEY } from "../kept.ts";
 import { type Api, createApi } from "./api.ts";
+import { STEP_NAMES, STEPS } from "./import-steps.ts";
 import { Alert } from "./parts.tsx";
 import { useWork } from "./use-calls.ts";
 
@@ -22,11 +23,18 @@ export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (
         void run(() => check(form));
       }}
     >
-      <h1>Upload</h1>
+      <h1>Import a file</h1>
       <p class="lead">
-        Import a CSV file or an Excel workbook from another system, and look at your items. Nothing is imported until
+        Bring work items in from another system, and look at what your organization has. Nothing is imported until
         you’ve reviewed the result.
       </p>
+      <ol>
+        {STEP_NAMES.map((name) => (
+          <li key={name}>
+            <b>{name}</b>: {STEPS[name]}
+          </li>
+        ))}
+      </ol>
       <label class="field">
         <span>Your organization’s API key</span>
         <input name="key" type="password" required autocomplete="off" spellcheck={false} placeholder="wi_…" />
@@ -34,7 +42,10 @@ export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (
       <label class="check">
         <input type="checkbox" name="keep" /> Keep the key when I reload this tab
       </label>
-      <p class="note">Your key is kept in this tab only. Closing the tab removes it.</p>
+      <p class="note">
+        Your key is kept in this tab only. Closing the tab removes it. If you have none, ask the administrator of your
+        organization for a key.
+      </p>
       <Alert text={error} />
       <button class="main" disabled={isRunning}>
         {isRunning ? "Checking…" : "Continue"}

@@ -1,0 +1,12 @@
+/** The steps from a file to its import, and what each is for. */
+export const STEPS = {
+  File: "Choose a CSV file or an Excel workbook.",
+  Match: "Say what its columns become.",
+  Check: "See what would change. A trial saves nothing.",
+  Import: "Save the rows as items. You can undo it later.",
+} as const;
+
+/** A step from a file to its import. */
+export type StepName = keyof typeof STEPS;
+/** The steps in their order. */
+export const STEP_NAMES = Object.keys(STEPS) as StepName[];
