@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
-import { openPage, SCREENS, startBrowser, type WatchedPage } from "./browser.ts";
+import { accessibilityFindings, openPage, SCREENS, startBrowser, takeScreenshot, type WatchedPage } from "./browser.ts";
 import { startTestService, type TestService } from "./local-service.ts";
 
 /** The upload page of a local service, in a browser. */
@@ -118,3 +118,42 @@ export const TICKETS = Buffer.from(
   ].join("\r\n"),
   "latin1",
 );
+
+/** Imports a file with the demo organization's key, and waits for the end. @returns the ID of its job */
+export async function importAndWait(
+  { baseUrl, apiKey }: TestService,
+  {
+    name,
+    csv,
+    dryRun = false,
+    mapping,
+  }: { readonly name: string; readonly csv: string; readonly dryRun?: boolean; readonly mapping?: object },
+): Promise<string> {
+  const url = `${baseUrl}/v1/work_items/upload`;
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const form = new FormData();
+  form.set("upload[dry_run]", String(dryRun));
+  if (mapping) form.set("upload[mapping]", JSON.stringify(mapping));
+  form.set("upload[file]", new Blob([csv], { type: "text/csv" }), name);
+  const read = async (response: Response): Promise<{ readonly id: string; readonly status: string }> =>
+    ((await response.json()) as { data: { id: string; status: string } }).data;
+  const { id } = await read(await fetch(url, { method: "POST", headers, body: form }));
+  await expect
+    .poll(async () => (await read(await fetch(`${url}/${id}`, { headers }))).status, { timeout: 60_000 })
+    .toBe("completed");
+  return id;
+}
+
+/** Pictures of a view on all kinds of screens, and what is inaccessible in them. */
+export async function look(page: Page, name: string): Promise<void> {
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await takeScreenshot(page, name);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await accessibilityFindings(page, "colours")).toEqual([]);
+  await takeScreenshot(page, `${name}-dark`);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(SCREENS.phone.viewport);
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  await takeScreenshot(page, `${name}-phone`);
+  await page.setViewportSize(SCREENS.desktop.viewport);
+}

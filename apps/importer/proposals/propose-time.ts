@@ -1,6 +1,7 @@
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import type { SurveyedColumn } from "./survey.ts";
+import { shownDay } from "./shown-time.ts";
 import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
 
 /** What ambiguous dates begin with, or that they are seconds since 1970. */
@@ -42,14 +43,13 @@ export function orderOf(format: string): DateOrder {
   return DATE_ORDERS.find((order) => format.startsWith(INITIALS[order])) ?? "year-first";
 }
 
-/** A cell as a format reads it, such as "2 March 2024". */
+/** A cell as a format reads it, such as "2 Mar 2024". */
 export function shownReading(text: string, format: string): string {
   const time = readTime(text, format, "UTC");
-  if (time === undefined) return text;
-  return new Date(time).toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
+  return time === undefined ? text : shownDay(time);
 }
 
-/** A question about a date, such as `02/03/2024: 2 March 2024 or 3 February 2024?`. */
+/** A question about a date, such as `02/03/2024: 2 Mar 2024 or 3 Feb 2024?`. */
 export function shownQuestion({ example, formats }: Extract<TimeQuestion, { kind: "date" }>): string {
   return `${example}: ${formats.map((format) => shownReading(example, format)).join(" or ")}?`;
 }
@@ -59,7 +59,7 @@ function doubtsOf({ rows, readRows, other, implausible }: TimeReadings): string[
   const unread = rows - readRows;
   const isMany = unread > 0 && (other !== undefined || unread >= rows / 10);
   const isDate = other === undefined ? "don't look like dates" : `have another date format, such as "${other}"`;
-  const shown = implausible?.time.slice(0, 16).replace("T", " ");
+  const shown = implausible && shownDay(implausible.time);
   const when = implausible !== undefined && implausible.time < "2000" ? "before 2000" : "in the future";
   return [
     ...(isMany ? [`${unread} of ${rows} values ${isDate}`] : []),

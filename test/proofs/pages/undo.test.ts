@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { workItemId } from "../../../lib/identity.ts";
-import { accessibilityFindings, hasBrowser, SCREENS, takeScreenshot } from "../../support/browser.ts";
+import { hasBrowser } from "../../support/browser.ts";
 import { endedDaysAgo } from "../../support/local-service.ts";
-import { startUploadSite, tabTo, type UploadSite } from "../../support/upload-site.ts";
+import { importAndWait, look, startUploadSite, tabTo, type UploadSite } from "../../support/upload-site.ts";
 
 let site: UploadSite;
 
@@ -22,35 +22,8 @@ async function call(
 const change = (externalId: string, work_item: object) =>
   call("PATCH", `work_items/${workItemId("demo", externalId)}`, { work_item });
 
-/** Imports a file and waits for the end. */
-async function importFile(name: string, csv: string, dryRun = false): Promise<string> {
-  const form = new FormData();
-  form.set("upload[dry_run]", String(dryRun));
-  form.set("upload[file]", new Blob([csv], { type: "text/csv" }), name);
-  const response = await fetch(`${site.stack.baseUrl}/v1/work_items/upload`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${site.stack.apiKey}` },
-    body: form,
-  });
-  const { id } = ((await response.json()) as { data: { id: string } }).data;
-  await expect
-    .poll(async () => (await call("GET", `work_items/upload/${id}`, {})).status, { timeout: 60_000 })
-    .toBe("completed");
-  return id;
-}
-/** Pictures of a view on all kinds of screens, and what is inaccessible in them. */
-async function look(page: Page, name: string): Promise<void> {
-  expect(await accessibilityFindings(page)).toEqual([]);
-  await takeScreenshot(page, name);
-  await page.emulateMedia({ colorScheme: "dark" });
-  expect(await accessibilityFindings(page, "colours")).toEqual([]);
-  await takeScreenshot(page, `${name}-dark`);
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(SCREENS.phone.viewport);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-  await takeScreenshot(page, `${name}-phone`);
-  await page.setViewportSize(SCREENS.desktop.viewport);
-}
+const importFile = (name: string, csv: string, dryRun = false): Promise<string> =>
+  importAndWait(site.stack, { name, csv, dryRun });
 /** The counters of the undo that the page shows. */
 const counts = (page: Page) =>
   page

@@ -29,8 +29,23 @@ function problemWith(problem: string): CheckedRows {
   return { problem, rows: 0, failed: 0 };
 }
 
+/** The first rows that an import reads: those with a value. */
+export function readRows({ names, rows }: TableFile, mapping: Mapping): readonly (readonly string[])[] {
+  const filled = rows.filter((cells) => !isBlank(cells));
+  // If the mapping doesn't fit the file, another message says so.
+  if (problemsOfMapping(mapping).length > 0) return filled;
+  try {
+    const reader = mappedReader(mapping, names);
+    return filled.filter((cells) => !reader.isEmpty(cells));
+  } catch (error) {
+    if (error instanceof InvalidFileError) return filled;
+    throw error;
+  }
+}
+
 /** Checks a mapping and the first rows of a file with the service's own code. */
-export function checkRows({ names, rows, headerRow, problem }: TableFile, mapping: Mapping): CheckedRows {
+export function checkRows(table: TableFile, mapping: Mapping): CheckedRows {
+  const { names, headerRow, problem } = table;
   if (problem !== undefined) return problemWith(asSentence(problem));
   if (mapping.fields?.["external_id"] === undefined) {
     return problemWith("Choose the column with the unique ID of each item, or make an ID of several columns.");
@@ -41,9 +56,9 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
   try {
     assertHeader(names, headerRow);
     const reader = mappedReader(mapping, names);
-    const filled = rows.filter((cells) => !isBlank(cells) && !reader.isEmpty(cells));
-    const failed = filled.filter((cells) => "error" in reader.read(cells));
-    return { problem: undefined, rows: filled.length, failed: failed.length };
+    const rows = readRows(table, mapping);
+    const failed = rows.filter((cells) => "error" in reader.read(cells));
+    return { problem: undefined, rows: rows.length, failed: failed.length };
   } catch (error) {
     if (!(error instanceof InvalidFileError)) throw error;
     const { problems: all, message } = error;
@@ -55,6 +70,8 @@ export function checkRows({ names, rows, headerRow, problem }: TableFile, mappin
 /** The rows in which a column's value can't be read. */
 export interface Misfit {
   readonly rows: number;
+  /** How many rows were checked. */
+  readonly of: number;
   /** What is wrong with the first of them. */
   readonly example: string;
 }
@@ -70,16 +87,17 @@ function mappingOf({ role, source, name }: ColumnRole, { empty, decimal }: Mappi
 }
 
 /** The columns whose values don't fit what they become, by index. */
-export function misfitsOf({ names, rows }: TableFile, mapping: Mapping): ReadonlyMap<number, Misfit> {
+export function misfitsOf(table: TableFile, mapping: Mapping): ReadonlyMap<number, Misfit> {
+  const { names } = table;
   const misfits = new Map<number, Misfit>();
-  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
+  const rows = readRows(table, mapping);
   for (const column of rolesOf(names, mapping)) {
     const own = mappingOf(column, mapping);
     if (own === undefined || problemsOfMapping(own).length > 0) continue;
     const problemOf = readRowProblem(names, own);
-    const failed = filled.flatMap((cells) => problemOf(Array.from(names, (_, index) => cells[index] ?? "")) ?? []);
+    const failed = rows.flatMap((cells) => problemOf(Array.from(names, (_, index) => cells[index] ?? "")) ?? []);
     const [first] = failed;
-    if (first) misfits.set(column.index, { rows: failed.length, example: first.sentence });
+    if (first) misfits.set(column.index, { rows: failed.length, of: rows.length, example: first.sentence });
   }
   return misfits;
 }

@@ -23,7 +23,7 @@ import {
 import { FIELD_NAMES, fieldName, inTypographicQuotes } from "./field-names.ts";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
 import { ChoiceReading, EmptyMarks, TimeReading, unansweredValues } from "./reading-fields.tsx";
-import { countOf, shownStart } from "./shown.ts";
+import { countOf, shownNumber, shownStart } from "./shown.ts";
 import { sourceFor, valuesAt, withKey } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 import type { Match } from "./use-import.ts";
@@ -195,7 +195,7 @@ function ColumnCard({
         <Reading column={column} match={match} />
         {misfit && unanswered === 0 && (
           <p class="note bad">
-            <strong>{countOf(misfit.rows, "row")}</strong> of the first {table.rows.length}{" "}
+            <strong>{countOf(misfit.rows, "row")}</strong> of the first {shownNumber(misfit.of)}{" "}
             {misfit.rows === 1 ? "doesn’t" : "don’t"} fit: {misfit.example}
           </p>
         )}

@@ -3,9 +3,10 @@ import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { readRows } from "./check-rows.ts";
 import type { FileIds } from "./file-ids.ts";
 import { Check } from "./parts.tsx";
-import { countOf } from "./shown.ts";
+import { countOf, shownNumber } from "./shown.ts";
 import { asSentence, observeTable, type TableFile } from "./table-file.ts";
 import { useLoaded } from "./use-calls.ts";
 import type { Match } from "./use-import.ts";
@@ -138,7 +139,7 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
 async function countUndated(table: TableFile, mapping: Mapping, signal: AbortSignal): Promise<number> {
   if (problemsOfMapping(mapping).length > 0) return 0;
   const count = createUndatedCount(mapping, table.names);
-  if (table.size > COUNTED_MAX_BYTES) table.rows.forEach((cells) => count.observe({ cells }));
+  if (table.size > COUNTED_MAX_BYTES) readRows(table, mapping).forEach((cells) => count.observe({ cells }));
   else await observeTable(table, () => [count], { signal });
   return count.rows();
 }
@@ -150,7 +151,7 @@ export function UndatedNote({ table, mapping }: { readonly table: TableFile; rea
   // If the mapping doesn't fit the file, another note says so.
   const { value: rows = 0 } = useLoaded((signal) => countUndated(table, mapping, signal), about);
   if (rows === 0) return null;
-  const where = table.size > COUNTED_MAX_BYTES ? ` of the first ${table.rows.length}` : "";
+  const where = table.size > COUNTED_MAX_BYTES ? ` of the first ${shownNumber(readRows(table, mapping).length)}` : "";
   return (
     <p class="unchecked">
       Please check: {countOf(rows, "row")}

@@ -1,10 +1,8 @@
-/** The page is in English. In this style day and month can't be confused. */
-const DATES = "en-GB";
+import { shownTime as shownMoment } from "@work-items/importer/proposals/shown-time.ts";
 
 /** A moment, such as "4 Mar 2024, 20:00", in the browser's time zone; empty for none. */
 export function shownTime(time: string | null, timeZone?: string): string {
-  const style = { dateStyle: "medium", timeStyle: "short", timeZone } as const;
-  return time === null ? "" : new Date(time).toLocaleString(DATES, style);
+  return time === null ? "" : shownMoment(time, timeZone);
 }
 
 /** A number as the browser's language writes it. */

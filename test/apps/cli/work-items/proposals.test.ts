@@ -106,7 +106,7 @@ it("writes no mapping while a date can be read in two ways, and says what answer
   writeFileSync("calls.csv", "Call ID,End time,Status\nu1,02/03/2024 9:10 AM,Closed\nu2,,Closed\n");
   const { exit, told } = await run("import", "calls.csv", "--propose", "calls.json");
   expect(exit).toBe(1);
-  expect(told).toContain('which date is "End time" 02/03/2024 9:10 AM: 2 March 2024 or 3 February 2024?');
+  expect(told).toContain('which date is "End time" 02/03/2024 9:10 AM: 2 Mar 2024 or 3 Feb 2024?');
   expect(told).toContain("Answer with --dates day-first or --dates month-first. No mapping was written.");
   expect(existsSync("calls.json")).toBe(false);
   const answers = ["--dates", "month-first", "--time-zone", "America/New_York"];

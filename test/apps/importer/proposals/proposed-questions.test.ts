@@ -14,23 +14,23 @@ const rowsOf = (...dates: readonly string[]) => dates.map((date, index) => [`t-$
 
 it("asks what a real value means that has two readings, or three", () => {
   expect(datesOf(propose(NAMES, rowsOf("05/05/2024", "06/06/2024", "07/07/2024", "08/08/2024", "02/03/2024")))).toEqual(
-    ["02/03/2024: 2 March 2024 or 3 February 2024?"],
+    ["02/03/2024: 2 Mar 2024 or 3 Feb 2024?"],
   );
   expect(datesOf(propose(NAMES, rowsOf("02/03/24 9:10 AM")))).toEqual([
-    "02/03/24 9:10 AM: 2 March 2024 or 3 February 2024 or 24 March 2002?",
+    "02/03/24 9:10 AM: 2 Mar 2024 or 3 Feb 2024 or 24 Mar 2002?",
   ]);
 });
 
 it("asks what ten digits are: a date, whichever its order, or seconds since 1970", () => {
   expect(datesOf(propose(NAMES, rowsOf("2406132015", "2406140905")))).toEqual([
-    "2406132015: 13 June 2024 or 24 June 2013?",
+    "2406132015: 13 Jun 2024 or 24 Jun 2013?",
   ]);
   const seconds = propose(NAMES, rowsOf("1406132015", "1406140905"), { dateOrder: "unix" });
   expect([seconds.questions, seconds.mapping.fields?.["completed_at"]]).toEqual([
     [],
     { column: "Closed at", format: "unix" },
   ]);
-  expect(datesOf(propose(NAMES, rowsOf("1406132015", "1406140905")))[0]).toContain("23 July 2014");
+  expect(datesOf(propose(NAMES, rowsOf("1406132015", "1406140905")))[0]).toContain("23 Jul 2014");
   // One that is no date settles it, wherever it is.
   const dates = Array.from({ length: 900 }, (_, index) => `14061320${String(10 + (index % 50))}`);
   const all = rowsOf(...dates, "1685621736");
@@ -46,10 +46,10 @@ it("takes ten digits for an ID where the name says so, and for no time that is i
   const [, time] = propose(NAMES, rowsOf("4500012345", "4500012346")).columns;
   expect(time).toMatchObject({
     certainty: "likely",
-    reason: 'by name and values; "4500012345" would be 2112-08-07 11:25, in the future',
+    reason: 'by name and values; "4500012345" would be 7 Aug 2112, in the future',
   });
   expect(propose(NAMES, rowsOf("1999-12-31T10:00:00Z")).columns[1]?.reason).toBe(
-    'by name and values; "1999-12-31T10:00:00Z" would be 1999-12-31 10:00, before 2000',
+    'by name and values; "1999-12-31T10:00:00Z" would be 31 Dec 1999, before 2000',
   );
 });
 
@@ -164,7 +164,7 @@ it("says so of rows with the other order of day and month, and asks only what a 
     expect.stringContaining('2 of 4 values have another date format, such as "01/13/2024"'),
   ]);
   const mixed = propose(NAMES, rowsOf(...day, ...month, "02/03/2024"));
-  expect(datesOf(mixed)).toEqual(["02/03/2024: 2 March 2024 or 3 February 2024?"]);
+  expect(datesOf(mixed)).toEqual(["02/03/2024: 2 Mar 2024 or 3 Feb 2024?"]);
   expect(mixed.columns[1]?.reason).toContain("2 of 5 values have another date format");
 });
 

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { shownReading } from "../../../apps/importer/proposals/propose-time.ts";
+import { checkRows, misfitsOf } from "../../../apps/pages/browser/upload/check-rows.ts";
+import { shownField } from "../../../apps/pages/browser/upload/field-names.ts";
+import { shownTime } from "../../../apps/pages/browser/upload/shown.ts";
+import { readFile, withoutRows } from "../../../apps/pages/browser/upload/table-file.ts";
+import { WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+
+test("dates are written in one style, also where a question asks which date it is", () => {
+  expect(shownTime("2024-03-04T20:00:00.000Z", "UTC")).toBe("4 Mar 2024, 20:00");
+  expect(shownTime("2024-03-04T20:00:00.000Z", "Asia/Tokyo")).toBe("5 Mar 2024, 05:00");
+  expect(shownTime(null)).toBe("");
+  expect(["MM/dd/yyyy", "dd/MM/yyyy"].map((format) => shownReading("03/04/2024", format))).toEqual([
+    "4 Mar 2024",
+    "3 Apr 2024",
+  ]);
+  const completed = "2024-03-04T20:00:00.000Z";
+  expect(shownField(WORK_ITEM_FIELDS.completed_at, completed)).toBe(shownTime(completed));
+});
+
+test("rows are counted alike for the file and for each column: without blank rows, and without those left out", async () => {
+  const text = "ID,Closed\na,soon\nb,2024-03-04T09:00:00Z\n,\nc,later\n-,-\nTotal,\n";
+  const table = withoutRows(await readFile(new File([text], "rows.csv")), new Set([7]));
+  const mapping = {
+    fields: { external_id: { column: "ID" }, completed_at: { column: "Closed" } },
+    empty: ["-"],
+  };
+  expect(checkRows(table, mapping)).toEqual({ problem: undefined, rows: 3, failed: 2 });
+  expect([...misfitsOf(table, mapping).values()]).toEqual([expect.objectContaining({ rows: 2, of: 3 })]);
+});
