@@ -1,5 +1,5 @@
-/** In this style day and month can't be confused, and the language is that of all texts. */
-const LANGUAGE = "en-GB";
+/** The language of all texts. In its dates, day and month can't be confused. */
+export const LANGUAGE = "en-GB";
 
 /** A moment, such as "4 Mar 2024, 20:00". @param timeZone that of this computer unless it is named */
 export function shownTime(time: string, timeZone?: string): string {

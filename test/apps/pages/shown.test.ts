@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { ApiError } from "../../../apps/client/api-error.ts";
 import { shownReading } from "../../../apps/importer/proposals/propose-time.ts";
+import { sentenceOf } from "../../../apps/pages/browser/upload/api.ts";
 import { checkRows, misfitsOf } from "../../../apps/pages/browser/upload/check-rows.ts";
 import { shownField } from "../../../apps/pages/browser/upload/field-names.ts";
 import { shownTime } from "../../../apps/pages/browser/upload/shown.ts";
@@ -16,6 +18,16 @@ test("dates are written in one style, also where a question asks which date it i
   ]);
   const completed = "2024-03-04T20:00:00.000Z";
   expect(shownField(WORK_ITEM_FIELDS.completed_at, completed)).toBe(shownTime(completed));
+});
+
+test("messages have one style of quotes, wherever they come from", () => {
+  expect(sentenceOf(new Error('This workbook isn\'t readable: see "Sheet 1".'))).toBe(
+    "This workbook isn’t readable: see “Sheet 1”.",
+  );
+  const refusal = new ApiError(403, { error: "this API key lacks the scope read" }, null);
+  expect(sentenceOf(refusal)).toBe(
+    "This key isn’t allowed to do that: this API key lacks the scope read. Use another key.",
+  );
 });
 
 test("rows are counted alike for the file and for each column: without blank rows, and without those left out", async () => {

@@ -183,7 +183,8 @@ describe.skipIf(!hasBrowser)("items on the upload page", () => {
       .first()
       .click();
     await loadAgain();
-    await page.getByRole("heading", { name: /^(Subject|again)/ }).waitFor();
+    const heading = page.getByRole("heading", { level: 1 });
+    await expect.poll(() => heading.textContent()).toMatch(/^(Subject|again)/);
     await page.context().close();
   });
 });

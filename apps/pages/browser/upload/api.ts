@@ -9,7 +9,7 @@ import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { RowListName } from "../../../../lib/uploads/files/row-list.ts";
 import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { inPageWords } from "./field-names.ts";
+import { inPageWords, inTypographicQuotes } from "./field-names.ts";
 
 export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "work-items-client/client.ts";
 
@@ -38,11 +38,11 @@ const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return "Something went wrong. Try again.";
   if (error instanceof OutcomeUnknownError) return OUTCOME_UNKNOWN;
-  if (!(error instanceof ApiError)) return error.message;
+  if (!(error instanceof ApiError)) return inTypographicQuotes(error.message);
   const { status, message } = error;
   if (status === 401)
     return "This key isn’t valid or has been revoked. Try another key. Imports already running will continue.";
-  if (status === 403) return `This key isn’t allowed to do that: ${message}`;
+  if (status === 403) return `This key isn’t allowed to do that: ${inPageWords(message)}. Use another key.`;
   if (status === 429) return "Too many requests. Wait a moment and try again.";
   if (status >= 500) return "The service is busy. Try again in a moment. Imports already running will continue.";
   return inPageWords(message);
@@ -103,7 +103,7 @@ export function createApi(root: URL, key: string) {
     const url = await listUrl(id, name);
     if (url === null) return undefined;
     const { ok, body } = await connect(url);
-    if (!ok || body === null) throw new Error(`The ${name.replace("_", " ")} can’t be loaded. Open this job again.`);
+    if (!ok || body === null) throw new Error(`The ${name.replace("_", " ")} can’t be loaded. Open this page again.`);
     return { url, content: body };
   };
 

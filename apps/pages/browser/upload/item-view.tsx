@@ -54,8 +54,8 @@ function Facts({ facts }: { readonly facts: readonly (readonly [name: string, te
     <dl class="facts">
       {facts
         .filter(([, text]) => text !== "")
-        .map(([name, text]) => (
-          <div key={name} class={text.length > CELL_CHARACTERS || text.includes("\n") ? "long" : undefined}>
+        .map(([name, text], index) => (
+          <div key={index} class={text.length > CELL_CHARACTERS || text.includes("\n") ? "long" : undefined}>
             <dt>{name}</dt>
             <dd>{text}</dd>
           </div>

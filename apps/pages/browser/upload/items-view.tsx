@@ -1,4 +1,5 @@
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
+import { shownDay } from "@work-items/importer/proposals/shown-time.ts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { entriesOf } from "work-items-client/http.ts";
@@ -30,8 +31,9 @@ const FILTER_NAMES: Readonly<Record<string, string>> = { from: "Completed from",
 
 /** A filter as the line of filters names it. */
 function shownFilter(name: string, value: string): string {
-  const text = name === "status" ? shownChoice(value) : value;
-  return `${FILTER_NAMES[name] ?? fieldName(name)} ${text}`;
+  const label = FILTER_NAMES[name];
+  if (label !== undefined) return `${label} ${shownDay(value)}`;
+  return `${fieldName(name)} ${name === "status" ? shownChoice(value) : value}`;
 }
 
 /** The query of filters: from the start of the first day to the end of the last, in the browser's time zone. */

@@ -1,13 +1,13 @@
-import { shownTime as shownMoment } from "@work-items/importer/proposals/shown-time.ts";
+import { LANGUAGE, shownTime as shownMoment } from "@work-items/importer/proposals/shown-time.ts";
 
 /** A moment, such as "4 Mar 2024, 20:00", in the browser's time zone; empty for none. */
 export function shownTime(time: string | null, timeZone?: string): string {
   return time === null ? "" : shownMoment(time, timeZone);
 }
 
-/** A number as the browser's language writes it. */
+/** A number as the page's language writes it, such as "1,234". */
 export function shownNumber(value: number): string {
-  return value.toLocaleString();
+  return value.toLocaleString(LANGUAGE);
 }
 
 /** A text, cut after a number of characters. */
@@ -17,11 +17,11 @@ export function shownStart(text: string, characters: number): string {
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
-/** A number of bytes, such as "3.9 MB", as the browser's language writes it. */
+/** A number of bytes, such as "3.9 MB". */
 export function shownBytes(bytes: number): string {
   const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
   const options = { style: "unit", unit: UNITS[step] ?? "byte", unitDisplay: step === 0 ? "long" : "short" } as const;
-  return (bytes / 1000 ** step).toLocaleString(undefined, { ...options, maximumFractionDigits: 1 });
+  return (bytes / 1000 ** step).toLocaleString(LANGUAGE, { ...options, maximumFractionDigits: 1 });
 }
 
 /** A number of things, such as "1 row" or "2 rows". */
