@@ -158,7 +158,7 @@ const rows = {
   },
   eraseExpired: {
     summary: "Erases work items after the time for which their organization keeps them",
-    trigger: { kind: "schedule", everyMinutes: 24 * 60, timeoutMinutes: 15 },
+    trigger: { kind: "schedule", everyMinutes: 15, timeoutMinutes: 15 },
     permissions: {
       access: { actions: ["GetItem", "Query"] },
       workItems: {

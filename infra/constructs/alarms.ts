@@ -229,7 +229,8 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       name: "RetentionBehind",
       isTicket: true,
       metric: metrics.retentionUnfinished,
-      impact: "Work items are kept longer than their organization has set: last night's run failed or left some.",
+      impact:
+        "Work items are kept longer than their organization has set: for a day, no run has erased all that have expired.",
       threshold: 1,
       periods: [1, 26],
       isSteady: true,

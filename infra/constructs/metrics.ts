@@ -204,7 +204,7 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
       period: QUARTER_HOUR,
       label: "Oldest change",
     }),
-    /** Organizations that may still have expired work items after the best run in an hour. Runs come once a day. */
+    /** Organizations that may still have expired work items after the best run in an hour. */
     retentionUnfinished: ownMetric(stack, "RetentionUnfinished", Stats.MINIMUM, "Retention unfinished").with({
       period: Duration.hours(1),
     }),

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { paginateQuery } from "@aws-sdk/lib-dynamodb";
+import { paginateQuery, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -28,32 +28,56 @@ const CALLS_END_WITHIN_MS = 30_000;
 const LAST_CHECK_MS = 60_000;
 
 /**
- * Pages of the ids of work items, including deleted ones, that the lists show as completed before a time, or as created
- * before it if they aren't completed. The oldest of each list come first.
+ * Queries of work items, including deleted ones, that the lists show as completed before a time, or as created before it if
+ * they aren't completed. The oldest of each list come first.
  * @param before ISO 8601
  */
-async function* listExpiredItems(
-  { dynamodb, environment }: RuntimeWith<"workItems">,
+function* queriesOfExpired(
+  { environment }: RuntimeWith<"workItems">,
   organization: Organization,
   before: string,
-): AsyncGenerator<readonly string[]> {
+): Generator<QueryCommandInput> {
   for (const kind of ["LIST_ITEM", "LIST_DELETED_ITEM"] as const) {
     const { index, partitionKey, partitions } = listingSource(kind, organization);
     for (const partition of partitions) {
       for (const prefix of SORT_KEY_PREFIXES) {
-        const query = {
+        yield {
           TableName: environment.WORK_ITEMS_TABLE,
           IndexName: index,
           KeyConditionExpression: "#pk = :pk AND listing_sk BETWEEN :from AND :to",
           ExpressionAttributeNames: { "#pk": partitionKey },
           ExpressionAttributeValues: { ":pk": partition, ":from": prefix, ":to": `${prefix}${before}` },
         };
-        for await (const { Items = [] } of paginateQuery({ client: dynamodb, pageSize: ITEMS_PER_PAGE }, query)) {
-          if (Items.length > 0) yield Items.map(({ listing_sk: sk }) => idFromKey(String(sk)));
-        }
       }
     }
   }
+}
+
+/** Pages of the ids of expired work items. */
+async function* listExpiredItems(
+  runtime: RuntimeWith<"workItems">,
+  organization: Organization,
+  before: string,
+): AsyncGenerator<readonly string[]> {
+  for (const query of queriesOfExpired(runtime, organization, before)) {
+    for await (const { Items = [] } of paginateQuery({ client: runtime.dynamodb, pageSize: ITEMS_PER_PAGE }, query)) {
+      if (Items.length > 0) yield Items.map(({ listing_sk: sk }) => idFromKey(String(sk)));
+    }
+  }
+}
+
+/** When the oldest expired item was completed or created, as far as the lists show it; undefined if none is left. */
+async function findOldestExpired(
+  runtime: RuntimeWith<"workItems">,
+  organization: Organization,
+  before: string,
+): Promise<string | undefined> {
+  const times: string[] = [];
+  for (const query of queriesOfExpired(runtime, organization, before)) {
+    const { Items: [first] = [] } = await runtime.dynamodb.send(new QueryCommand({ ...query, Limit: 1 }));
+    if (first) times.push(String(first["listing_sk"]).split("#")[1] ?? "");
+  }
+  return times.toSorted()[0];
 }
 
 /** An item's times, by which it expires. */
@@ -62,6 +86,7 @@ const decodeTimes = decoderOf("work item", z.object({ created_at: z.string(), co
 /** An organization whose items expire, and the pages of its expired items. */
 interface Expiring {
   readonly id: string;
+  readonly findOldest: () => Promise<string | undefined>;
   readonly erase: EraseItems;
   readonly pages: AsyncGenerator<readonly string[]>;
   /** Items of the last page that weren't tried yet. */
@@ -82,8 +107,8 @@ type Outcome = "not tried" | "kept" | "erased" | "unclear" | "has more";
 /**
  * Makes the function that erases work items older than their organization keeps them. Organizations take turns, a page each,
  * so that a large one doesn't delay the others. An item that is too large for one turn continues in the next. An
- * organization that can't be read waits for the next run. The next run also finds what is left when time runs out, even
- * events whose item is gone.
+ * organization that can't be read waits for the next run, which also finds what is left when time runs out, even events
+ * whose item is gone. The log has the time of the oldest item that is left.
  * @returns a function that takes the time at which it stops, in milliseconds since the epoch, and returns how many
  * organizations may have expired items left
  */
@@ -109,8 +134,10 @@ export function createEraseExpired(
       const { created_at: created, completed_at: completed = created } = decodeTimes(stored);
       return completed < before;
     };
-    const pages = listExpiredItems(runtime, toOrganization(record), before);
-    return [{ id, erase: createEraseItems(runtime, { isDue }), pages, next: [], large: [], erased: 0 }];
+    const organization = toOrganization(record);
+    const findOldest = () => findOldestExpired(runtime, organization, before);
+    const pages = listExpiredItems(runtime, organization, before);
+    return [{ id, findOldest, erase: createEraseItems(runtime, { isDue }), pages, next: [], large: [], erased: 0 }];
   };
   const allExpiring = async (): Promise<Expiring[]> => {
     const found: Expiring[] = [];
@@ -202,8 +229,11 @@ export function createEraseExpired(
     const last = waiting.at(-1);
     if (last !== undefined) await sleep(last.at + CALLS_END_WITHIN_MS - clock());
     for (const erased of waiting) await checkAgain(erased);
-    for (const { id: organization, erased } of all) {
-      if (erased > 0) log.info("work items have expired", { organization, erased });
+    for (const { id: organization, erased, findOldest } of all) {
+      const oldestLeft = unfinished.has(organization) ? await findOldest().catch(() => undefined) : undefined;
+      if (erased > 0 || oldestLeft !== undefined) {
+        log.info("work items have expired", { organization, erased, oldest_left: oldestLeft });
+      }
     }
     return unfinished.size;
   };

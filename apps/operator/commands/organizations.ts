@@ -81,7 +81,7 @@ async function changed(
   const retention = wholeNumber("retention-days", values.retentionDays, RETENTION_DAYS_MAX, 0);
   if (retention !== undefined && retention > 0 && values.yes !== true) {
     const typed = await terminal.ask(
-      `From the next night on, this erases work items ${retention} days after they were completed (or created), ` +
+      `Within 15 minutes, this begins to erase work items ${retention} days after they were completed (or created), ` +
         `and can't be undone. Type ${organization} to continue: `,
     );
     if (typed !== organization) throw new UsageError("nothing was changed");

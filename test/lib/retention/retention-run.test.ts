@@ -210,7 +210,7 @@ describe("work items that are older than their organization keeps them", () => {
     expect(JSON.stringify(logged.mock.calls)).not.toMatch(/"external_id"/);
   });
 
-  it("are left to the next night when the time is over, which the run says, and organizations take turns", async () => {
+  it("are left to the next run when the time is over, which the log says, and organizations take turns", async () => {
     const other = await createFeedCustomer(runtime);
     for (const each of [acme, other]) {
       for (let batch = 0; batch < 3; batch++)
@@ -224,17 +224,31 @@ describe("work items that are older than their organization keeps them", () => {
       if (isPage && ++pages > 3) clock.advance(20 * MINUTE_MS);
       return "none";
     });
+    const created = isoTime(clock() - 40 * DAY_MS).slice(0, 10);
+    const logged = vi.spyOn(runtime.log, "info");
     expect(await run()).toBe(2);
     removeFaults();
+    const expired = logged.mock.calls.filter(([message]) => message === "work items have expired");
+    expect(expired.map(([, fields]) => fields)).toEqual(
+      expect.arrayContaining([
+        {
+          organization: acme.organization.id,
+          erased: expect.any(Number),
+          oldest_left: expect.stringContaining(created),
+        },
+      ]),
+    );
+    logged.mockClear();
     const left = async (each: Customer): Promise<number> => (await itemsOf(each)).length;
     expect(await left(acme)).toBeLessThan(300);
     expect(await left(other)).toBeLessThan(300);
     expect((await left(acme)) + (await left(other))).toBeGreaterThan(100);
     expect(await run()).toBe(0);
     expect([await left(acme), await left(other)]).toEqual([0, 0]);
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('oldest_left":"');
   });
 
-  it("of any size take no other organization's time, and are continued the next night", async () => {
+  it("of any size take no other organization's time, and are continued in the next run", async () => {
     const others = await Promise.all(Array.from({ length: 4 }, () => createFeedCustomer(runtime)));
     for (const each of chunksOf(events(500), 50)) await acme.apply({ external_id: "large", events: each });
     for (const { apply } of [acme, ...others]) await apply({ external_id: "a" }, { external_id: "b" });
