@@ -1,14 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { workItemId } from "../../../lib/identity.ts";
+import { eraseItem } from "../data/erase-item.ts";
+import { operatorRuntime } from "./operator-runtime.ts";
+import { open } from "./stack-variables.ts";
 import { regionCodeSchema } from "../../../lib/regions.ts";
-import { type Check, Difference, type Run } from "./smoke/check.ts";
+import { type Check, Difference, isThisMachine, type Run } from "./smoke/check.ts";
 import { createSend, textOf } from "./smoke/http-client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
+import { flowChecks } from "./smoke/flow-checks.ts";
 import { createCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
-import { printResult, type Result, runOperatorCommand } from "./target-tables.ts";
+import { printResult, type Result, runOperatorCommand, type Target, withTarget } from "./target-tables.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */
 const PREFIX = "smoke-";
@@ -64,22 +68,35 @@ function tableOf(outcomes: readonly Outcome[]): string {
     .join("\n");
 }
 
-interface SmokeOptions {
+interface SmokeOptions extends Target {
   readonly url: string;
   readonly key: string;
   readonly organization: string;
-  readonly json?: boolean;
+  readonly receiver?: string;
 }
 
-async function smoke(terminal: Terminal, { url: address, key, organization }: SmokeOptions): Promise<Result> {
+/** Erases an item of the organization, if the service's tables are known. */
+async function eraserOf(terminal: Terminal, { url, organization, ...target }: SmokeOptions): Promise<Run["erase"]> {
+  const { env, sleep } = terminal;
+  const isNamed = (target.stage ?? target.table ?? env["ACCESS_TABLE"]) !== undefined;
+  if (!isNamed && !isThisMachine(url)) return undefined;
+  const runtime = operatorRuntime(await open(terminal, target));
+  return (externalId) => eraseItem(runtime, organization, externalId, { sleep });
+}
+
+async function smoke(terminal: Terminal, options: SmokeOptions): Promise<Result> {
+  const { url: address, key, organization, receiver } = options;
   if (!URL.canParse(address)) throw new UsageError("--url: must be an address such as https://…");
   const url = address.replace(/\/+$/, "");
-  const { sleep } = terminal;
+  const { sleep, clock } = terminal;
   const send = createSend(url, key, sleep);
-  const run: Run = { url, key, send, sleep, prefix: `${PREFIX}${randomBytes(4).toString("hex")}-` };
+  const erase = await eraserOf(terminal, options);
+  const prefix = `${PREFIX}${randomBytes(4).toString("hex")}-`;
+  const run: Run = { url, key, send, sleep, clock, prefix, receiver, erase };
   await assertRightPlace(run, organization);
   const outcomes: Outcome[] = [];
-  for (const check of [...edgeChecks, ...dataChecks, limitCheck]) outcomes.push(await perform(check, run));
+  for (const check of [...edgeChecks, ...dataChecks, ...flowChecks, limitCheck])
+    outcomes.push(await perform(check, run));
   const differing = outcomes.filter(({ ok }) => !ok).length;
   if (differing > 0) terminal.exitCode = 1;
   const lines = [
@@ -97,11 +114,11 @@ export function smokeCommand(terminal: Terminal): Promise<number> {
     "npm run smoke --",
     "Check that a deployed service does what its document says",
   );
-  program
+  withTarget(program)
     .requiredOption("--url <url>", "address of the service")
     .requiredOption("--key <key>", "API key of the organization")
     .option("--organization <id>", "organization to write to", ORGANIZATION_DEFAULT)
-    .option("--json", "print the checks as JSON")
+    .option("--receiver <url>", "an https receiver that answers messages of webhooks with a 2xx")
     .addHelpText(
       "after",
       `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --create --stage prod --region us`,

@@ -1,3 +1,4 @@
+import type { Clock } from "../../../../lib/clock.ts";
 import type { Json, Response, Send } from "./http-client.ts";
 
 /** What the checks of one run share. */
@@ -8,6 +9,11 @@ export interface Run {
   readonly prefix: string;
   readonly send: Send;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
+  readonly clock: Clock;
+  /** Address of a receiver of webhooks. @default one on this machine, which only a service on this machine can call */
+  readonly receiver: string | undefined;
+  /** Erases an item as operators do; undefined if the run has no access to the tables. */
+  readonly erase: ((externalId: string) => Promise<unknown>) | undefined;
 }
 
 /** A documented behaviour that a deployment must have. */
@@ -15,6 +21,11 @@ export interface Check {
   readonly name: string;
   /** @returns what it saw, in a few words; "skipped: …" if it can't be checked here. @throws Difference */
   readonly run: (run: Run) => Promise<string>;
+}
+
+/** Whether a service runs on this machine, so that it can call a receiver here. */
+export function isThisMachine(url: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
 }
 
 /** The deployment doesn't behave as documented. */

@@ -65,8 +65,8 @@ function isOpen(job: Json | undefined): boolean {
   return ["pending", "processing"].includes(textOf(job?.["status"]));
 }
 
-/** Waits for the end of a job, and checks its counters and the report of its failed row. */
-async function expectEnd({ send, sleep, prefix }: Run, first: Json | undefined): Promise<string> {
+/** Waits for the end of a job. */
+export async function endOfUpload({ send, sleep }: Run, first: Json | undefined): Promise<Json | undefined> {
   const path = `/v1/work_items/upload/${textOf(first?.["id"])}`;
   const began = Date.now();
   let job = first;
@@ -75,6 +75,15 @@ async function expectEnd({ send, sleep, prefix }: Run, first: Json | undefined):
     await sleep(POLL_MS);
     job = expectStatus(await send(path), 200)["data"];
   }
+  return job;
+}
+
+/** Waits for the end of a job, and checks its counters and the report of its failed row. */
+async function expectEnd(run: Run, first: Json | undefined): Promise<string> {
+  const began = Date.now();
+  const job = await endOfUpload(run, first);
+  const { send, prefix } = run;
+  const path = `/v1/work_items/upload/${textOf(first?.["id"])}`;
   const { status, total_rows: total, succeeded_rows: succeeded, failed_rows: failed } = job ?? {};
   expectEqual("the job", [status, total, succeeded, failed], ["completed", 3, 2, 1]);
   const { url } = expectStatus(await send(`${path}/failed_rows`), 200)["data"] ?? {};

@@ -31,7 +31,9 @@ afterAll(async () => {
 beforeEach(withoutTimeouts);
 
 const smoke = (url: string, apiKey = key, options: readonly string[] = []) =>
-  runCommand(smokeCommand, ["--url", url, "--key", apiKey, ...options]);
+  runCommand(smokeCommand, ["--url", url, "--key", apiKey, ...options], {
+    env: { ...process.env, ...stack.environment, REGION_CODE: "us" },
+  });
 
 /** A deployment that differs from the documentation: responses pass through `change`. */
 const deploymentThat = async (change: (headers: Record<string, unknown>, body: string) => string): Promise<string> => {
@@ -62,6 +64,7 @@ describe("npm run smoke", () => {
     const { status, out, error } = await smoke(`${stack.baseUrl}/`);
     expect({ status, error, out }).toEqual({ status: 0, error: "", out: expect.stringContaining("upload by a form") });
     expect(out).not.toContain("DIFFERS");
+    expect(out).not.toContain("skipped: name");
     expect(out).toMatch(/rate limit +ok .* 429 with Retry-After/);
 
     let now = Date.now();
@@ -70,7 +73,7 @@ describe("npm run smoke", () => {
         now += milliseconds;
       },
     });
-    expect(erased).toMatchObject({ work_items: 105, events: 1, upload_jobs: 2 });
+    expect(erased).toMatchObject({ work_items: 108, events: 1, upload_jobs: 4 });
     expect((await listOrganizations(operator)).map(({ organization }) => organization)).toEqual(["demo"]);
     await putOrganization(operator, "smoke-1", LIMITS);
     ({ key } = await createKey(operator, "smoke-1"));
@@ -84,7 +87,17 @@ describe("npm run smoke", () => {
     const { status, out } = await smoke(url);
     expect(status).toBe(1);
     expect(out).toMatch(/^paths and methods +DIFFERS +\d+ ms {2}404 without x-request-id$/m);
-    expect(out).toMatch(/^\d+ of 15 checks differ$/m);
+    expect(out).toMatch(/^\d+ of 19 checks differ$/m);
+  });
+
+  it("notices a deployment whose change feed is dead, and names the other flows that it can't see", async () => {
+    const url = await deploymentThat((_headers, body) =>
+      body.replace(/"data":\[.*"sequence".*\],"meta"/, '"data":[],"meta"'),
+    );
+    const { out } = await smoke(url);
+    expect(out).toMatch(/^change feed +DIFFERS +\d+ ms {2}the change didn't come within two minutes$/m);
+    expect(out).toMatch(/^erasure +DIFFERS .*the erasure in the feed didn't come/m);
+    expect(out).toMatch(/^undo +ok/m);
   });
 
   it("writes nothing where it is in the wrong place", async () => {
