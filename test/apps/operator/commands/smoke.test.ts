@@ -38,7 +38,9 @@ const smoke = (url: string, apiKey = key, options: readonly string[] = []) =>
 /** A deployment that differs from the documentation: responses pass through `change`. */
 const deploymentThat = async (change: (headers: Record<string, unknown>, body: string) => string): Promise<string> => {
   const server = createServer((message, response) => {
-    const sent = { method: message.method, path: message.url, headers: message.headers };
+    // Uncompressed, because the response is changed as text.
+    const headersOf = { ...message.headers, "accept-encoding": "identity" };
+    const sent = { method: message.method, path: message.url, headers: headersOf };
     // A busy machine breaks connections: the command then sees one that broke, too.
     const breakOff = () => void response.destroy();
     const forwarded = httpRequest(stack.baseUrl, sent, (received) => {
