@@ -8,12 +8,12 @@ import { eventIdOf, type KeyedEvent } from "./work-item-record.ts";
 const showItemFields = createShow(WORK_ITEM_FIELDS);
 const showEventFields = createShow(EVENT_FIELDS);
 
-const NOBODY: Person = { id: null, name: null, email: null, external_id: null, avatar_url: null };
+const NO_PERSON: Person = { id: null, name: null, email: null, external_id: null, avatar_url: null };
 /** Makes the function that shows a person. @param fields names of stored fields, by their names in responses */
 function createPerson<N extends string>(fields: Readonly<Record<string, N>>) {
   const entries = Object.entries(fields);
   return (stored: Readonly<Record<N, string | null>>): Person => {
-    const person: Record<string, string | null> & Person = { ...NOBODY };
+    const person: Record<string, string | null> & Person = { ...NO_PERSON };
     for (const [key, name] of entries) person[key] = stored[name];
     return person;
   };

@@ -1,6 +1,6 @@
 import { InvalidFileError } from "./invalid-file-error.ts";
 
-/** Tells spreadsheets that a file is UTF-8. Before a first header in quotes it would hide the opening quote. */
+/** By it, spreadsheets recognize UTF-8. Before a first header in quotes it would hide the opening quote. */
 export const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Columns that the report of failed rows adds to the file's own. Uploads ignore them, so that they accept a report. */

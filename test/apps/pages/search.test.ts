@@ -174,6 +174,12 @@ test("a word that no page has finds nothing, or similar words, and is named", ()
   expect(search("rotate a key").unknown).toEqual([]);
 });
 
+test("at most three places of a page are found, so that others have room", () => {
+  const pages = search("webhook").found.map(({ path }) => path.replace(/#.*/, ""));
+  expect(pages.filter((page) => page === "docs/get-notified")).toHaveLength(3);
+  expect(new Set(pages.slice(0, 8)).size).toBeGreaterThan(3);
+});
+
 test("any text can be searched", () => {
   for (const query of ["", "  ", "a(", "[b", "\\\\ *", '"quoted" key)', "…", "work_items[0].type: key"]) {
     expect(() => search(query)).not.toThrow();

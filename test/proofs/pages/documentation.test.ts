@@ -87,6 +87,8 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     expect(await page.locator(".results mark").allTextContents()).toEqual(expect.arrayContaining(["retry"]));
     expect(await accessibilityFindings(page)).toEqual([]);
     await takeScreenshot(page, "docs-search");
+    await page.getByLabel("Search").fill("webhok secret");
+    await page.getByText("No page has “webhok”; these have “webhook”.").waitFor();
     await page.getByLabel("Search").fill("xylophone");
     await page.getByText("Nothing found").waitFor();
     expect(complaints).toEqual([]);
@@ -179,7 +181,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
 
   test.each(Object.entries(SCREENS))("fits on a %s, light and dark, and axe finds nothing", async (name, screen) => {
     const { page, complaints } = await openPage(browser, [stack.baseUrl], screen);
-    for (const path of ["", "docs", "docs/files", "docs/errors", "docs/upload-work-items", "docs/list-work-items"]) {
+    for (const path of ["", "docs", "docs/files", "docs/errors", "docs/upload-by-hand", "docs/upload-work-items"]) {
       await page.goto(`${stack.baseUrl}/${path}`);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });

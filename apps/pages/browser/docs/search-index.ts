@@ -74,6 +74,8 @@ export function createIndex(entries: readonly SearchEntry[]): string {
 const SIMILAR_FROM = 5;
 /** How many of the best entries are compared with each other. */
 const COMPARED = 40;
+/** How many places of one page are found. */
+const PLACES_MAX = 3;
 /** How much of the score of a page's best other section an entry gets: a page on the subject has several of them. */
 const PAGE_SHARE = 0.4;
 
@@ -95,9 +97,23 @@ function byScore(one: Match, other: Match): number {
   return other.score - one.score;
 }
 
-function bestOnPage(matches: readonly Match[], { entry }: Match): number {
-  const page = entry.id.replace(/#.*/, "");
-  const others = matches.filter((other) => other.entry !== entry && other.entry.id.replace(/#.*/, "") === page);
+function pageOf({ entry }: Match): string {
+  return entry.id.replace(/#.*/, "");
+}
+
+/** The matches without those of which their page has better ones, so that many pages are found. */
+function firstOfPages(matches: readonly Match[]): readonly Match[] {
+  const places = new Map<string, number>();
+  return matches.filter((match) => {
+    const page = pageOf(match);
+    const place = (places.get(page) ?? 0) + 1;
+    places.set(page, place);
+    return place <= PLACES_MAX;
+  });
+}
+
+function bestOnPage(matches: readonly Match[], match: Match): number {
+  const others = matches.filter((other) => other.entry !== match.entry && pageOf(other) === pageOf(match));
   return Math.max(0, ...others.map(({ score }) => score));
 }
 
@@ -156,10 +172,10 @@ export function openIndex(json: string): (query: string) => SearchResults {
     const compared = best
       .map((match) => ({ ...match, score: match.score + PAGE_SHARE * bestOnPage(best, match) }))
       .toSorted(byScore);
-    const found = [...compared, ...ranked.slice(COMPARED)].map(({ entry: { id, heading, page, text }, terms }) => ({
-      path: id,
-      title: page === "" ? heading : `${page}: ${heading}`,
-      text,
+    const found = firstOfPages([...compared, ...ranked.slice(COMPARED)]).map(({ entry, terms }) => ({
+      path: entry.id,
+      title: entry.page === "" ? entry.heading : `${entry.page}: ${entry.heading}`,
+      text: entry.text,
       terms: new Set(terms),
     }));
     const unknown = lookups.filter(({ isKnown }) => !isKnown).map(({ word, similar }) => ({ word, similar }));
