@@ -138,7 +138,7 @@ describe("pages", () => {
       if (!seen.has(path)) seen.set(path, (await request(name === "" ? { path: "/docs" } : guide(name))).body);
       return seen.get(path)!;
     };
-    const pages = [
+    const linking = [
       "errors",
       "requests",
       "values",
@@ -149,7 +149,7 @@ describe("pages", () => {
       "glossary",
       "list-work-items",
     ];
-    for (const from of ["/docs", ...pages.map((name) => `/docs/${name}`)]) {
+    for (const from of ["/docs", ...linking.map((name) => `/docs/${name}`)]) {
       const own = await read(from);
       for (const address of addressesIn(own).filter((each) => each.includes("#"))) {
         const { pathname, hash } = new URL(address, `https://api.example.com${from}`);
