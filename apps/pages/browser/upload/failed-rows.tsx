@@ -52,7 +52,7 @@ export function FailedRows({
           )}
           <p>
             <a href={url}>Download all failed rows ({shownNumber(job.failed_rows)}) as CSV</a>. Correct the values and
-            import that file with the same mapping: the added columns are ignored.
+            import that file with the same mapping: the added columns are left out.
           </p>
           <details open={values.length === 0}>
             <summary>Show the {rows.length < count && `first ${rows.length} `}failed rows</summary>

@@ -184,7 +184,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       )}
       {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
       <p class="note">
-        Started {shownTime(job.created_at)}, {isOver ? "ended" : "updated"} {shownTime(job.updated_at)}. Job {job.id}.
+        Started {shownTime(job.created_at)}, {isOver ? "ended" : "updated"} {shownTime(job.updated_at)}. ID {job.id}.
       </p>
     </>
   );
