@@ -1,6 +1,6 @@
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { StoredRecord } from "../store/versioned-record.ts";
-import type { ItemFieldName } from "./changed-fields.ts";
+import { type ItemFieldName, NO_CHANGES } from "./changed-fields.ts";
 import { WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
 /** The outcome of a row of an upload, as its item remembers it. */
@@ -112,14 +112,14 @@ export class AppliedRows {
 
   /** The fields that such a row changed in its item. Only dry runs remember any. */
   changedBy(row: number): readonly ItemFieldName[] {
-    return this.#find(row)?.changed ?? [];
+    return this.#find(row)?.changed ?? NO_CHANGES.fields;
   }
 
   #find(row: number): AppliedRow | undefined {
     return this.#before.find((each) => each.row === row);
   }
 
-  add(row: number, outcome: RowOutcome, changed: readonly ItemFieldName[] = []): void {
+  add(row: number, outcome: RowOutcome, changed = NO_CHANGES.fields): void {
     this.#added.push({ row, outcome, changed });
   }
 

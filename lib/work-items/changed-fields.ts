@@ -68,26 +68,20 @@ export function changesOf<T extends Undoable>(before: T | null, next: T): Map<st
 export type ItemFieldName = keyof typeof WORK_ITEM_FIELDS;
 const ITEM_FIELD_NAMES = Object.keys(WORK_ITEM_FIELDS) as ItemFieldName[];
 
-/**
- * What a row of a dry run changes in its item: the changes by field, or, for a row that was recognized, the names of the fields
- * alone.
- */
-export type RowChanges = ReadonlyMap<string, FieldChange> | readonly ItemFieldName[];
+/** What a row of a dry run changes in its item. */
+export interface RowChanges {
+  /** In the order of the table. All custom attributes are one field. */
+  readonly fields: readonly ItemFieldName[];
+  /** The same with values, each attribute by itself; undefined if the row was recognized. */
+  readonly values?: ReadonlyMap<string, FieldChange>;
+}
+/** Those of a row that changes nothing, or whose changes aren't shown. */
+export const NO_CHANGES: RowChanges = { fields: [] };
 
 /** The changes of a row's item, without `deleted_at`: the row's outcome says whether it restores the item. */
 export function rowChangesOf<T extends Undoable>(before: T, next: T): RowChanges {
-  const changes = changesOf(before, next);
-  changes.delete(DELETED_AT);
-  return changes;
-}
-
-/** The fields that a row changes, in the order of the table. All custom attributes are one field. */
-export function changedFieldsIn(changes: RowChanges): readonly ItemFieldName[] {
-  if (!(changes instanceof Map)) return changes as readonly ItemFieldName[];
-  const names = new Set(
-    Array.from((changes as ReadonlyMap<string, FieldChange>).keys(), (name) =>
-      name.startsWith(ATTRIBUTE_PREFIX) ? ATTRIBUTES : name,
-    ),
-  );
-  return ITEM_FIELD_NAMES.filter((name) => names.has(name));
+  const values = changesOf(before, next);
+  values.delete(DELETED_AT);
+  const names = new Set(Array.from(values.keys(), (name) => (name.startsWith(ATTRIBUTE_PREFIX) ? ATTRIBUTES : name)));
+  return { fields: ITEM_FIELD_NAMES.filter((name) => names.has(name)), values };
 }

@@ -1,6 +1,6 @@
 import { describeProblems, type Problem } from "../errors.ts";
 import type { WriteResult } from "../store/optimistic-write.ts";
-import type { RowChanges } from "./changed-fields.ts";
+import { NO_CHANGES, type RowChanges } from "./changed-fields.ts";
 import type { ItemPlan } from "./plan-apply.ts";
 import type { RowOutcome } from "./applied-rows.ts";
 import type { WorkItem, WorkItemInput } from "./work-item.ts";
@@ -59,7 +59,7 @@ export class PendingInput {
   readonly row: number;
   #outcome: RowOutcome = "error";
   #item: WorkItem | null = null;
-  #changes: RowChanges = [];
+  #changes = NO_CHANGES;
   #error: ItemError | null = null;
   #recognized = false;
   #hasNewEvents = false;
@@ -125,7 +125,7 @@ export class PendingInput {
   #setError(error: ItemError): void {
     this.#outcome = "error";
     this.#item = null;
-    this.#changes = [];
+    this.#changes = NO_CHANGES;
     this.#error = error;
   }
 }

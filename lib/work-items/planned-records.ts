@@ -6,7 +6,7 @@ import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { partitionKeyOf, TIME_TO_LIVE } from "../resources.ts";
 import type { RecordWrite } from "../store/optimistic-write.ts";
-import { type RowChanges, rowChangesOf, type Undoable } from "./changed-fields.ts";
+import { NO_CHANGES, type RowChanges, rowChangesOf, type Undoable } from "./changed-fields.ts";
 import { layersAfter, writeWithEvent } from "./undo/undo.ts";
 import type { Import } from "./undo/layers.ts";
 import type { WorkItem } from "./work-item.ts";
@@ -26,7 +26,7 @@ export interface ItemRecords {
   readonly common: () => Attributes;
   /** As `layersAfter`. */
   readonly layers: (stored: StoredRecord | undefined, before: Undoable | null, next: Undoable) => Attributes;
-  /** What a row changes in its item, if that is to be shown; empty otherwise. */
+  /** What a row changes in its item, if that is to be shown. */
   readonly changes: (before: WorkItem, next: WorkItem) => RowChanges;
   /** As `writeWithEvent`. */
   readonly withEvent: (owner: StoredRecord | undefined) => RecordWrite | undefined;
@@ -46,7 +46,7 @@ export function createStoredRecords(
     ofItem: (id, item) => attributesOf(organization, id, item),
     common: () => ({}),
     layers: (stored, before, next) => layersAfter(stored, before, next, clock(), job),
-    changes: () => [],
+    changes: () => NO_CHANGES,
     withEvent: (owner) => writeWithEvent(owner, clock(), job),
   };
 }

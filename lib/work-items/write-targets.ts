@@ -1,7 +1,7 @@
 import type { WriteTarget } from "../store/optimistic-write.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
 import type { Organization } from "../organizations/organization.ts";
-import { changedFieldsIn } from "./changed-fields.ts";
+import { NO_CHANGES } from "./changed-fields.ts";
 import { CANNOT_BE_APPLIED, type ItemEffect, type ItemInput, PendingInput } from "./pending-input.ts";
 import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import type { ItemRecords } from "./planned-records.ts";
@@ -79,15 +79,15 @@ function planItem(
     const outcome = applied?.outcomeOf(row) ?? (known?.withEvents.has(row) ? "unchanged" : undefined);
     if (before !== null && outcome !== undefined) {
       const plan = planAgain(outcome, before, planInput);
-      effects.push({ pending, plan, changes: applied?.changedBy(row) ?? [], recognized: true });
+      effects.push({ pending, plan, changes: { fields: applied?.changedBy(row) ?? [] }, recognized: true });
       continue;
     }
     const plan = planInput();
     const isChange = plan.outcome === "updated" || plan.outcome === "restored";
-    const changes = isChange && current ? records.changes(current, plan.next) : [];
+    const changes = isChange && current ? records.changes(current, plan.next) : NO_CHANGES;
     if (plan.outcome !== "error") current = plan.next;
     effects.push({ pending, plan, changes, recognized: false });
-    applied?.add(row, plan.outcome, changedFieldsIn(changes));
+    applied?.add(row, plan.outcome, changes.fields);
   }
   return { effects, next: current === before ? null : current, applied };
 }

@@ -3,7 +3,6 @@ import { StoreBusyError } from "../../errors.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { RowSource } from "../../work-items/applied-rows.ts";
-import { changedFieldsIn } from "../../work-items/changed-fields.ts";
 import { CANNOT_BE_APPLIED, type ItemResult } from "../../work-items/pending-input.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { cellValue } from "../csv/csv-text.ts";
@@ -63,8 +62,7 @@ export function valuesOf({ cells }: Row): string[] {
 }
 
 function resultOf(externalId: string, { id, outcome, changes, error }: ItemResult): RowResult {
-  if (error === null)
-    return { externalId, id, outcome, changes: changesCell(changes), changed: changedFieldsIn(changes) };
+  if (error === null) return { externalId, id, outcome, changes: changesCell(changes), changed: changes.fields };
   if (error.problem === CANNOT_BE_APPLIED) return failedRow(externalId);
   return failedRow(externalId, errorOfRow(error.problem.code, error.message));
 }

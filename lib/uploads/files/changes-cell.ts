@@ -1,9 +1,4 @@
-import {
-  changedFieldsIn,
-  type FieldChange,
-  type FieldValue,
-  type RowChanges,
-} from "../../work-items/changed-fields.ts";
+import type { FieldChange, FieldValue, RowChanges } from "../../work-items/changed-fields.ts";
 
 /** Longer JSON has no values. */
 const VALUES_MAX_BYTES = 200;
@@ -30,9 +25,7 @@ function valuesThatFit(changes: ReadonlyMap<string, FieldChange>): string | unde
  * What a row of a dry run changes, as results show it: `{"status":{"from":"pending","to":"completed"}}`. Where that is too long,
  * or the row was recognized, the names alone. Empty if the row changes no field of its item.
  */
-export function changesCell(changes: RowChanges): string {
-  const names = changedFieldsIn(changes);
-  if (names.length === 0) return "";
-  const byField = changes instanceof Map ? (changes as ReadonlyMap<string, FieldChange>) : undefined;
-  return (byField && (valuesThatFit(byField) ?? namesThatFit(byField))) ?? JSON.stringify(names);
+export function changesCell({ fields, values }: RowChanges): string {
+  if (fields.length === 0) return "";
+  return (values && (valuesThatFit(values) ?? namesThatFit(values))) ?? JSON.stringify(fields);
 }
