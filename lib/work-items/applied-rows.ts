@@ -47,7 +47,7 @@ function parseRows(text = ""): AppliedRow[] {
   let row = 0;
   return [...text.matchAll(/(\d+)([a-z])([A-Z]*)/g)].map(([, distance, code = "", letters = ""]) => {
     row += Number(distance);
-    const changed = [...letters].map((letter) => FIELDS.get(letter)).filter((name) => name !== undefined);
+    const changed = Array.from(letters, (letter) => FIELDS.get(letter)).filter((name) => name !== undefined);
     return { row, outcome: OUTCOMES.get(code) ?? "unchanged", changed };
   });
 }
