@@ -26,7 +26,7 @@ const refusedAddress = (): EndedCallError => new EndedCallError("the host has an
 
 /** Why there was no response, in words that show nothing of our network. */
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTFOUND: "the host is unknown",
+  ENOTFOUND: "the host wasn't found",
   EAI_AGAIN: "the host can't be resolved",
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was closed",

@@ -14,8 +14,11 @@ const CHANGES_EVERY_MS = 1000;
 /** A failing endpoint is called after an hour at the latest. */
 const WAITS_MAX = 100;
 const PAGES_MAX = 3000;
-/** So often its owner tests it soon after a message, or enables it, which calls it at once if it fails. */
+/**
+ * So often its owner tests it soon after a message, has it called again, or enables it, which calls it at once if it fails.
+ */
 const TESTED_SHARE = 0.2;
+const RESENT_SHARE = 0.05;
 const ENABLED_SHARE = 0.1;
 const OWNER_AFTER_MS = 20_000;
 
@@ -77,7 +80,8 @@ export function createReceiver(
   const update = () => call("updateWebhook", { params: { id }, body: { webhook: { enabled: true } } });
   const look = async (): Promise<void> => {
     if (world.random() < TESTED_SHARE) await webhooks.test({ organization: customer.organization.id, id });
-    // While its organization is erased and made again, its calls fail.
+    // While its organization is erased and made again, its calls fail. A webhook that is being called isn't called again.
+    if (world.random() < RESENT_SHARE) await call("resendWebhook", { params: { id } }).catch(() => undefined);
     if (world.random() < ENABLED_SHARE) await update().catch(() => undefined);
   };
   const take = ({ type, data }: WebhookMessage): void => {

@@ -296,8 +296,8 @@ describe("a name server", () => {
   });
 
   test.each([
-    ["unknown.example.com", "the host is unknown"],
-    ["empty.example.com", "the host is unknown"],
+    ["unknown.example.com", "the host wasn't found"],
+    ["empty.example.com", "the host wasn't found"],
     ["broken.example.com", "the host can't be resolved"],
     ["private.example.com", "the host has an address of a private network"],
   ])("makes a call of %s a failure with its reason", async (host, reason) => {

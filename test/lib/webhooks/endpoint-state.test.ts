@@ -208,7 +208,7 @@ describe("an endpoint that fails", () => {
 
   it("is called after 5 and 30 seconds, 2, 10 and 30 minutes, and then every hour with jitter", () => {
     expect(failing({ status: 500, milliseconds: 1 }, 7).waits).toEqual([5, 30, 120, 600, 1800, 3960, 3960]);
-    expect(failing({ reason: "the host is unknown", milliseconds: 1 }, 2).waits).toEqual([5, 30]);
+    expect(failing({ reason: "the host wasn't found", milliseconds: 1 }, 2).waits).toEqual([5, 30]);
     expect(failing({ status: 302, milliseconds: 1 }, 2).waits).toEqual([5, 30]);
   });
 

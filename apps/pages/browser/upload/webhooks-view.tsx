@@ -1,27 +1,228 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { COPIED_MS, copyText } from "../copy-text.ts";
 import { type Api, newKey, type Webhook } from "./api.ts";
 import { Alert, Button, Check, Heading, Table, TextField } from "./parts.tsx";
 import { shownTime } from "./shown.ts";
 import { useWork } from "./use-calls.ts";
 
-const STATUS = { active: "Active", failing: "Failing", disabled: "Paused" } as const;
+type Calls = Api["webhooks"];
+
+const STATUS = { active: "Active", failing: "Failing", disabled: "Disabled" } as const;
 const TYPES = { "work_items.changed": "Item changes", "upload.ended": "Finished imports" } as const;
 const ALL_TYPES = Object.keys(TYPES) as (keyof typeof TYPES)[];
+/** Types of messages in the page's words. */
+const MESSAGES = { ...TYPES, "uploads.ended": "Finished imports, several", "webhook.test": "Test" } as const;
+
+/** How long the page waits for the delivery that it has asked for. */
+const RESENT_TRIES = 10;
+const RESENT_EVERY_MS = 1000;
 
 /** A name in the page's words; unchanged if the page doesn't know it yet. */
 function shownAs(names: Readonly<Record<string, string>>, name: string): string {
   return names[name] ?? name;
 }
 
-/** What a receiver answered. */
-function answerOf({ status, reason }: { readonly status: number | null; readonly reason: string | null }): string {
-  return status === null ? `no response: ${reason ?? "unknown"}` : `status ${status}`;
+/** What a receiver answered, such as "200 in 34 ms" or "failed: the host wasn't found". */
+function resultOf({
+  status,
+  reason,
+  milliseconds,
+}: Pick<NonNullable<Webhook["last_delivery"]>, "status" | "reason" | "milliseconds">): string {
+  if (status === null) return `failed: ${reason ?? "no response"}`;
+  return `${status >= 200 && status < 300 ? "" : "failed: "}${status} in ${milliseconds} ms`;
 }
 
-function lastCallOf({ last_delivery: last, next_attempt_at: next }: Webhook): string {
-  if (last === null) return "None yet";
-  const again = next === null ? "" : `; next attempt ${shownTime(next)}`;
-  return `${shownTime(last.at)}, ${answerOf(last)}, ${last.milliseconds} ms${again}`;
+/** What a person can do about a webhook that doesn't work; undefined for one that does. */
+function adviceOn(webhook: Webhook): string | undefined {
+  const { status, disabled_reason: reason, failing_since: since, next_attempt_at: next } = webhook;
+  if (status === "failing") {
+    const again = next === null ? "" : ` The next attempt is on ${shownTime(next)}.`;
+    return `Failing since ${shownTime(since)}.${again} Fix your receiver, then choose “Send again”.`;
+  }
+  if (status !== "disabled") return undefined;
+  if (reason === "gone") return "Disabled because your receiver answered 410. Resume it when the receiver is back.";
+  if (reason === "failures") return "Disabled after five days of failures. Fix your receiver, then resume the webhook.";
+  return "Paused. It gets no messages until you resume it.";
+}
+
+/** Copies a text. */
+function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+  const [said, setSaid] = useState<string>();
+  const copy = async (): Promise<void> => {
+    setSaid(await copyText(text));
+    setTimeout(() => setSaid(undefined), COPIED_MS);
+  };
+  return (
+    <Button aria-label={said === undefined ? `Copy ${what}` : undefined} onClick={() => void copy()}>
+      {said ?? "Copy"}
+    </Button>
+  );
+}
+
+/** A secret that is shown once. */
+function Secret({ secret, note }: { readonly secret: string; readonly note: string }) {
+  return (
+    <p class="warning">
+      Signing secret. Copy it now; it won’t be shown again: <code>{secret}</code>{" "}
+      <CopyButton text={secret} what="the signing secret" /> {note}
+    </p>
+  );
+}
+
+/** Asks whether to delete a webhook. It takes the focus, which then goes back to the button before it. */
+function ConfirmDeletion({
+  url,
+  onDelete,
+  onCancel,
+}: {
+  readonly url: string;
+  readonly onDelete: () => void;
+  readonly onCancel: () => void;
+}) {
+  const group = useRef<HTMLDivElement>(null);
+  useEffect(() => group.current?.querySelector("button")?.focus(), []);
+  return (
+    <div ref={group} class="warning" role="group" aria-label={`Delete ${url}?`}>
+      <p>Delete this webhook? Your receiver gets no more messages, and its secret and deliveries are deleted.</p>
+      <p class="buttons">
+        <Button onClick={onDelete}>Delete webhook</Button>{" "}
+        <Button kind="plain" onClick={onCancel}>
+          Cancel
+        </Button>
+      </p>
+    </div>
+  );
+}
+
+/** A webhook's last calls. */
+function Deliveries({ of: { url, deliveries = [] } }: { readonly of: Webhook }) {
+  if (deliveries.length === 0) return <p>No deliveries yet.</p>;
+  const rows = deliveries.map(({ at, type, message_id: message, ...outcome }) => [
+    shownTime(at),
+    shownAs(MESSAGES, type),
+    resultOf(outcome),
+    <code key="id">{message}</code>,
+  ]);
+  return (
+    <Table caption={`Recent deliveries to ${url}`} columns={["Time", "Message", "Result", "Message ID"]} rows={rows} />
+  );
+}
+
+/** One webhook, and what can be done with it. */
+function WebhookCard({
+  webhook,
+  calls,
+  onChange,
+  onDelete,
+}: {
+  readonly webhook: Webhook;
+  readonly calls: Calls;
+  readonly onChange: () => Promise<void>;
+  readonly onDelete: () => Promise<void>;
+}) {
+  const { id, url, types, status, last_delivery: last } = webhook;
+  const [shown, setShown] = useState<Webhook>();
+  const [note, setNote] = useState("");
+  const [secret, setSecret] = useState<string>();
+  const [isDeleting, setDeleting] = useState(false);
+  const { isRunning, error, run } = useWork();
+  const deleteButton = useRef<HTMLSpanElement>(null);
+  const load = async (): Promise<Webhook> => {
+    const found = await calls.get(id);
+    setShown(found);
+    return found;
+  };
+  /** @param work returns a sentence about what it did */
+  const act = (work: () => Promise<string>): void => {
+    setNote("");
+    void run(async () => {
+      setNote(await work());
+      await onChange();
+      if (shown !== undefined) await load();
+    });
+  };
+  const test = async (): Promise<string> => `Test message: ${resultOf(await calls.test(id))}.`;
+  const resend = async (): Promise<string> => {
+    const { deliveries: [before] = [] } = await calls.get(id);
+    await calls.resend(id);
+    for (let attempt = 0; attempt < RESENT_TRIES; attempt++) {
+      await new Promise((passed) => setTimeout(passed, RESENT_EVERY_MS));
+      const { deliveries: [newest] = [] } = await load();
+      if (newest !== undefined && newest.message_id !== before?.message_id) return `Sent again: ${resultOf(newest)}.`;
+    }
+    return "Your receiver will be called soon. See recent deliveries.";
+  };
+  const resume = async (): Promise<string> => {
+    await calls.update(id, { enabled: true });
+    return "The webhook is active again. Its first message arrives within 20 seconds.";
+  };
+  const pause = async (): Promise<string> => {
+    await calls.update(id, { enabled: false });
+    return "The webhook is paused.";
+  };
+  const rotate = async (): Promise<string> => {
+    setSecret((await calls.rotateSecret(id)).secret);
+    return "The webhook has a new secret.";
+  };
+  const remove = (): void =>
+    void run(async () => {
+      await calls.delete(id);
+      await onDelete();
+    });
+  const cancel = (): void => {
+    setDeleting(false);
+    deleteButton.current?.querySelector("button")?.focus();
+  };
+  const advice = adviceOn(webhook);
+  const isDisabled = status === "disabled";
+  return (
+    <section class="webhook" aria-label={url}>
+      <h2>
+        <span class="url">{url}</span> <CopyButton text={url} what={url} />{" "}
+        <span class={`status ${status}`}>
+          {isDisabled && webhook.disabled_reason === "paused" ? "Paused" : shownAs(STATUS, status)}
+        </span>
+      </h2>
+      <p>
+        Sends {types.map((type) => shownAs(TYPES, type).toLowerCase()).join(" and ")}. Last delivery:{" "}
+        {last === null ? "none yet" : `${shownTime(last.at)}, ${resultOf(last)}`}.
+      </p>
+      {advice !== undefined && <p class="warning">{advice}</p>}
+      <p class="buttons">
+        <Button disabled={isRunning} aria-label={`Send a test to ${url}`} onClick={() => act(test)}>
+          Send a test
+        </Button>
+        {!isDisabled && (
+          <Button disabled={isRunning} aria-label={`Send again to ${url}`} onClick={() => act(resend)}>
+            Send again
+          </Button>
+        )}
+        <Button
+          disabled={isRunning}
+          aria-label={`${isDisabled ? "Resume" : "Pause"} ${url}`}
+          onClick={() => act(isDisabled ? resume : pause)}
+        >
+          {isDisabled ? "Resume" : "Pause"}
+        </Button>
+        <Button disabled={isRunning} aria-label={`Rotate secret of ${url}`} onClick={() => act(rotate)}>
+          Rotate secret
+        </Button>
+        <span ref={deleteButton}>
+          <Button disabled={isRunning} aria-label={`Delete ${url}`} onClick={() => setDeleting(true)}>
+            Delete…
+          </Button>
+        </span>
+      </p>
+      {isDeleting && <ConfirmDeletion url={url} onDelete={remove} onCancel={cancel} />}
+      <Alert text={error} />
+      <p role="status">{isRunning ? "Working…" : note}</p>
+      {secret !== undefined && <Secret secret={secret} note="The previous secret also signs messages for 24 hours." />}
+      <details onToggle={({ currentTarget: { open } }) => open && shown === undefined && void run(load)}>
+        <summary>Recent deliveries</summary>
+        {shown !== undefined && <Deliveries of={shown} />}
+      </details>
+    </section>
+  );
 }
 
 /** Asks where to send messages, and which. */
@@ -62,7 +263,7 @@ function AddForm({ onAdd }: { readonly onAdd: (url: string, types: Webhook["type
   );
 }
 
-/** The organization's webhooks: their last calls, and a form to add one. */
+/** The organization's webhooks, what can be done with them, and a form to add one. */
 export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }) {
   const [webhooks, setWebhooks] = useState<readonly Webhook[]>();
   const [note, setNote] = useState("");
@@ -70,47 +271,23 @@ export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }
   const { error, run } = useWork();
   const load = async (): Promise<void> => setWebhooks(await calls.list());
   useEffect(() => void run(load), []);
-  /** @param work returns a sentence about what it did @returns whether it succeeded */
-  const act = (work: () => Promise<string>): Promise<boolean> => {
+  const change = async (): Promise<void> => {
+    await load();
+    setNote("");
+  };
+  const showDeleted = async (): Promise<void> => {
+    await load();
+    setNote("The webhook is deleted.");
+    // The focus was in what is gone.
+    document.querySelector("h1")?.focus();
+  };
+  const add = (url: string, types: Webhook["types"]): Promise<boolean> => {
     setNote("");
     return run(async () => {
-      setNote(await work());
+      setSecret((await calls.create({ url, types }, { idempotencyKey: newKey() })).secret);
+      setNote("Webhook added. Its first message arrives within 20 seconds.");
       await load();
     });
-  };
-  const add = (url: string, types: Webhook["types"]): Promise<boolean> =>
-    act(async () => {
-      setSecret((await calls.create({ url, types }, { idempotencyKey: newKey() })).secret);
-      return "Webhook added. Its first message arrives within three minutes.";
-    });
-  const test = async ({ id }: Webhook): Promise<string> => {
-    const outcome = await calls.test(id);
-    return `Test message: ${answerOf(outcome)}, ${outcome.milliseconds} ms.`;
-  };
-  const pause = async ({ id, status }: Webhook): Promise<string> => {
-    const isPaused = status === "disabled";
-    await calls.update(id, { enabled: isPaused });
-    return isPaused ? "The webhook is active again." : "The webhook is paused.";
-  };
-  const rowOf = (webhook: Webhook) => {
-    const { url, types, status } = webhook;
-    const pausing = status === "disabled" ? "Resume" : "Pause";
-    return [
-      url,
-      types.map((type) => shownAs(TYPES, type)).join(", "),
-      <span key="status" class={`status ${status}`}>
-        {shownAs(STATUS, status)}
-      </span>,
-      lastCallOf(webhook),
-      <>
-        <Button aria-label={`Send a test message to ${url}`} onClick={() => void act(() => test(webhook))}>
-          Test
-        </Button>{" "}
-        <Button aria-label={`${pausing} ${url}`} onClick={() => void act(() => pause(webhook))}>
-          {pausing}
-        </Button>
-      </>,
-    ];
   };
   return (
     <>
@@ -121,19 +298,12 @@ export function WebhooksView({ api: { webhooks: calls } }: { readonly api: Api }
       </p>
       <Alert text={error} />
       <p role="status">{webhooks === undefined && error === undefined ? "Loading…" : note}</p>
-      {secret !== undefined && (
-        <p class="warning">
-          Signing secret. Copy it now; it won’t be shown again: <code>{secret}</code>
-        </p>
-      )}
-      {webhooks !== undefined && webhooks.length > 0 && (
-        <Table
-          caption="Webhooks"
-          columns={["URL", "Messages for", "Status", "Last call", "Actions"]}
-          rows={webhooks.map(rowOf)}
-        />
-      )}
-      {webhooks?.length === 0 && <p>No webhooks yet.</p>}
+      {webhooks === undefined && error !== undefined && <Button onClick={() => void run(load)}>Try again</Button>}
+      {secret !== undefined && <Secret secret={secret} note="Your receiver needs it to check messages." />}
+      {webhooks?.length === 0 && <p>No webhooks yet. Add one to get a message when something has changed.</p>}
+      {webhooks?.map((webhook) => (
+        <WebhookCard key={webhook.id} webhook={webhook} calls={calls} onChange={change} onDelete={showDeleted} />
+      ))}
       <AddForm onAdd={add} />
     </>
   );
