@@ -117,7 +117,7 @@ export type ConversationUploadStatus = "pending" | "processing" | "completed" | 
 
 export type CreateWebhookRequest = {
   webhook: {
-    /** Where to send messages: an https URL without a user name, on port 443 or from 1024 up. */
+    /** Where to send messages: an https URL without a user name, on port 443 or from 1024 up. Only a service on your own machine also takes `http://localhost`. */
     url: string;
     /** Which messages to send. `upload.ended` includes `uploads.ended`. Default: all. */
     types?: (WebhookType)[] | undefined;
@@ -479,7 +479,7 @@ export type UndoWorkItemUploadResponseBody = {
 
 export type UpdateWebhookRequest = {
   webhook: {
-    /** Where to send messages: an https URL without a user name, on port 443 or from 1024 up. */
+    /** Where to send messages: an https URL without a user name, on port 443 or from 1024 up. Only a service on your own machine also takes `http://localhost`. */
     url?: string | undefined;
     /** Which messages to send. `upload.ended` includes `uploads.ended`. Default: all. */
     types?: (WebhookType)[] | undefined;
@@ -818,6 +818,8 @@ export type WorkItemUpload = {
   dry_run: boolean;
   /** ID of the upload that this job undoes. Its rows are those of that upload. Extension. */
   undo_of?: string | undefined;
+  /** When an undo can begin at the earliest: 40 seconds after the upload ended. Absent in dry runs. Extension. */
+  begins_at?: string | undefined;
   /** ID of the last job that undoes this upload, except dry runs. Extension. */
   undone_by?: string | undefined;
   /** Number of rows in the file, or that an undo goes through. 0 until that is known. */
@@ -944,6 +946,8 @@ export type WorkItemUploadWithMapping = {
   dry_run: boolean;
   /** ID of the upload that this job undoes. Its rows are those of that upload. Extension. */
   undo_of?: string | undefined;
+  /** When an undo can begin at the earliest: 40 seconds after the upload ended. Absent in dry runs. Extension. */
+  begins_at?: string | undefined;
   /** ID of the last job that undoes this upload, except dry runs. Extension. */
   undone_by?: string | undefined;
   /** Number of rows in the file, or that an undo goes through. 0 until that is known. */
@@ -1094,6 +1098,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -1178,6 +1188,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -1260,6 +1276,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -1356,6 +1378,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -1448,6 +1476,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -1537,6 +1571,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -1618,6 +1658,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -1724,6 +1770,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -1808,6 +1860,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -1910,6 +1968,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -1998,6 +2062,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -2074,6 +2144,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -2171,6 +2247,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -2249,6 +2331,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -2334,6 +2422,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -2417,6 +2511,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -2467,6 +2567,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -2577,6 +2683,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -2658,6 +2770,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -2743,6 +2861,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -2821,6 +2945,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -2904,6 +3034,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -3000,6 +3136,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -3071,6 +3213,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -3154,6 +3302,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -3250,6 +3404,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -3324,6 +3484,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -3409,6 +3575,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -3490,6 +3662,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {
@@ -3575,6 +3753,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -3641,6 +3825,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -3693,6 +3883,12 @@ export interface operations {
           "application/problem+json": Problem;
         };
       };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
+        };
+      };
       500: {
         headers: Record<string, unknown>;
         content: {
@@ -3743,6 +3939,12 @@ export interface operations {
         content: {
           "application/json": Error;
           "application/problem+json": Problem;
+        };
+      };
+      431: {
+        headers: Record<string, unknown>;
+        content: {
+          "application/json": Error;
         };
       };
       500: {

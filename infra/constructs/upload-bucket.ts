@@ -5,7 +5,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket, HttpMethod
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { BucketResource } from "../../lib/resources.ts";
-import { UPLOADS_KEPT_DAYS } from "../../lib/uploads/job/kept-until.ts";
+import { OBJECTS_KEPT } from "../../lib/uploads/job/kept-until.ts";
 
 export interface UploadBucketProps {
   readonly resource: BucketResource;
@@ -40,8 +40,10 @@ export class UploadBucket extends Construct {
         },
       ],
       lifecycleRules: [
-        { expiration: Duration.days(UPLOADS_KEPT_DAYS) },
-        { prefix: resource.shortLived.prefix, expiration: Duration.days(resource.shortLived.days) },
+        ...OBJECTS_KEPT.map(({ prefix, days }) => ({
+          ...(prefix !== "" && { prefix }),
+          expiration: Duration.days(days),
+        })),
         { abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
       // Retained like the stack's tables, except after a failed first deployment: the bucket is empty then.

@@ -143,16 +143,28 @@ export const errorSchemas = {
 
 const statuses = Object.keys(ERRORS).map(Number) as ErrorStatus[];
 
+/** The gateway rejects such a request before the service sees it, so the body may be another. */
+const HEADERS_TOO_LARGE = {
+  name: "RequestHeaderFieldsTooLarge",
+  description:
+    "The request line and the headers are too large together, such as a long query. The body may lack `error`.",
+};
+
 /** The components of all error responses. */
 export function errorComponents(): Json {
-  return Object.fromEntries(statuses.map((status) => [ERRORS[status].name, responseOf(status, ERRORS[status])]));
+  const { name, description } = HEADERS_TOO_LARGE;
+  const components = statuses.map((status) => [ERRORS[status].name, responseOf(status, ERRORS[status])]);
+  const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+  return Object.fromEntries([...components, [name, { description, content }]]);
 }
 
-/** References to error responses, by status. */
+/** References to error responses, by status. Any request can have headers that are too large. */
 export function errorsOf(...included: readonly ErrorStatus[]): Json {
+  const own = statuses.filter((status) => included.includes(status)).map((status) => [status, ERRORS[status].name]);
   return Object.fromEntries(
-    statuses
-      .filter((status) => included.includes(status))
-      .map((status) => [status, { $ref: `#/components/responses/${ERRORS[status].name}` }]),
+    [...own, [431, HEADERS_TOO_LARGE.name]].map(([status, name]) => [
+      status,
+      { $ref: `#/components/responses/${name}` },
+    ]),
   );
 }

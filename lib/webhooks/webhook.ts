@@ -12,6 +12,8 @@ import {
 import { hostOf, isPrivateLiteral, LOCALHOST } from "./public-addresses.ts";
 
 const URL_MAX_CHARACTERS = 2048;
+/** How a URL begins. `assertUrl` says which services take `http://localhost`. */
+const URL_START = /^(?:https:\/\/|http:\/\/localhost)/;
 /** The most webhooks of an organization. */
 export const WEBHOOKS_MAX = 20;
 const HTTPS_PORT = 443;
@@ -26,9 +28,12 @@ const ALL_TYPES = webhookTypeSchema.options;
 
 function inputShape() {
   return {
-    url: text(URL_MAX_CHARACTERS).describe(
-      "Where to send messages: an https URL without a user name, on port 443 or from 1024 up.",
-    ),
+    url: text(URL_MAX_CHARACTERS)
+      .regex(URL_START, "must begin with https://")
+      .meta({ format: "uri" })
+      .describe(
+        "Where to send messages: an https URL without a user name, on port 443 or from 1024 up. Only a service on your own machine also takes `http://localhost`.",
+      ),
     types: boundedArray(webhookTypeSchema, ALL_TYPES.length, "types", false).describe(
       "Which messages to send. `upload.ended` includes `uploads.ended`. Default: all.",
     ),

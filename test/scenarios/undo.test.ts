@@ -438,6 +438,30 @@ describe("a request to undo", () => {
     expect(await uploads.results(trial)).toEqual({ url: null, expires_at: null, rows: 1 });
   });
 
+  it("says when it can begin, 40 seconds after the upload ended, and then begins", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    const { updated_at: endedAt } = await uploads.get(id);
+    expect((await ask(id, true)).body.data).not.toHaveProperty("begins_at");
+    const { data: asked } = (await ask(id)).body;
+    const beginsAt = new Date(Date.parse(endedAt) + 40_000).toISOString();
+    expect(asked).toMatchObject({ status: "pending", begins_at: beginsAt });
+    await uploads.harness.drain();
+    expect(await uploads.get(asked.id)).toMatchObject({ status: "pending", begins_at: beginsAt });
+    uploads.clock.advance(Date.parse(beginsAt) - uploads.clock());
+    await uploads.finish(asked.id);
+    expect(await uploads.get(asked.id)).toMatchObject({ status: "completed", begins_at: beginsAt, deleted_rows: 1 });
+  });
+
+  it("and its upload offer their lists for 35 days", async () => {
+    const { id } = await uploads.run("external_id\na\n");
+    const { id: undoId } = await undo(id);
+    uploads.clock.advance(35 * DAY_MS - MINUTE_MS);
+    for (const job of [id, undoId]) expect((await uploads.results(job)).url).not.toBe(null);
+    uploads.clock.advance(2 * MINUTE_MS);
+    for (const job of [id, undoId])
+      expect(await uploads.results(job)).toEqual({ url: null, expires_at: null, rows: 1 });
+  });
+
   it("shows on the upload which job undoes it, and not on dry runs and undos", async () => {
     const { id } = await uploads.run("external_id\na\n");
     expect(await uploads.get(id)).not.toHaveProperty("undone_by");

@@ -9,6 +9,7 @@ import { resources } from "../../../lib/resources.ts";
 import { STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../../../infra/limits.ts";
 import { type FunctionHost, type Invoke, loadFunction } from "../functions.ts";
 import { ACCOUNT, REGION } from "../platform.ts";
+import { expireObjects } from "../s3/expire-objects.ts";
 import { type Poller, pollQueue } from "./queue.ts";
 import { type Checkpoints, pollStream } from "./stream.ts";
 
@@ -16,6 +17,7 @@ type Kind<K extends Trigger["kind"]> = Extract<Trigger, { readonly kind: K }>;
 
 /** Workers that run longer are interrupted; their messages are delivered again after the next start. */
 const STOP_WITHIN_MS = 5000;
+const OBJECTS_EXPIRE_EVERY_MS = 3_600_000;
 
 function scheduledEvent(): ScheduledEvent<Record<string, never>> {
   return {
@@ -31,8 +33,8 @@ function scheduledEvent(): ScheduledEvent<Record<string, never>> {
   };
 }
 
-/** Runs a function at once and then by its schedule, one run at a time. */
-export function startSchedule(everyMs: number, invoke: Invoke): Poller {
+/** Runs something at once and then by its schedule, one run at a time. */
+export function startSchedule(everyMs: number, invoke: (event: ScheduledEvent) => Promise<unknown>): Poller {
   let running: Promise<unknown> | undefined;
   const run = (): void => {
     // An error is in the function's log, and the next run follows anyway.
@@ -100,6 +102,8 @@ export async function startWorkers({ checkpoints, ...host }: WorkersOptions): Pr
   const pollers = (await Promise.all(loaded.map(({ trigger, invoke }) => start(trigger, invoke)))).filter(
     (poller) => poller !== undefined,
   );
+  const { s3, clock } = host.runtime;
+  pollers.push(startSchedule(OBJECTS_EXPIRE_EVERY_MS, () => expireObjects(s3, environment.UPLOADS_BUCKET, clock())));
   return {
     stop: async () => {
       const finished = Promise.all(pollers.map((poller) => poller.stop()));

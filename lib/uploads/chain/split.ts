@@ -8,12 +8,13 @@ import { shardCount, shardOf } from "../job/shard-record.ts";
 import { isRefusedForGood } from "../job/claim.ts";
 import { isEnded, logFieldsOf, mappingOf, type UploadJob } from "../job/upload-record.ts";
 import { CLAIM_MS } from "../job/shard-store.ts";
+import { undoBeginsAt } from "../job/undos.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
 import type { EndWithoutRows, FinishUpload } from "./finish.ts";
 import { StoppedError } from "./keep-claim.ts";
 import { type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
-import { chunksOfUndo, sourceOfUndo, undoBeginsAt } from "./undo-chunks.ts";
+import { chunksOfUndo, sourceOfUndo } from "./undo-chunks.ts";
 
 /** Workers that may die while they read a file. Then the job fails. */
 const ATTEMPTS_MAX = 6;

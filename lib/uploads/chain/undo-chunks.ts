@@ -1,13 +1,8 @@
 import { delimiterOf } from "../mapping/file-format.ts";
 import { readRows } from "../files/frames.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
-import { CLAIM_MS } from "../job/shard-store.ts";
-import { chunkSource, mappingOf, type UploadJob, type UploadSnapshot } from "../job/upload-record.ts";
-
-/** When the last claim of an ended import has expired, so that no worker of it can write. In milliseconds since the epoch. */
-export function undoBeginsAt({ updated_at: endedAt }: UploadJob): number {
-  return Date.parse(endedAt) + CLAIM_MS;
-}
+import { undoBeginsAt } from "../job/undos.ts";
+import { chunkSource, mappingOf, type UploadSnapshot } from "../job/upload-record.ts";
 
 /** The file of an undo, as its job records it: that of the undone job. */
 export function sourceOfUndo({ job }: UploadSnapshot) {

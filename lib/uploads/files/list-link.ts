@@ -3,18 +3,15 @@ import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { isoTime } from "../../clock.ts";
 import { NotFoundError } from "../../errors.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
+import { listsKeptMs } from "../job/kept-until.ts";
 import type { RowListLink } from "../job/upload-job.ts";
 import { isEnded, type JobKey, toUploadJobResponse } from "../job/upload-record.ts";
 import { UploadStore } from "../job/upload-store.ts";
 import type { RowListName } from "./row-list.ts";
-import { resources } from "../../resources.ts";
 import { objectKeys } from "./upload-objects.ts";
 
 /** Lifetime of the presigned URL. */
 const LINK_SECONDS = 15 * 60;
-
-/** How long the lists of a trial can be downloaded after its end. */
-const TRIAL_LISTS_MS = resources.uploads.shortLived.days * 86_400_000;
 
 /** Makes the browser save a list as a file. */
 function headersOf(name: RowListName) {
@@ -38,7 +35,7 @@ export function createListLink(runtime: RuntimeWith<"workItems" | "uploads">) {
     const { job } = snapshot;
     const { failed_rows: failed, succeeded_rows: succeeded } = toUploadJobResponse(snapshot);
     const rows = name === "failed_rows" ? failed : failed + succeeded;
-    const hasExpired = job.dry_run === true && clock() > Date.parse(job.updated_at) + TRIAL_LISTS_MS;
+    const hasExpired = clock() > Date.parse(job.updated_at) + listsKeptMs(job.dry_run === true);
     if (rows === 0 || !isEnded(job) || job.merged === undefined || hasExpired) {
       return { url: null, expires_at: null, rows };
     }

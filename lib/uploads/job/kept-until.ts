@@ -7,6 +7,17 @@ export const UPLOADS_KEPT_DAYS = 35;
 /** How long after its end an upload can be undone. */
 export const UNDO_DAYS = 28;
 
+/** The lifecycle of the bucket's objects: how long those with a prefix are kept. */
+export const OBJECTS_KEPT = [
+  { prefix: "", days: UPLOADS_KEPT_DAYS },
+  resources.uploads.shortLived,
+] as const satisfies readonly { readonly prefix: string; readonly days: number }[];
+
+/** How long after its end a job's lists can be downloaded. @returns milliseconds */
+export function listsKeptMs(isTrial: boolean): number {
+  return (isTrial ? resources.uploads.shortLived.days : UPLOADS_KEPT_DAYS) * DAY_MS;
+}
+
 /** S3 deletes what has expired at the next midnight (UTC). */
 const OBJECTS_MS = (UPLOADS_KEPT_DAYS + 1) * DAY_MS;
 /** The lists of a trial. */

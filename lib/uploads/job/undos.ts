@@ -1,9 +1,11 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
+import { isoTime } from "../../clock.ts";
 import { NotFoundError, StateConflictError, UndoExpiredError } from "../../errors.ts";
 import { undoJobId } from "../../identity.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { createReadJobs } from "./ended-jobs.ts";
 import { UNDO_DAYS } from "./kept-until.ts";
+import { CLAIM_MS } from "./shard-store.ts";
 import { isEnded, type NewUpload, type UploadJob, type UploadSnapshot } from "./upload-record.ts";
 import { CHECK_WITHIN_MS, type UploadStore } from "./upload-store.ts";
 
@@ -12,6 +14,11 @@ const ATTEMPTS_MAX = 10;
 const LATER_ATTEMPTS = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, index) => index + 2);
 /** Trials that are read at once. */
 const TRIALS_AT_ONCE = 10;
+
+/** When the last claim of an ended import has expired, so that no worker of it can write. In milliseconds since the epoch. */
+export function undoBeginsAt({ updated_at: endedAt }: UploadJob): number {
+  return Date.parse(endedAt) + CLAIM_MS;
+}
 
 /** What a request says of an undo. */
 export interface UndoRequest extends Pick<NewUpload, "key_id" | "key_name" | "request_id"> {
@@ -127,7 +134,8 @@ export function createRequestUndo(runtime: RuntimeWith<"workItems">, store: Uplo
       file_name: undone.file_name,
       mapping: undone.mapping,
       ...by,
-      ...(dryRun && { dry_run: true }),
+      // A trial writes nothing, so it needn't wait for workers of the import.
+      ...(dryRun ? { dry_run: true } : { begins_at: isoTime(undoBeginsAt(undone)) }),
     };
     const { job } = await store.create(organization, upload, runtime.clock() + CHECK_WITHIN_MS);
     return { job, shards: [] };

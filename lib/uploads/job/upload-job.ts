@@ -25,6 +25,11 @@ export const uploadJobSchema = z
     undo_of: uuid
       .optional()
       .describe("ID of the upload that this job undoes. Its rows are those of that upload. Extension."),
+    begins_at: storedTimestamp
+      .optional()
+      .describe(
+        "When an undo can begin at the earliest: 40 seconds after the upload ended. Absent in dry runs. Extension.",
+      ),
     undone_by: uuid.optional().describe("ID of the last job that undoes this upload, except dry runs. Extension."),
     total_rows: count.describe("Number of rows in the file, or that an undo goes through. 0 until that is known."),
     succeeded_rows: count.describe("Number of rows that were applied or, by an undo, processed."),

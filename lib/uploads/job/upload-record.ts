@@ -55,6 +55,8 @@ export const uploadJobRecordSchema = z.object({
   /** Id of the job that this one undoes, and when that was created. Header and mapping are those of that job's file. */
   undo_of: z.string().optional(),
   undo_of_created_at: storedTimestamp.optional(),
+  /** Before this time an undo doesn't begin. */
+  begins_at: storedTimestamp.optional(),
   source_etag: z.string().optional(),
   source_size: z.int().optional(),
   /** When S3 received the file. */
@@ -130,6 +132,7 @@ export type NewUpload = Pick<
   | "mapping"
   | "undo_of"
   | "undo_of_created_at"
+  | "begins_at"
   | "content_hash"
   | "key_id"
   | "key_name"
@@ -188,6 +191,7 @@ export function toUploadJobResponse({ job, shards }: UploadSnapshot): UploadJobR
     ...(job.key_name !== undefined && { key_name: job.key_name }),
     dry_run: job.dry_run ?? false,
     ...(job.undo_of !== undefined && { undo_of: job.undo_of }),
+    ...(job.begins_at !== undefined && { begins_at: job.begins_at }),
     total_rows: job.total_rows,
     ...(isEnded(job) ? rowCountersSchema.parse(job) : toRowCounters(sumOf(shards))),
     ...(isEnded(job) && job.error !== undefined && { error: job.error }),

@@ -46,7 +46,10 @@ describe("settings", () => {
     ["https://example.com:25/", "must have port 443 or one from 1024 up"],
     ["https://10.1.2.3/", "must not be an address of a private network"],
     ["https://[::ffff:169.254.169.254]/", "must not be an address of a private network"],
-    ["example.com", "must be a URL"],
+    ["example.com", "must begin with https://"],
+    ["HTTPS://example.com/", "must begin with https://"],
+    ["https://", "must be a URL"],
+    ["http://localhost.example.com/", "must begin with https://"],
     ["http://example.com./", "must begin with https://"],
     ["https://10.1.2.3./", "must not be an address of a private network"],
   ])("with the URL %s are refused", async (url, reason) => {

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Api, Job } from "./api.ts";
 import { Line } from "./charts.tsx";
 import { Alert, Button } from "./parts.tsx";
-import { type Moment, rateOf, ratesOf, shownProgress } from "./progress.ts";
+import { type Moment, rateOf, ratesOf, shownDuration, shownProgress } from "./progress.ts";
 import { shownNumber } from "./shown.ts";
 import { useWork } from "./use-calls.ts";
 
@@ -28,7 +28,7 @@ export function sentenceOfStatus(job: Job, name: string): string {
   const nothing = isUndo(job) ? " Nothing was changed." : " Nothing was saved.";
   const waiting = isTrial
     ? "The trial run is waiting to start."
-    : "The undo is waiting to start. It starts no sooner than 40 seconds after the import ends.";
+    : "The undo is waiting to start, in case a worker of the import is still writing.";
   const undoing = isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`;
   const undone = isUndo(job) ? " Rows undone so far stay undone." : "";
   const sentences = {
@@ -69,6 +69,11 @@ export function countsOf(job: Job) {
   ];
 }
 
+/** How long an undo waits until it may begin, in seconds; 0 if it may. @param now milliseconds since the epoch */
+export function waitOf({ status, begins_at: beginsAt }: Job, now: number): number {
+  return status === "pending" && beginsAt !== undefined ? Math.max(0, (Date.parse(beginsAt) - now) / 1000) : 0;
+}
+
 /** The progress of a running job, and the button that cancels it. */
 export function Running({
   api,
@@ -89,6 +94,7 @@ export function Running({
   const done = doneIn(job);
   const rate = rateOf(moments);
   const what = kindOf(job).toLowerCase();
+  const wait = waitOf(job, Date.now());
   return (
     <>
       <Alert text={error} />
@@ -97,7 +103,7 @@ export function Running({
         {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
         aria-label="Rows processed"
       />
-      <p>{shownProgress(done, job.total_rows, rate)}</p>
+      <p>{wait > 0 ? `Starts in ${shownDuration(wait)}` : shownProgress(done, job.total_rows, rate)}</p>
       <Line values={ratesOf(moments)} title={`Rows a second, now ${shownNumber(Math.round(rate))}`} />
       {isStopping ? (
         <p role="status">Stopping… Rows already started are finished first.</p>

@@ -27,7 +27,7 @@ export function ratesOf(moments: readonly Moment[]): number[] {
 }
 
 /** A duration as people say it. */
-function shownDuration(seconds: number): string {
+export function shownDuration(seconds: number): string {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;

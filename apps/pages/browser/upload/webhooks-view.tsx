@@ -99,12 +99,12 @@ function Deliveries({ of: { url, deliveries = [] } }: { readonly of: Webhook }) 
   if (deliveries.length === 0) return <p>No deliveries yet.</p>;
   const rows = deliveries.map(({ at, type, message_id: message, ...outcome }) => [
     shownTime(at),
-    shownAs(MESSAGES, type),
     resultOf(outcome),
+    shownAs(MESSAGES, type),
     <code key="id">{message}</code>,
   ]);
   return (
-    <Table caption={`Recent deliveries to ${url}`} columns={["Time", "Message", "Result", "Message ID"]} rows={rows} />
+    <Table caption={`Recent deliveries to ${url}`} columns={["Time", "Result", "Message", "Message ID"]} rows={rows} />
   );
 }
 
