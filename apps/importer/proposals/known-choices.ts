@@ -99,6 +99,13 @@ export function unknownIn(target: string, words: readonly string[]): string[] {
   return words.filter((word) => meaningOf(word) === undefined);
 }
 
+/** The words of a column whose meaning neither a source nor this list knows. */
+export function unansweredWords(target: string, source: Source, words: readonly string[]): string[] {
+  const answered = new Set(Object.keys(source.values ?? {}).map(comparable));
+  if (source.otherwise !== undefined) return [];
+  return unknownIn(target, words).filter((word) => !answered.has(comparable(word)));
+}
+
 /**
  * Aliases of the known words that aren't spelled like their choices, one for spellings that only differ by case.
  * Unknown words get none: a person chooses.

@@ -16,6 +16,7 @@ import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn, unknownIn } from "./kn
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { isNoDate } from "./no-dates.ts";
 import {
+  DOUBTS,
   proposeTime,
   type TimeAnswers,
   type TimeQuestion,
@@ -285,9 +286,6 @@ class Choices {
     return [...this.sources.keys()].some((target) => target.startsWith("agent_"));
   }
 }
-
-/** Why a date-time is only likely, by its question. */
-const DOUBTS = { date: "day or month first isn't clear", zone: "its time zone isn't known" } as const;
 
 function choose(columns: readonly Column[], rows: number, answers: TimeAnswers): Choices {
   const choices = new Choices(columns, rows, answers);

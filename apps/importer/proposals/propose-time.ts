@@ -23,6 +23,9 @@ export type TimeQuestion =
   | { readonly kind: "date"; readonly column: string; readonly example: string; readonly formats: readonly string[] }
   | { readonly kind: "zone"; readonly column: string; readonly timeZone: string };
 
+/** Why a date-time is only likely, by its question. */
+export const DOUBTS = { date: "day or month first isn't clear", zone: "its time zone isn't known" } as const;
+
 /** The proposed source of a column of date-times. */
 export interface ProposedTime {
   readonly source: Source;

@@ -22,6 +22,8 @@ export interface SurveyedColumn extends TextCounts {
   /** Texts that programs write where there is no date, and their numbers of rows. */
   readonly noDates: ReadonlyMap<string, number>;
   readonly hasValues: boolean;
+  /** Its first different texts, at most three, cut if they are long. */
+  readonly examples: readonly string[];
   /** Whether all its texts are clear numbers, without leading zeros and "1.234", which may be more than a thousand. */
   readonly isNumeric: boolean;
 }
@@ -58,6 +60,8 @@ const WORDS_MAX = 300;
 /** More shapes mean free text. Dates with times have about a hundred shapes. */
 const SHAPES_MAX = 250;
 const EXAMPLES_MAX = 3;
+/** Limit of the examples of any text. */
+const EXAMPLE_MAX_CHARACTERS = 200;
 /** Longer texts are neither choices nor dates. */
 const TEXT_MAX_CHARACTERS = 60;
 /** Any further rows count as items. */
@@ -108,6 +112,7 @@ class ColumnSurvey implements TextCounts {
   #shapes: Map<string, { examples: string[]; rows: number }> | undefined = new Map();
   readonly #emptyWords = new Map<string, number>();
   readonly #noDates = new Map<string, number>();
+  readonly #examples: string[] = [];
   #isNumeric = true;
   #hasGroups = false;
   #hasFractions = false;
@@ -115,6 +120,7 @@ class ColumnSurvey implements TextCounts {
   observe(text: string): void {
     if (text === "") return;
     this.filledRows++;
+    if (this.#examples.length < EXAMPLES_MAX) this.#addExample(text);
     if (/\d/.test(text)) this.numberedRows++;
     if (/\s/.test(text)) this.spacedRows++;
     this.#isNumeric &&= NUMBER.test(text);
@@ -128,6 +134,11 @@ class ColumnSurvey implements TextCounts {
     if (this.#words === undefined) return;
     count(this.#words, text);
     if (this.#words.size > WORDS_MAX || text.length > TEXT_MAX_CHARACTERS) this.#words = undefined;
+  }
+
+  #addExample(text: string): void {
+    const example = text.slice(0, EXAMPLE_MAX_CHARACTERS);
+    if (!this.#examples.includes(example)) this.#examples.push(example);
   }
 
   #addShape(text: string): void {
@@ -162,6 +173,7 @@ class ColumnSurvey implements TextCounts {
       spacedRows: this.spacedRows,
       forms: this.forms,
       hasValues: this.filledRows > 0,
+      examples: this.#examples,
       isNumeric: this.filledRows > 0 && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
     };
   }

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
-import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
+import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
 import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import type { ValueKind } from "../../../../lib/cell-value.ts";
@@ -22,7 +22,7 @@ import {
 } from "./column-roles.ts";
 import { FIELD_NAMES, fieldName, inTypographicQuotes } from "./field-names.ts";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
-import { ChoiceReading, EmptyMarks, TimeReading, unansweredValues } from "./reading-fields.tsx";
+import { ChoiceReading, EmptyMarks, TimeReading } from "./reading-fields.tsx";
 import { countOf, shownNumber, shownStart } from "./shown.ts";
 import { sourceFor, valuesAt, withKey } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
@@ -132,7 +132,7 @@ function Reading({ column, match }: { readonly column: ColumnRole; readonly matc
 
 /** How many values of a choice still need a meaning. */
 function unansweredOf(table: SurveyedTable, { empty = [] }: Mapping, { role, source, index }: ColumnRole): number {
-  return choicesOf(role) && source ? unansweredValues(role, source, valuesAt(table, index, empty)).length : 0;
+  return choicesOf(role) && source ? unansweredWords(role, source, valuesAt(table, index, empty)).length : 0;
 }
 
 /** One column: a line with its name, samples and role. It opens to change them. */

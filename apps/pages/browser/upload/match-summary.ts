@@ -1,9 +1,8 @@
-import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
+import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { openQuestions } from "./answers.ts";
 import { KEPT, LEFT_OUT, rolesOf } from "./column-roles.ts";
 import { FIELD_NAMES, fieldName, shownChoice } from "./field-names.ts";
-import { unansweredValues } from "./reading-fields.tsx";
 import { countOf, shownNumber } from "./shown.ts";
 import { columnIndex, valuesAt } from "./sources.ts";
 import type { Match } from "./use-import.ts";
@@ -34,7 +33,7 @@ function firstColumn({ column, columns, first_of: first }: Source): string | und
 function noteOn({ table, mapping, checked }: Match, target: string, source: Source, index: number): string {
   if (choicesOf(target) && index >= 0) {
     const values = valuesAt(table, index, mapping.empty ?? []);
-    const open = unansweredValues(target, source, values).length;
+    const open = unansweredWords(target, source, values).length;
     return ` (${countOf(values.length, "value")}${open > 0 ? `, ${shownNumber(open)} to choose` : ""})`;
   }
   if (target !== "completed_at") return "";

@@ -25,11 +25,6 @@ interface ReadingProps {
   readonly onChange: (source: Source) => void;
 }
 
-/** The values of a choice that still need a meaning. */
-export function unansweredValues(target: string, source: Source, values: readonly string[]): string[] {
-  return unknownIn(target, values).filter((value) => (aliasOf(source, value) ?? source.otherwise) === undefined);
-}
-
 /** Asks what each unknown value means, and shows what each known one means. */
 export function ChoiceReading({
   match: { table, mapping },

@@ -19,6 +19,7 @@ const NO_COLUMN: SurveyedColumn = {
   spacedRows: 0,
   forms: undefined,
   hasValues: false,
+  examples: [],
   isNumeric: false,
 };
 
