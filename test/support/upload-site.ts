@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { accessibilityFindings, openPage, SCREENS, startBrowser, takeScreenshot, type WatchedPage } from "./browser.ts";
 import { startTestService, type TestService } from "./local-service.ts";
@@ -48,14 +48,35 @@ export function becomes(page: Page, column: string): Promise<string> {
   return page.getByLabel(`“${column}” becomes`).inputValue();
 }
 
-/** Says of all columns whose meaning is only likely that they are right, and that times without a zone are in UTC. */
+/** The line of a target of the import, such as “Agent”. */
+export function lineOf(page: Page, target: string): Locator {
+  return page.getByRole("list", { name: "What the import sets" }).locator("> li > details > summary", {
+    has: page.locator("b", { hasText: new RegExp(`^${target}$`) }),
+  });
+}
+
+/** Opens a target, to change what sets it. */
+export async function openTarget(page: Page, target: string): Promise<Locator> {
+  const details = lineOf(page, target).locator("..");
+  await details.evaluate((element) => element.setAttribute("open", ""));
+  await details.locator("select, input").first().waitFor();
+  return details;
+}
+
+/** Answers the open questions about what the import sets: likely columns are right, times are in UTC, others stay empty. */
 export async function confirmColumns(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
-  await expect.poll(() => page.getByText("Comparing all rows").count()).toBe(0);
-  const zones = page.getByRole("group", { name: /^Which time zone/ });
-  if ((await zones.count()) > 0) await zones.first().getByRole("radio", { name: /UTC/ }).last().check();
-  const buttons = page.getByRole("button", { name: /^Looks right:/ });
-  while ((await buttons.count()) > 0) await buttons.first().click();
+  const asked = page.locator(".strip [data-asked]:visible");
+  for (let left = await asked.count(); left > 0; left = await asked.count()) {
+    const question = asked.first();
+    const answers = question.locator(".answers button");
+    const zones = answers.filter({ hasText: "UTC" });
+    const empty = question.getByRole("button", { name: /^(Leave empty|Use the default)/ });
+    if ((await zones.count()) > 0) await zones.last().click();
+    else if ((await answers.count()) > 0) await answers.first().click();
+    else await empty.click();
+    await expect.poll(() => asked.count()).toBeLessThan(left + 1);
+  }
 }
 
 /** Opens what a column becomes and how it is read, and what else is folded around it. */
@@ -85,14 +106,14 @@ export async function dropFile(page: Page, name: string, bytes: Buffer): Promise
   await page.dispatchEvent(".drop", "drop", { dataTransfer: dropped });
 }
 
-/** Presses Tab until the focus is on the element with a role and a name. */
-export async function tabTo(page: Page, role: "button" | "link", name: string): Promise<void> {
-  const aim = page.getByRole(role, { name, exact: true });
+/** Presses Tab until the focus is on an element with a role and a name. */
+export async function tabTo(page: Page, role: "button" | "link", name: string | RegExp): Promise<void> {
+  const aim = page.getByRole(role, { name, exact: true }).and(page.locator(":focus"));
   for (let presses = 0; presses < 60; presses++) {
     await page.keyboard.press("Tab");
-    if (await aim.evaluate((element) => element.matches(":focus"))) return;
+    if ((await aim.count()) > 0) return;
   }
-  throw new Error(`no way to ${name} by keyboard`);
+  throw new Error(`no way to ${String(name)} by keyboard`);
 }
 
 /** A counter of the job that the page shows. */

@@ -44,7 +44,7 @@ export function areEmails(values: readonly string[]): boolean {
 }
 
 /** The target of a column that is named only after a person, by its values; undefined for flags and numbers. */
-function targetOfPerson({ values }: PersonColumn): string | undefined {
+export function targetOfPerson({ values }: Pick<PersonColumn, "values">): string | undefined {
   const texts = values.map((value) => value.trim());
   const others = texts.filter((text) => FLAG.test(text) || /^-?\d+[.,]\d+%?$|%$/.test(text));
   if (isMost(others.length, texts)) return undefined;

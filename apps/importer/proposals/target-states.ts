@@ -95,10 +95,18 @@ export function targetsIn({ event }: Pick<Mapping, "event">): readonly TargetNam
   return event === undefined ? ITEM_TARGETS : [...ITEM_TARGETS, ...EVENT_TARGETS];
 }
 
+/** Whether a target belongs to the events of items. */
+export function isOfEvent(target: TargetName): boolean {
+  return target.startsWith("event.");
+}
+
 /** The sources of a target, by field. */
-function sourcesOf(target: TargetName, { names, mapping }: TargetEvidence): (readonly [string, Source])[] {
+export function sourcesOf(
+  target: TargetName,
+  { names, mapping }: Pick<TargetEvidence, "names" | "mapping">,
+): (readonly [string, Source])[] {
   const { fields = {}, event = {}, others } = mapping;
-  const sources = target.startsWith("event.") ? event : fields;
+  const sources = isOfEvent(target) ? event : fields;
   const found = fieldsOfTarget(target).flatMap((field) => {
     const source = sources[field];
     return source ? [[field, source] as const] : [];

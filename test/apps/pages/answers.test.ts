@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
+  type Answered,
   answersIn,
   type Checked,
   openQuestions,
-  uncheckedColumns,
   withFormat,
-  withoutAnswers,
   withZone,
 } from "../../../apps/pages/browser/upload/answers.ts";
 import {
@@ -13,17 +12,19 @@ import {
   KEPT,
   rolesOf,
   withMadeId,
-  withReading,
   withRole,
+  withSource,
 } from "../../../apps/pages/browser/upload/column-roles.ts";
 import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/field-names.ts";
-import { sourceFor, totalsOf } from "../../../apps/pages/browser/upload/sources.ts";
-import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES, itemTarget } from "../../../lib/uploads/csv/target.ts";
+import { totalsOf } from "../../../apps/pages/browser/upload/sources.ts";
+import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
+import { withColumns, withNothing, withOnly, withValue } from "../../../apps/pages/browser/upload/target-choices.ts";
 import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/table-file.ts";
 import { isSameMapping } from "../../../apps/pages/browser/upload/compare-mappings.ts";
 import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
 
 const NOTHING: Checked = new Set();
+const UNDECIDED: Omit<Answered, "mapping"> = { checked: NOTHING, decisions: {}, remembered: new Set() };
 const open = async (text: string) => {
   const table = await readFile(new File([text], "file.csv"));
   const seen = { ...table, survey: await surveyFile(table, {}) };
@@ -39,23 +40,15 @@ describe("the upload page asks", () => {
   });
 
   test("what the dates of a column mean that a person chose, and again when it was another in between", async () => {
-    const { table, mapping, columns } = await open("Call ID,Stopped,Status\nu1,02/03/2024 9:10 AM,Closed\n");
-    const [, stopped] = rolesOf(table.names, mapping);
-    const chosen = withRole(
-      table.names,
-      mapping,
-      stopped!,
-      "completed_at",
-      sourceFor(itemTarget("completed_at"), "Stopped", table),
-    );
-    const checked = withoutAnswers(new Set(["Call ID"]), "Stopped");
-    expect(kindsOf(openQuestions(table, chosen, checked))).toEqual([
+    const { table, mapping } = await open("Call ID,Stopped,Status\nu1,02/03/2024 9:10 AM,Closed\n");
+    const begun: Answered = { ...UNDECIDED, mapping };
+    const chosen = withColumns(table, begun, "completed_at", "completed_at", ["Stopped"]);
+    expect(kindsOf(openQuestions(table, chosen.mapping, chosen.checked))).toEqual([
       ["date", "Stopped"],
       ["zone", "Stopped"],
     ]);
-    expect(uncheckedColumns(table, chosen, columns, checked).map(({ column }) => column)).toEqual(["Stopped"]);
 
-    const dated = withFormat(table, { mapping: chosen, checked }, "Stopped", "MM/dd/yyyy h:mm a");
+    const dated = withFormat(table, chosen, "Stopped", "MM/dd/yyyy h:mm a");
     expect(kindsOf(openQuestions(table, dated.mapping, dated.checked))).toEqual([["zone", "Stopped"]]);
     const zoned = withZone(table, dated, "Stopped", "America/New_York");
     expect(zoned.mapping.fields?.["completed_at"]).toEqual({
@@ -63,16 +56,17 @@ describe("the upload page asks", () => {
       format: "MM/dd/yyyy h:mm a",
       time_zone: "America/New_York",
     });
-    expect(uncheckedColumns(table, zoned.mapping, columns, zoned.checked)).toEqual([]);
-    const again = withoutAnswers(zoned.checked, "Stopped");
-    expect(kindsOf(openQuestions(table, zoned.mapping, again))).toEqual([["date", "Stopped"]]);
+    const left = withNothing(table, zoned, "completed_at");
+    expect([left.mapping, left.decisions.completed_at]).toEqual([mapping, "left"]);
+    const again = withColumns(table, left, "completed_at", "completed_at", ["Stopped"]);
+    expect(kindsOf(openQuestions(table, again.mapping, again.checked))).toEqual([["date", "Stopped"]]);
   });
 
   test("once for all columns of a file, and nothing of a mapping that was used before", async () => {
     const text = "Ticket ID,Closed at,Solved at\n1,02/03/2024,\n2,,04/05/2024\n";
     const { table, mapping } = await open(text);
     expect(openQuestions(table, mapping, NOTHING)).toHaveLength(4);
-    const dated = withFormat(table, { mapping, checked: NOTHING }, "Solved at", "MM/dd/yyyy");
+    const dated = withFormat(table, { ...UNDECIDED, mapping }, "Solved at", "MM/dd/yyyy");
     expect(dated.mapping.fields?.["completed_at"]?.first_of?.map(({ format }) => format)).toEqual([
       "MM/dd/yyyy",
       "MM/dd/yyyy",
@@ -87,7 +81,7 @@ test("a time zone is that of all times of a file, but for those whose headers na
   const { table, mapping } = await open("Ticket ID,Closed at (UTC),Solved at\n1,2024-03-02 10:00,2024-03-02 10:00\n");
   const zonesOf = (from: typeof mapping) => from.fields?.["completed_at"]?.first_of?.map(({ time_zone: zone }) => zone);
   expect(kindsOf(openQuestions(table, mapping, NOTHING))).toEqual([["zone", "Solved at"]]);
-  const chosen = withZone(table, { mapping, checked: NOTHING }, "Solved at", "Europe/Berlin");
+  const chosen = withZone(table, { ...UNDECIDED, mapping }, "Solved at", "Europe/Berlin");
   expect(zonesOf(chosen.mapping)).toEqual(["UTC", "Europe/Berlin"]);
   const other = withZone(table, chosen, "Closed at (UTC)", "Asia/Tokyo");
   expect(zonesOf(other.mapping)).toEqual(["Asia/Tokyo", "Europe/Berlin"]);
@@ -97,14 +91,42 @@ test("each of the columns that complete an item is read, taken away and put behi
   const { table, mapping } = await open("Ticket ID,Closed at,Solved at,Note\n1,2024-03-02,,a\n2,,2024-03-04,b\n");
   const roleOf = (from: typeof mapping, name: string) => rolesOf(table.names, from).find((each) => each.name === name)!;
   expect(roleOf(mapping, "Solved at")).toMatchObject({ role: "completed_at", before: ["Closed at"] });
-  const read = withReading(mapping, roleOf(mapping, "Solved at"), { column: "Solved at", format: "yyyy-MM-dd" });
-  expect(read.fields?.["completed_at"]?.first_of?.[1]).toEqual({ column: "Solved at", format: "yyyy-MM-dd" });
+  const solved = { column: "Solved at", format: "yyyy-MM-dd" };
+  const read = withSource(mapping, "fields", "completed_at", solved);
+  expect(read.fields?.["completed_at"]?.first_of?.[1]).toEqual(solved);
   const without = withRole(table.names, mapping, roleOf(mapping, "Closed at"), KEPT);
   expect(without.fields?.["completed_at"]).toEqual({ column: "Solved at", time_zone: "Asia/Tokyo" });
   const behind = withRole(table.names, without, roleOf(without, "Closed at"), ELSE_COMPLETED);
   expect(roleOf(behind, "Closed at")).toMatchObject({ role: "completed_at", before: ["Solved at"] });
   const alone = withRole(table.names, behind, roleOf(behind, "Note"), "completed_at");
   expect(rolesOf(table.names, alone).map(({ role }) => role)).toEqual(["external_id", KEPT, KEPT, "completed_at"]);
+});
+
+test("a target is made of another column, of a value or of nothing, and its columns before are kept", async () => {
+  const { table, mapping } = await open(
+    "Ticket ID,Agent,Agent email,Owner\n1,Ann,ann@desk.example,Rep\n2,Bob,bob@desk.example,Rep\n",
+  );
+  const begun: Answered = { ...UNDECIDED, mapping };
+  const roles = (from: Answered) => rolesOf(table.names, from.mapping).map(({ role }) => role);
+  const owner = withOnly(table, begun, "agent", "agent_name", "Owner");
+  expect(roles(owner)).toEqual(["external_id", KEPT, KEPT, "agent_name"]);
+  expect(owner.mapping.others).toBe("custom_attributes");
+  const same = withValue(table, owner, "agent", "agent_name", "Desk");
+  expect([roles(same), same.mapping.fields?.["agent_name"]]).toEqual([
+    ["external_id", KEPT, KEPT, KEPT],
+    { value: "Desk" },
+  ]);
+  const email = withColumns(table, same, "agent", "agent_email", ["Agent email"]);
+  expect(Object.keys(email.mapping.fields ?? {})).toEqual(["external_id", "agent_name", "agent_email"]);
+  const nothing = withNothing(table, email, "agent");
+  expect([roles(nothing), nothing.decisions]).toEqual([["external_id", KEPT, KEPT, KEPT], { agent: "left" }]);
+});
+
+test("a subject that is left empty isn't kept as the attribute that is the subject", async () => {
+  const { table, mapping } = await open("Ticket ID,short_description\n1,Printer\n2,Paper\n");
+  const { mapping: left } = withNothing(table, { ...UNDECIDED, mapping }, "short_description");
+  expect(left).toMatchObject({ fields: { external_id: { column: "Ticket ID" } }, others: "ignore" });
+  expect(Object.keys(left.fields ?? {})).toEqual(["external_id"]);
 });
 
 test("an ID made of columns is for people if few columns are filled in all rows, else a digest", async () => {

@@ -6,8 +6,9 @@ import {
   KEPT,
   LEFT_OUT,
   rolesOf,
-  withReading,
+  targetOf,
   withRole,
+  withSource,
 } from "../../../apps/pages/browser/upload/column-roles.ts";
 import {
   isAsked,
@@ -140,7 +141,8 @@ describe("the upload page", () => {
       others: "custom_attributes",
     };
     const columnOf = (mapping: Mapping, name: string) => rolesOf(header, mapping).find((each) => each.name === name)!;
-    const typed = withReading(proposed, columnOf(proposed, "Price"), { column: "Price", as: "number" });
+    const price = { column: "Price", as: "number" } as const;
+    const typed = withSource(proposed, "fields", targetOf(columnOf(proposed, "Price")), price);
     expect(columnOf(typed, "Price")).toMatchObject({ role: KEPT, source: { as: "number" } });
     const without = withRole(header, proposed, columnOf(proposed, "Price"), LEFT_OUT);
     expect(rolesOf(header, without).map(({ role }) => role)).toEqual(["external_id", LEFT_OUT, "agent_name", KEPT]);

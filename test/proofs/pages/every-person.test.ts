@@ -4,6 +4,7 @@ import {
   chooseFile,
   confirmColumns,
   count,
+  lineOf,
   startUploadSite,
   tabTo,
   TICKETS,
@@ -85,7 +86,17 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     // The browser's own dialog is not part of the page.
     await chooseFile(page, "keys.csv", Buffer.from("Id,State\nkey-1,Open\n"));
     await page.getByRole("button", { name: "Run a trial" }).waitFor();
-    await tabTo(page, "button", "Run a trial");
+    // Each answer leads to the next question, and the last one to the button that comes next.
+    await tabTo(page, "button", "Leave empty");
+    for (const target of ["Agent", "Completed at", "Type", "Subject"]) {
+      expect(await lineOf(page, target).textContent()).toContain("not in this file");
+      const focused = page.locator(":focus");
+      if (!(await focused.evaluate((element) => element.matches("button"))))
+        await tabTo(page, "button", /^(Leave empty|Use the default)/);
+      await page.keyboard.press("Enter");
+      expect(await lineOf(page, target).textContent()).toContain("answered: ");
+    }
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Run a trial");
     await page.keyboard.press("Enter");
     await page.getByText("Nothing was saved").waitFor();
     await tabTo(page, "button", "Import now");
@@ -120,6 +131,8 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await page.getByRole("radio", { name: /^Windows-1252: “/ }).click();
     await page.getByRole("button", { name: "Run a trial" }).waitFor();
     await check("file");
+    await confirmColumns(page);
+    await check("answered");
     await page.getByRole("button", { name: "Run a trial" }).click();
     await page.getByRole("region", { name: "Values to correct" }).waitFor();
     await check("job");

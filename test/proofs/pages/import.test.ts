@@ -148,12 +148,13 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     const rows = Array.from({ length: 9 }, (_, index) => `Ann ${index % 3},2024-03-0${1 + Math.floor(index / 3)},5`);
     const file = Buffer.from(`Agent,Day,Calls\n${rows.join("\n")}\n`);
     const trial = async (): Promise<void> => {
-      await page.getByRole("heading", { name: "We couldn’t tell which column is the ID" }).waitFor();
+      await page.getByRole("group", { name: "Which column is the ID?" }).waitFor();
       expect(await page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
       await page.getByRole("button", { name: "Use Agent + Day" }).click();
       await page.getByText("For example: Ann 0-2024-03-01").waitFor();
       await page.getByText("No ID repeats in the whole file.").waitFor();
       expect(await accessibilityFindings(page)).toEqual([]);
+      await confirmColumns(page);
       await page.getByRole("button", { name: "Run a trial" }).click();
     };
     await chooseFile(page, "calls.csv", file);
@@ -270,6 +271,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await chooseFile(opened.page, "long.csv", Buffer.from(`id,note\na,${"y".repeat(HEAD_BYTES)}\n`));
     await opened.page.getByText("1 of the first 1 row would fail.").waitFor();
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
+    await confirmColumns(opened.page);
     await opened.page.context().setOffline(true);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
     await alert.getByText("The connection was lost").waitFor();
@@ -304,6 +306,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await reopen("id,kind\na,b\nc,d\ne,f\ng,h\n");
     expect(await page.getByText("Choose it again").count()).toBe(0);
     await open(page, "2. Match");
+    await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();
     await alert.getByText("This file has changed or is gone. Choose it again.").waitFor();
     expect(complaints).toEqual([]);

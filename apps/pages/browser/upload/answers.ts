@@ -1,9 +1,8 @@
-import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { singlesOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
-import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
+import type { Decisions, TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { columnIndex, surveyed, TIME_ZONE } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
@@ -60,35 +59,19 @@ export function withoutAnswers(checked: Checked, column: string): Checked {
   return new Set([...checked, column].filter((each) => each !== dateOf(column)));
 }
 
-/** A column that a person has yet to check. */
-export interface UncheckedColumn extends Pick<ProposedColumn, "index" | "column"> {
-  /** Whether the page still compares its values. The column may become certain by itself. */
-  readonly isBeingCompared: boolean;
-}
-
-/** The columns that a person has yet to check: likely ones and those with questions. */
-export function uncheckedColumns(
-  table: SurveyedTable,
-  mapping: Mapping,
-  proposed: readonly ProposedColumn[],
-  checked: Checked,
-): readonly UncheckedColumn[] {
-  const likely = proposed.filter(({ column, certainty }) => certainty === "likely" && !checked.has(column));
-  const likelyAt = new Map(likely.map((each) => [each.index, each]));
-  const asked = new Set(openQuestions(table, mapping, checked).map(({ column }) => comparable(column)));
-  return numberedNames(table.names)
-    .map((column, index) => ({ column, index, isBeingCompared: likelyAt.get(index)?.reason === BEING_COMPARED }))
-    .filter(({ column, index }) => likelyAt.has(index) || asked.has(comparable(column)));
-}
-
-/** What changes with an answer. */
+/** What a person can change about a file. */
 export interface Answered {
   readonly mapping: Mapping;
   readonly checked: Checked;
+  /** What they decided about the targets of the import. */
+  readonly decisions: Decisions;
+  /** The targets about which they decided for an earlier file with the same columns. */
+  readonly remembered: ReadonlySet<TargetName>;
 }
 
 /** Applies the time zone chosen for a column to all local times, except in columns whose headers name their own. */
-export function withZone(table: SurveyedTable, { mapping, checked }: Answered, own: string, zone: string): Answered {
+export function withZone(table: SurveyedTable, answered: Answered, own: string, zone: string): Answered {
+  const { mapping, checked } = answered;
   const hasOwn = (name: string): boolean => withoutZone(name) !== name;
   const zoneQuestions = questionsOf(table, mapping).filter(({ kind }) => kind === "zone");
   const columns = zoneQuestions.map(({ column }) => column);
@@ -101,16 +84,12 @@ export function withZone(table: SurveyedTable, { mapping, checked }: Answered, o
     if (!isAffected) return source;
     return zone === "" ? others : { ...others, time_zone: zone };
   });
-  return { mapping: next, checked: new Set([...checked, ZONE, ...columns]) };
+  return { ...answered, mapping: next, checked: new Set([...checked, ZONE, ...columns]) };
 }
 
 /** Applies the date format chosen for a column. In other ambiguous columns the same number comes first too. */
-export function withFormat(
-  table: SurveyedTable,
-  { mapping, checked }: Answered,
-  column: string,
-  format: string,
-): Answered {
+export function withFormat(table: SurveyedTable, answered: Answered, column: string, format: string): Answered {
+  const { mapping, checked } = answered;
   const answers = [...checked, dateOf(column), column];
   const open = openQuestions(table, mapping, checked);
   const next = withTimes(mapping, (source) => {
@@ -124,5 +103,5 @@ export function withFormat(
     const { format: _, ...others } = source;
     return chosen === "iso" ? others : { ...others, format: chosen };
   });
-  return { mapping: next, checked: new Set(answers) };
+  return { ...answered, mapping: next, checked: new Set(answers) };
 }

@@ -134,12 +134,16 @@ export function withRole(
   return role === KEPT && name === "" ? { ...next, others: "custom_attributes" } : withoutKeptNamed(header, next);
 }
 
-/** The mapping that reads a column in another way. */
-export function withReading(mapping: Mapping, { name, role }: ColumnRole, source: Source): Mapping {
-  const target = targetOf({ role, name });
-  const before = mapping.fields?.[target];
-  const sources = before && alternatives(target, before)?.map((each) => (isOf(each, name) ? source : each));
-  return { ...mapping, fields: { ...mapping.fields, [target]: (sources && joined(sources)) ?? source } };
+/** The mapping that reads the column of a field in another way. */
+export function withSource(
+  mapping: Mapping,
+  key: "fields" | "event",
+  field: string,
+  source: Source & { readonly column: string },
+): Mapping {
+  const before = mapping[key]?.[field]?.first_of;
+  const next = before?.map((each) => (isOf(each, source.column) ? source : each));
+  return { ...mapping, [key]: { ...mapping[key], [field]: (next && joined(next)) ?? source } };
 }
 
 const JOIN = "-";

@@ -91,7 +91,7 @@ export function FileIdsNote({ part, findings }: FileIds) {
         </p>
       )}
       {findings?.isComplete === true && findings.repeatedRows === 0 && (
-        <p class="good">No ID repeats in the whole file.</p>
+        <p class="note">No ID repeats in the whole file.</p>
       )}
       {findings?.isComplete === false && (
         <p class="unchecked">Not all IDs of this file can be compared here: later rows may repeat an earlier ID.</p>

@@ -3,8 +3,8 @@ import { useLayoutEffect } from "preact/hooks";
 import { FileStep } from "./file-step.tsx";
 import { STEP_NAMES, type StepName, STEPS } from "./import-steps.ts";
 import { MatchStep } from "./match-step.tsx";
-import { summaryOf } from "./match-summary.ts";
 import { countOf, shownBytes } from "./shown.ts";
+import { shownInLine } from "./target-texts.ts";
 import { type ImportProps, useImport } from "./use-import.ts";
 
 /** From a file to its import. One step is open, the others are a line each. */
@@ -32,11 +32,7 @@ export function ImportView({
     ...(table && {
       File: [...sheetOf, table.name, shownBytes(table.size), countOf(table.names.length, "column")].join(", "),
     }),
-    ...(match && {
-      Match: summaryOf(match)
-        .map(({ text }) => text)
-        .join(" · "),
-    }),
+    ...(match && { Match: shownInLine(match.states, match) }),
     ...(trial && { Check: trial.found }),
   };
   const contents: Readonly<Partial<Record<StepName, ComponentChildren>>> = {

@@ -59,7 +59,7 @@ function NextOfTrial({
   readonly isSending: boolean;
   readonly onSend: (changes: { readonly dryRun: boolean }) => void;
 }) {
-  const { isChecked, repairs, trial } = sent;
+  const { repairs, trial } = sent;
   // Corrections made since the trial may change further items.
   const isTried = trial === undefined || trial.of === triedBy(sent);
   const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
@@ -71,14 +71,10 @@ function NextOfTrial({
           {isSending ? "Sending…" : "Run the trial again with the corrections"}
         </Button>
       )}
-      {isChecked && (
-        <Button kind={isTried ? "main" : undefined} disabled={isSending} onClick={() => onSend({ dryRun: false })}>
-          {isSending ? "Sending…" : label}
-        </Button>
-      )}
-      <a href="#import" class={isChecked ? undefined : "button main"}>
-        {isChecked ? "Change the mapping" : "Check the likely columns, then import"}
-      </a>
+      <Button kind={isTried ? "main" : undefined} disabled={isSending} onClick={() => onSend({ dryRun: false })}>
+        {isSending ? "Sending…" : label}
+      </Button>
+      <a href="#import">Change the mapping</a>
     </p>
   );
 }

@@ -169,7 +169,7 @@ export function Question({
 }) {
   const id = useId();
   return (
-    <fieldset class="question">
+    <fieldset class="question" tabIndex={-1} data-open={chosen === undefined ? "" : undefined}>
       <legend>{text}</legend>
       {advice}
       {answers.map(([answer, shown]) => (

@@ -1,10 +1,12 @@
-import { choicesOf, unknownIn } from "@work-items/importer/proposals/known-choices.ts";
+import { choicesOf, unansweredWords, unknownIn } from "@work-items/importer/proposals/known-choices.ts";
 import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
 import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useState } from "preact/hooks";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { openQuestions, withFormat, withZone } from "./answers.ts";
+import { type Answered, openQuestions, withFormat, withZone } from "./answers.ts";
+import { type Answer, Asked } from "./asked.tsx";
+import type { Misfit } from "./check-rows.ts";
 import type { ColumnRole } from "./column-roles.ts";
 import { choiceOptions } from "./field-names.ts";
 import { Check, Choice, Question, TextField } from "./parts.tsx";
@@ -14,6 +16,7 @@ import type { Match } from "./use-import.ts";
 
 /** Further values aren't asked for or shown. A column with so many is hardly a choice. */
 const SHOWN_VALUES = 30;
+const CHOOSE = "\0";
 /** A format that isn't in the list. */
 const OTHER = "other";
 
@@ -24,20 +27,26 @@ interface ReadingProps {
   readonly source: Source;
   readonly onChange: (source: Source) => void;
 }
+/** What happens with an answer whose question goes away. */
+interface AnswerProps {
+  readonly onAnswer: (answered: Answered) => void;
+}
 
 /** Asks what each unknown value means, and shows what each known one means. */
 export function ChoiceReading({
   match: { table, mapping },
-  column: { role, index },
+  target,
+  column: { index },
   source,
   onChange,
-}: ReadingProps & { readonly column: ColumnRole }) {
-  const choices = choicesOf(role) ?? [];
+}: ReadingProps & { readonly target: string }) {
+  const choices = choicesOf(target) ?? [];
   const values = valuesAt(table, index, mapping.empty ?? []);
-  const unknown = unknownIn(role, values);
+  const unknown = unknownIn(target, values);
+  const open = unansweredWords(target, source, values);
   const known = values.filter((value) => !unknown.includes(value));
-  const set = (value: string, choice: string | undefined): void =>
-    onChange({ ...source, values: withAlias(source, value, choice) });
+  const setAll = (texts: readonly string[], choice: string | undefined): void =>
+    onChange({ ...source, values: withAlias(source, texts, choice) });
   return (
     <>
       {unknown.slice(0, SHOWN_VALUES).map((value) => {
@@ -48,10 +57,18 @@ export function ChoiceReading({
             text={`“${value}” means${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`}
             answers={[...choiceOptions(choices), ["", "No value"]]}
             chosen={aliasOf(source, value) ?? source.otherwise}
-            onChoose={(choice) => set(value, choice)}
+            onChoose={(choice) => setAll([value], choice)}
           />
         );
       })}
+      {open.length > 1 && (
+        <Choice
+          label={`The other ${countOf(open.length, "value")} mean`}
+          value={CHOOSE}
+          options={[[CHOOSE, "Choose…"], ...choiceOptions(choices), ["", "No value"]]}
+          onChange={(choice) => setAll(open, choice)}
+        />
+      )}
       {known.length > 0 && (
         <details>
           <summary>{countOf(known.length, "recognized value")}</summary>
@@ -62,7 +79,7 @@ export function ChoiceReading({
                 label={`“${value}” means`}
                 value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? ""))}
                 options={[["", "Choose…"], ...choiceOptions(choices)]}
-                onChange={(choice) => set(value, choice || undefined)}
+                onChange={(choice) => setAll([value], choice || undefined)}
               />
             ))}
           </div>
@@ -72,23 +89,27 @@ export function ChoiceReading({
   );
 }
 
-/** A time zone with a date-time read in it, such as "Europe/Berlin: 4 Mar 2024, 20:00 UTC". */
-function shownZone(zone: string, example: string, format: string): string {
+/** A time zone, and a date-time read in it. */
+function inZone(zone: string, example: string, format: string): Answer {
   const time = readTime(example, format, zone);
   const own = zone === TIME_ZONE ? " (this computer’s)" : "";
-  if (time === undefined) return zone + own;
-  return `${zone}${own}: ${shownTime(time, "UTC")} UTC`;
+  const examples = time === undefined ? [] : [`“${example}” is ${shownTime(time, "UTC")} UTC`];
+  return { answer: zone, shown: zone + own, examples };
 }
 
 /** How date-times are read: asks which number is the day and which time zone they are in, if the file doesn't say. */
-export function TimeReading({ match, column: { index, name }, source, onChange }: ReadingProps) {
-  const { table, mapping, checked, onAnswer } = match;
+export function TimeReading({
+  match,
+  column: { index, name },
+  source,
+  onChange,
+  onAnswer,
+}: ReadingProps & AnswerProps) {
+  const { table, mapping, checked } = match;
   const { format = "iso", time_zone: zone = "" } = source;
   const { shapes } = surveyed(table, index);
   const open = openQuestions(table, mapping, checked).filter(({ column }) => comparable(column) === comparable(name));
   const asked = new Set(open.map(({ kind }) => kind));
-  const onFormat = (chosen: string): void => onAnswer(withFormat(table, match, name, chosen));
-  const onZone = (chosen: string): void => onAnswer(withZone(table, match, name, chosen));
   /** The likely time zones: that of the mapping or the last file, and this computer's. */
   const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
   const readings = timeReadingsOf(shapes);
@@ -101,23 +122,21 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
   const selected = isListed ? format : OTHER;
   // A date can't be converted before its format is known.
   const isDateAsked = formats.length > 1 && asked.has("date");
-  const isZoneShown = !(needsZone && asked.has("zone")) && !offered.includes(zone);
+  const isZoneAsked = needsZone && asked.has("zone");
   return (
     <>
-      {formats.length > 1 && example !== undefined && (
-        <Question
+      {isDateAsked && example !== undefined && (
+        <Asked
           text={`Which date is “${example}”?`}
-          answers={formats.map((each) => [each, shownReading(example, each)])}
-          chosen={isDateAsked ? undefined : format}
-          onChoose={onFormat}
+          answers={formats.map((each) => ({ answer: each, shown: shownReading(example, each) }))}
+          onAnswer={(chosen) => onAnswer(withFormat(table, match, name, chosen))}
         />
       )}
-      {needsZone && example !== undefined && !isDateAsked && (
-        <Question
-          text={`Which time zone are these times in? “${example}” is then:`}
-          answers={offered.map((each) => [each, shownZone(each, example, format)])}
-          chosen={asked.has("zone") ? undefined : zone}
-          onChoose={onZone}
+      {isZoneAsked && example !== undefined && !isDateAsked && (
+        <Asked
+          text="Which time zone are these times in?"
+          answers={offered.map((each) => inZone(each, example, format))}
+          onAnswer={(chosen) => onAnswer(withZone(table, match, name, chosen))}
         />
       )}
       <div class="fields">
@@ -129,7 +148,9 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
             ...ordered.map((each) => [each, shownFormat(each)] as const),
             [OTHER, "Another format…"],
           ]}
-          onChange={(chosen) => onFormat(chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen)}
+          onChange={(chosen) =>
+            match.onAnswer(withFormat(table, match, name, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen))
+          }
         />
         {!isListed && (
           <TextField
@@ -139,10 +160,26 @@ export function TimeReading({ match, column: { index, name }, source, onChange }
           />
         )}
         {!format.startsWith("unix") && (
-          <TextField label="Another time zone" value={isZoneShown ? zone : ""} list="time-zones" onChange={onZone} />
+          <TextField
+            label="Time zone"
+            value={isZoneAsked ? "" : zone}
+            list="time-zones"
+            onChange={(chosen) => match.onAnswer(withZone(table, match, name, chosen))}
+          />
         )}
       </div>
     </>
+  );
+}
+
+/** Says how many of the first rows don't fit what a column becomes. */
+export function MisfitNote({ misfit }: { readonly misfit: Misfit | undefined }) {
+  if (misfit === undefined) return null;
+  return (
+    <p class="note bad">
+      <strong>{countOf(misfit.rows, "row")}</strong> of the first {shownNumber(misfit.of)}{" "}
+      {misfit.rows === 1 ? "doesn’t" : "don’t"} fit: {misfit.example}
+    </p>
   );
 }
 
@@ -165,7 +202,7 @@ export function EmptyMarks({
           key={mark}
           checked={aliasOf(source, mark) === ""}
           onChange={(checked) => {
-            const values = withAlias(source, mark, checked ? "" : undefined);
+            const values = withAlias(source, [mark], checked ? "" : undefined);
             onChange(withKey(source, "values", Object.keys(values).length === 0 ? undefined : values));
           }}
         >

@@ -9,8 +9,6 @@ export interface Sent {
   readonly jobId: string;
   readonly table: TableFile;
   readonly mapping: Mapping;
-  /** Whether a person has checked everything in the mapping that is only likely. */
-  readonly isChecked: boolean;
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;
   readonly dryRun: boolean;

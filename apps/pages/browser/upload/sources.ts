@@ -72,10 +72,17 @@ export function sourceFor(target: Target | undefined, column: string, table: Sur
   return proposed ?? { column, time_zone: TIME_ZONE, ...withoutNoDates(survey) };
 }
 
-/** The aliases of a source, with another one for a text in all its spellings; undefined removes it. */
-export function withAlias({ values = {} }: Source, text: string, alias: string | undefined): Record<string, string> {
-  const others = Object.entries(values).filter(([each]) => comparable(each) !== comparable(text));
-  return Object.fromEntries(alias === undefined ? others : [...others, [text, alias]]);
+/** The aliases of a source, with another one for texts in all their spellings; undefined removes it. */
+export function withAlias(
+  { values = {} }: Source,
+  texts: readonly string[],
+  alias: string | undefined,
+): Record<string, string> {
+  const keys = new Set(texts.map(comparable));
+  const others = Object.entries(values).filter(([each]) => !keys.has(comparable(each)));
+  return Object.fromEntries(
+    alias === undefined ? others : [...others, ...texts.map((text): [string, string] => [text, alias])],
+  );
 }
 
 /** The alias of a text; undefined if it has none. */

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
+import { isReady, sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "../../../../lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../kept.ts";
-import { type Answered, answersIn, uncheckedColumns } from "./answers.ts";
+import { type Answered, answersIn, openQuestions } from "./answers.ts";
 import { type Api, type Job, sentenceOf } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
@@ -23,7 +24,7 @@ import {
   withoutRows,
 } from "./table-file.ts";
 
-const NOTHING_SAID: Answered = { mapping: {}, checked: new Set() };
+const NOTHING_SAID: Answered = { mapping: {}, checked: new Set(), decisions: {}, remembered: new Set() };
 const NO_ROWS: ReadonlySet<number> = new Set();
 const FIRST_STEP = { name: "File", takesFocus: false } as const;
 /** Why a scan of the file ends early: another file, or another way to read it, replaces it. */
@@ -69,13 +70,22 @@ function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined): O
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
   const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone });
   const { mapping } = proposal;
-  return { table, proposal, initial: { mapping, checked: earlier ? answersIn(table, mapping) : NOTHING_SAID.checked } };
+  if (!earlier) return { table, proposal, initial: { ...NOTHING_SAID, mapping } };
+  // What that mapping leaves empty was decided for the file before.
+  const decisions = Object.fromEntries(
+    targetsIn(mapping).map((target) => {
+      const isSet = sourcesOf(target, { names: table.names, mapping }).length > 0;
+      return [target, isSet ? "as mapped" : "left"] as const;
+    }),
+  );
+  return { table, proposal, initial: { ...NOTHING_SAID, mapping, decisions, checked: answersIn(table, mapping) } };
 }
 
 /** The state of an import, from a file to what is sent. @param isImported whether the page shows the file's import */
 export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps, isImported: boolean) {
   const [opened, setOpened] = useState<Opened>();
-  const [{ mapping, checked }, answer] = useState(NOTHING_SAID);
+  const [answered, answer] = useState(NOTHING_SAID);
+  const { mapping, checked, decisions } = answered;
   const [error, setError] = useState<string>();
   const [step, setStep] = useState<{ readonly name: "File" | "Match"; readonly takesFocus: boolean }>(FIRST_STEP);
   const [keptTotals, keepTotals] = useState(NO_ROWS);
@@ -157,7 +167,12 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     if (isImported) setStep(FIRST_STEP);
   }, [isImported]);
 
-  const unchecked = table ? uncheckedColumns(table, mapping, columns, checked) : [];
+  const states = useMemo(() => {
+    if (table === undefined) return [];
+    const { names, survey } = table;
+    const questions = openQuestions(table, mapping, checked);
+    return targetStates({ names, survey, mapping, columns, questions, decisions, checked });
+  }, [table, columns, answered]);
   const start = async (dryRun: boolean): Promise<void> => {
     if (!table) return;
     setError(undefined);
@@ -165,8 +180,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     try {
       const zone = zoneOf(mapping);
       if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
-      const isChecked = unchecked.length === 0;
-      await send(api, { table, mapping, dryRun, isChecked, repairs, trial }, onSent, setSending, earlier);
+      await send(api, { table, mapping, dryRun, repairs, trial }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
@@ -178,19 +192,18 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     !isAsked(opened.table) && {
       /** The file without the rows that are left out. */
       table: imported,
-      mapping,
-      checked,
+      ...answered,
       initial: opened.initial,
-      /** What is proposed for the columns, as far as the whole file confirms it. */
-      proposed: columns,
+      /** What sets each target of the import, or what is asked about it. */
+      states,
+      /** Whether nothing is open, so that the file can be sent. */
+      isReady: isReady(states) && ids.part === undefined,
       headerDoubt: opened.proposal.headerDoubt,
       totals,
       keptTotals,
       keepTotals,
       check,
       ids,
-      /** Columns that a person has yet to check. */
-      unchecked,
       sending,
       hasTried: trial !== undefined,
       /** Why the file wasn't sent. */

@@ -1,0 +1,60 @@
+import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
+import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
+import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
+import { sourcesOf, type TargetState } from "@work-items/importer/proposals/target-states.ts";
+import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
+import { openQuestions } from "./answers.ts";
+import { countOf } from "./shown.ts";
+import { valuesAt } from "./sources.ts";
+import { targetQuestion } from "./target-texts.ts";
+import type { Match } from "./use-import.ts";
+
+/** What a person has yet to say about a target. */
+export interface TargetQuestions {
+  /** Whether it must be said what sets it. */
+  readonly isColumnAsked: boolean;
+  readonly times: readonly TimeQuestion[];
+  /** Values of a choice whose meaning isn't known. */
+  readonly words: readonly string[];
+}
+
+const NONE: TargetQuestions = { isColumnAsked: false, times: [], words: [] };
+
+/** The open questions about a target. */
+export function questionsAbout(match: Match, state: TargetState): TargetQuestions {
+  const { table, mapping, checked, decisions } = match;
+  if (state.state === "missing") return { ...NONE, isColumnAsked: true };
+  if (state.state !== "asked") return NONE;
+  const own = new Set(state.columns.map(({ column }) => comparable(column)));
+  const times = openQuestions(table, mapping, checked).filter(({ column }) => own.has(comparable(column)));
+  const words = sourcesOf(state.target, { names: table.names, mapping })
+    .filter(([field]) => choicesOf(field) !== undefined)
+    .flatMap(([field, source]) =>
+      state.columns.flatMap(({ index }) => unansweredWords(field, source, valuesAt(table, index, mapping.empty ?? []))),
+    );
+  const isOther = times.length === 0 && words.length === 0;
+  const isUndecided = decisions[state.target] === undefined && !isBeingCompared(state);
+  return { times, words, isColumnAsked: isUndecided && (isOther || state.candidates.length > 1) };
+}
+
+/** Whether only the comparison of all rows is missing. */
+export function isBeingCompared({ state, reason }: TargetState): boolean {
+  return state === "asked" && reason === BEING_COMPARED;
+}
+
+/** Whether a person must look at a target before the file is sent. */
+export function isOpen(state: TargetState): boolean {
+  return (state.state === "asked" && !isBeingCompared(state)) || state.state === "missing";
+}
+
+/** The first open question about a target, in a few words; empty if there is none. */
+export function shownQuestion(
+  { isColumnAsked, times, words }: TargetQuestions,
+  { target, state }: TargetState,
+): string {
+  if (state === "missing") return "";
+  if (isColumnAsked) return targetQuestion(target);
+  const [time] = times;
+  if (time) return time.kind === "date" ? "Day or month first?" : "Which time zone are these times in?";
+  return words.length === 0 ? "" : `${countOf(words.length, "value")} to choose`;
+}
