@@ -154,7 +154,7 @@ const importFile = async (bytes: Buffer): Promise<{ readonly said: string; reado
   writeFileSync(path, bytes);
   try {
     const file = await openCsv(path, { encoding: undefined, delimiter: undefined, sheet: undefined });
-    const { mapping } = proposeMapping({ ...(await readSample(file, 500)), timeZone: "UTC" });
+    const { mapping } = proposeMapping({ ...(await readSample(file, 500)), timeZone: "UTC", now: Date.now() });
     const said = await upload(Buffer.from(await file.blob.arrayBuffer()), { mapping });
     await file.close();
     return { said, mapping };
@@ -168,7 +168,7 @@ const readOnPage = async (bytes: Buffer): Promise<{ readonly said: string; reado
   try {
     const table = await readFile(new File([bytes], "file"));
     if (table.text?.format.doubt) return { said: table.text.format.doubt.problem };
-    const { mapping } = proposeMapping({ ...table, timeZone: "UTC" });
+    const { mapping } = proposeMapping({ ...table, timeZone: "UTC", now: Date.now() });
     const { problem, rows, failed } = checkRows(table, mapping);
     return { said: problem ?? `completed ${rows - failed} of ${rows}`, mapping };
   } catch (error) {

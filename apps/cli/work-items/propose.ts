@@ -8,10 +8,10 @@ import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/prop
 import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
-import { checkedColumns, NOT_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { CommandError } from "../../../infra/command-line.ts";
-import { layoutOf, readIds } from "./before-import.ts";
+import { layoutOf } from "./before-import.ts";
+import { withBar } from "../progress-bar.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { type Options, textOption, UsageError } from "./command.ts";
 import { type CsvFile, readSample } from "./open-csv.ts";
@@ -39,17 +39,19 @@ async function proposed(terminal: Terminal, file: CsvFile, options: Options): Pr
   const dateOrder = dateOrderOf(options);
   const chosenZone = timeZoneOf(options);
   const sample = await readSample(file, SAMPLE_ROWS);
-  const survey = new RowSurvey(sample.names);
-  await observeRows(file.blob.stream(), sample, () => [survey]);
-  const proposal = proposeMapping({
+  const survey = new RowSurvey(sample.names, sample.rows);
+  const isWhole = await withBar(terminal, "reading [{bar}] {percentage} %", {}, (update) => {
+    const onProgress = (bytes: number): void => update(bytes, file.blob.size);
+    return observeRows(file.blob.stream(), { ...sample, onProgress }, () => [survey]);
+  });
+  return proposeMapping({
     ...sample,
-    survey: survey.result(),
+    survey: survey.result(isWhole),
     timeZone: chosenZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     isZoneChosen: chosenZone !== undefined,
     dateOrder,
+    now: terminal.clock(),
   });
-  const ids = (await readIds(terminal, file.blob, proposal.mapping)) ?? NOT_COMPARED;
-  return { ...proposal, columns: checkedColumns(proposal.columns, ids) };
 }
 
 async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {

@@ -1,8 +1,6 @@
 import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { ONLY_NUMBERED } from "../proposals/id-columns.ts";
-import type { ProposedColumn } from "../proposals/propose-mapping.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";
 import type { FileRow, RowObserver } from "../files/whole-file.ts";
@@ -78,7 +76,8 @@ export class RepeatedIds implements RowObserver {
     if (firstRow === undefined) return;
     this.#repeatedRows += 1;
     if (this.#named.size === NAMED_IDS || this.#named.has(externalId)) return;
-    this.#named.set(externalId, { externalId, firstRow, row });
+    // Doubtful rows are observed late.
+    this.#named.set(externalId, { externalId, firstRow: Math.min(firstRow, row), row: Math.max(firstRow, row) });
   }
 
   #noteOddity(row: number, externalId: string): void {
@@ -86,6 +85,10 @@ export class RepeatedIds implements RowObserver {
     if (oddity === undefined) return;
     this.#oddRows += 1;
     if (this.#odd.length < NAMED_IDS) this.#odd.push({ row, externalId, oddity });
+  }
+
+  get hasRepeated(): boolean {
+    return this.#repeatedRows > 0;
   }
 
   get findings(): IdFindings {
@@ -135,44 +138,4 @@ export async function readRepeatedIds(
     return ids ? [ids] : [];
   });
   return ids && { ...ids.findings, isComplete: ids.findings.isComplete && isWhole };
-}
-
-/** The doubt about a column of IDs until all rows have been read. */
-export const BEING_COMPARED = "all rows are being compared";
-
-/**
- * The columns of a proposal, checked against the whole file: the column of IDs is certain only if none repeats.
- * @param ids the findings about these IDs; undefined until the file has been read
- */
-export function checkedColumns(columns: readonly ProposedColumn[], ids: IdFindings | undefined): ProposedColumn[] {
-  const likely = (column: ProposedColumn, reason: string): ProposedColumn => ({
-    ...column,
-    certainty: "likely",
-    reason,
-  });
-  return columns.map((column) => {
-    if (column.target !== "external_id") return column;
-    if (ids === undefined) return column.certainty === "certain" ? likely(column, BEING_COMPARED) : column;
-    // IDs that repeat don't number the rows.
-    const reason = ids.repeatedRows === 0 ? column.reason : column.reason.replace(`, but ${ONLY_NUMBERED}`, "");
-    const doubts = doubtsOf(ids, column.certainty === "certain" || reason !== column.reason);
-    const but = reason.includes(", but ") ? ";" : ", but";
-    return doubts.length === 0 ? column : likely(column, `${reason}${but} ${doubts.join("; ")}`);
-  });
-}
-
-/** Reasons to doubt the IDs of a column. @param isCertain whether it has no other doubts, among which may be repeated IDs */
-function doubtsOf({ repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings, isCertain: boolean): string[] {
-  const counted = (rows: number, one: string, many: string): string =>
-    rows === 1 ? `1 row ${one}` : `${rows.toLocaleString("en-US")} rows ${many}`;
-  const doubts: string[] = [];
-  if (isCertain && repeatedRows > 0) doubts.push(`${counted(repeatedRows, "repeats", "repeat")} an ID`);
-  if (odd !== undefined) {
-    doubts.push(
-      `${counted(oddRows, "has", "have")} an ID that differs from what you see: ` +
-        `"${odd.externalId}" in row ${odd.row} has ${odd.oddity}, which is part of the ID`,
-    );
-  }
-  if (isCertain && repeatedRows === 0 && !isComplete) doubts.push("not all rows could be compared");
-  return doubts;
 }

@@ -43,6 +43,17 @@ export function areEmails(values: readonly string[]): boolean {
   return isMost(values.filter(isEmail).length, values);
 }
 
+/** Several people in one value: "Ann Lee; Bob Stone". A comma may also separate a last name from a first name. */
+const SEVERAL = /\S\s*[;|\n]\s*\S|\S \S+, \S+ \S/;
+
+/** What speaks against the people in a column, each in one text. */
+export function doubtsOfPeople(target: string, people: readonly string[]): string[] {
+  const several = people.find((text) => SEVERAL.test(text));
+  if (several !== undefined) return [`values such as "${several}" name several people`];
+  const other = target === "agent_email" ? people.find((text) => !isEmail(text)) : undefined;
+  return other === undefined ? [] : [`values such as "${other}" aren't email addresses`];
+}
+
 /** The target of a column that is named only after a person, by its values; undefined for flags and numbers. */
 export function targetOfPerson({ values }: Pick<PersonColumn, "values">): string | undefined {
   const texts = values.map((value) => value.trim());
@@ -83,8 +94,14 @@ function nameAndEmail<C extends PersonColumn>(column: C): AgentField<C>[] {
   ];
 }
 
+interface AgentColumns<C> {
+  readonly fields: readonly AgentField<C>[];
+  /** Columns about people of other roles, one of whom may be the agent. */
+  readonly rivals: readonly { readonly column: C; readonly target: string }[];
+}
+
 /** The fields of the agent that the columns hold. Only columns of one role are used. */
-export function agentFields<C extends PersonColumn>(columns: readonly C[]): readonly AgentField<C>[] {
+export function agentFields<C extends PersonColumn>(columns: readonly C[]): AgentColumns<C> {
   const named = columns.flatMap((column) => {
     const agent = agentOfName(column.words);
     const target = agent && (agent.target ?? targetOfPerson(column));
@@ -95,17 +112,21 @@ export function agentFields<C extends PersonColumn>(columns: readonly C[]): read
     undefined,
   );
   const own = named.filter(({ agent }) => agent.role === best?.role);
+  const isPart = (target: string): boolean => target === "first_name" || target === "last_name";
+  const rivals = named
+    .filter((each) => !own.includes(each))
+    .map(({ column, target }) => ({ column, target: isPart(target) ? "agent_name" : target }));
   const fields = own.flatMap(({ column, target }): AgentField<C>[] => {
-    if (target === "first_name" || target === "last_name") return [];
+    if (isPart(target)) return [];
     const split = target === "agent_name" ? nameAndEmail(column) : [];
     const whole = { target, columns: [column], source: { column: column.name }, isCertain: true, reason: "by name" };
     return split.length > 0 ? split : [whole];
   });
   const partOf = (part: string) => own.find(({ target }) => target === part)?.column;
   const parts = [partOf("first_name"), partOf("last_name")].filter((column) => column !== undefined);
-  if (parts.length === 0 || fields.some(({ target }) => target === "agent_name")) return fields;
+  if (parts.length === 0 || fields.some(({ target }) => target === "agent_name")) return { fields, rivals };
   const isJoined = parts.length === 2;
   const source = isJoined ? { columns: parts.map(({ name }) => name) } : { column: parts[0]!.name };
   const reason = isJoined ? "by name, joined with the other name" : "by name, but it may be part of a name";
-  return [...fields, { target: "agent_name", columns: parts, source, isCertain: isJoined, reason }];
+  return { fields: [...fields, { target: "agent_name", columns: parts, source, isCertain: isJoined, reason }], rivals };
 }

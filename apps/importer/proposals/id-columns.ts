@@ -1,4 +1,5 @@
-import { areEmails } from "./agent-columns.ts";
+import type { IdFindings } from "../checks/repeated-ids.ts";
+import { areEmails, isMost } from "./agent-columns.ts";
 import { isDigits } from "./digit-dates.ts";
 import { isCustomer } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
@@ -29,21 +30,26 @@ export function isDistinct({ values }: Pick<IdColumn, "values">): boolean {
 }
 
 /** Whether a column holds date-times. Digits aren't if its name says that they identify something. */
-function holdsTimes({ words, values, survey }: IdColumn): boolean {
+function holdsTimes({ words, values, survey }: IdColumn, now: number): boolean {
   const isNumbered = !isMeasure(words) && values.every(isDigits);
-  return !isNumbered && timeReadingsOf(survey.shapes) !== undefined;
+  return !isNumbered && timeReadingsOf(survey.shapes, now) !== undefined;
+}
+
+/** A telephone number: with a country code, or with its area code in parentheses. */
+const PHONE = /^(?:(?:\+|00)[1-9]\d{6,14}|\(\d{2,5}\)\d{5,10})$/;
+/** Whether most values look like telephone numbers. */
+export function arePhones(values: readonly string[]): boolean {
+  const phones = values.filter((value) => PHONE.test(value.replaceAll(/[\s./-]/g, "")));
+  return isMost(phones.length, values);
 }
 
 /** Whether the values of a column look like identifiers, not like people, texts, dates, sums or measures. */
-export function isIdentifier(column: IdColumn): boolean {
+export function isIdentifier(column: IdColumn, now: number): boolean {
   const { words, values, survey } = column;
-  if (NO_ID.test(words) || isCustomer(words) || areEmails(values)) return false;
+  if (NO_ID.test(words) || isCustomer(words) || areEmails(values) || arePhones(values)) return false;
   const isText = values.some((value) => /\s/.test(value.trim()) || value.length > 64 || /^-?\d+[.,]\d+$/.test(value));
-  return !isText && !(survey.isNumeric && isMeasure(words)) && !holdsTimes(column);
+  return !isText && !(survey.isNumeric && isMeasure(words)) && !holdsTimes(column, now);
 }
-
-/** A doubt that repeated IDs refute. */
-export const ONLY_NUMBERED = "its values only number the rows";
 
 /** Fewer rows may be numbered from 1 by chance. */
 const COUNTED_ROWS_MIN = 3;
@@ -60,14 +66,37 @@ function isRowNumber(values: readonly string[]): boolean {
 /** Rewritten numbers: "4.9E+11" by a spreadsheet, which loses digits, or "1001.0" by a script. */
 const REWRITTEN = /^\d(?:[.,]\d+)?E\+\d+$|^\d+\.0$/i;
 
+function countedRows(rows: number, one: string, many: string): string {
+  return rows === 1 ? `1 row ${one}` : `${rows.toLocaleString("en-US")} rows ${many}`;
+}
+
+/** What speaks against the IDs that were compared. */
+function doubtsOfCompared({ repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings): string[] {
+  const doubts: string[] = [];
+  if (repeatedRows > 0) doubts.push(`${countedRows(repeatedRows, "repeats", "repeat")} an ID`);
+  if (odd !== undefined) {
+    doubts.push(
+      `${countedRows(oddRows, "has", "have")} an ID that differs from what you see: ` +
+        `"${odd.externalId}" in row ${odd.row} has ${odd.oddity}, which is part of the ID`,
+    );
+  }
+  if (repeatedRows === 0 && !isComplete) doubts.push("not all rows could be compared");
+  return doubts;
+}
+
 /**
- * Why a column that is named after IDs may not hold them; undefined without doubt.
+ * Why a column may not hold IDs; empty without doubt.
  * @param isCertain whether its name leaves no doubt
+ * @param ids what a comparison of its values in all rows showed
  */
-export function doubtOfIds({ values, survey }: IdColumn, isCertain: boolean): string | undefined {
+export function doubtsOfIds({ values, survey }: IdColumn, isCertain: boolean, ids: IdFindings): string[] {
   const all = [...values, ...survey.shapes.flatMap(({ examples }) => examples)];
   const rewritten = all.find((value) => REWRITTEN.test(value.trim()));
-  if (rewritten !== undefined) return `a spreadsheet or script has rewritten values such as "${rewritten}"`;
-  if (values.length > 0 && !isDistinct({ values })) return "values repeat";
-  return !isCertain && isRowNumber(values) ? ONLY_NUMBERED : undefined;
+  const phone = arePhones(values) ? values[0] : undefined;
+  return [
+    ...(rewritten === undefined ? [] : [`a spreadsheet or script has rewritten values such as "${rewritten}"`]),
+    ...(phone === undefined ? [] : [`values such as "${phone}" look like telephone numbers`]),
+    ...doubtsOfCompared(ids),
+    ...(!isCertain && ids.repeatedRows === 0 && isRowNumber(values) ? ["its values only number the rows"] : []),
+  ];
 }

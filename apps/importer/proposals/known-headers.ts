@@ -33,7 +33,7 @@ const WHEN = "(?:date|heure|date heure|date et heure|fecha|hora|fecha hora|fecha
 
 /** The rules for all fields except the agent's, the most specific first. */
 const RULES: readonly HeaderRule[] = [
-  rule("external_id", "external id"),
+  rule("external_id", "(?:external|unique) id"),
   rule("external_id", `${ITEM} ?(?:key|number|nummer|nr|no|numero|schlussel)`),
   rule("external_id", `${ITEM}s? ?id|(?:id|numero|cle|clave|reference) ${OF} ?${ITEM}`),
   rule("external_id", "number|id|key|nr|no|numero|nummer|reference|ref", false),
@@ -68,6 +68,11 @@ const RULES: readonly HeaderRule[] = [
   rule("custom_attributes.short_description", `asunto|titulo|resumen|breve descripcion|nombre ${OF} ?${ITEM}`),
   rule("custom_attributes.description", `${ITEM_OF}(?:description|details)|beschreibung|descripcion`),
 ];
+
+/** Whether a column may hold a status by its name, such as "Status reason" or "Substatus". */
+export function mayBeStatus(name: string): boolean {
+  return /status\b|\b(?:statut|state|stage|zustand|etat|estado)\b/.test(name);
+}
 
 /** Names that are also recognized with a typo. */
 const SPELLINGS: readonly (readonly [name: string, target: string])[] = [
@@ -187,10 +192,11 @@ export function isCustomer(name: string): boolean {
 
 /**
  * A header or a status in the spelling of known words: lower case, no accents, single spaces. `Assignee E-Mail`,
- * `assignee_email` and `assigneeEmail` become the same, and so do `Ticket #` and `ticket number`.
+ * `assignee_email` and `assigneeEmail` become the same, and so do `Ticket #` and `ticket number`, `Agent’s ID` and `agent id`.
  */
 export function plainWords(text: string): string {
   return text
+    .replaceAll(/['’]s\b/gi, "")
     .replaceAll("#", " number ")
     .replaceAll(/\bn°/gi, " numero ")
     .normalize("NFKD")

@@ -16,6 +16,8 @@ export interface TimeAnswers {
   /** Whether a person chose that zone. @default false */
   readonly isZoneChosen?: boolean | undefined;
   readonly dateOrder?: DateOrder | undefined;
+  /** The time in milliseconds: items aren't completed in the future. */
+  readonly now: number;
 }
 
 /** A question about a column of date-times that only a person can answer. */
@@ -57,15 +59,14 @@ export function shownQuestion({ example, formats }: Extract<TimeQuestion, { kind
   return `${example}: ${formats.map((format) => shownReading(example, format)).join(" or ")}?`;
 }
 
-/** Doubts about unread rows (at least one in ten, or any with another date format) and about implausible dates. */
+/** Doubts about unread rows and about implausible dates. */
 function doubtsOf({ rows, readRows, other, implausible }: TimeReadings): string[] {
   const unread = rows - readRows;
-  const isMany = unread > 0 && (other !== undefined || unread >= rows / 10);
   const isDate = other === undefined ? "don't look like dates" : `have another date format, such as "${other}"`;
   const shown = implausible && shownDay(implausible.time);
   const when = implausible !== undefined && implausible.time < "2000" ? "before 2000" : "in the future";
   return [
-    ...(isMany ? [`${unread} of ${rows} values ${isDate}`] : []),
+    ...(unread > 0 ? [`${unread} of ${rows} values ${isDate}`] : []),
     ...(implausible === undefined ? [] : [`"${implausible.text}" would be ${shown}, ${when}`]),
   ];
 }
@@ -96,7 +97,7 @@ export function proposeTime(column: string, survey: SurveyedColumn, answers: Tim
     isZoneChosen = false,
     dateOrder,
   } = own ? { ...answers, timeZone: own, isZoneChosen: true } : answers;
-  const readings = timeReadingsOf(survey.shapes);
+  const readings = timeReadingsOf(survey.shapes, answers.now);
   if (readings === undefined) return undefined;
   const { formats, example, needsZone } = readings;
   const chosen = dateOrder && formats.find((format) => orderOf(format) === dateOrder);

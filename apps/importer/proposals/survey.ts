@@ -1,11 +1,13 @@
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import type { IdFindings } from "../checks/repeated-ids.ts";
+import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
+import { isEmptyWord } from "./empty-words.ts";
 import { isNoDate } from "./no-dates.ts";
 import { formOf, headingIn, isNeverItem, isSparse, isWithoutItem, type TextCounts } from "./no-items.ts";
 
 /** Cells that only differ by digits and letters. */
 export interface Shape {
-  /** The first different ones. */
+  /** The first different ones, and of dates those with the first and the last year. */
   readonly examples: readonly string[];
   /** Number of rows with such a cell. */
   readonly rows: number;
@@ -42,17 +44,10 @@ export interface Survey {
   readonly totals: readonly NumberedRow[];
   /** Number of the other rows. */
   readonly rows: number;
-}
-
-/** Texts that often mean an empty value. */
-const EMPTY_WORDS: ReadonlySet<string> = new Set(["?", "null", "n/a", "#n/a", "none", "-", "nan"]);
-const EMPTY_WORD_MAX_CHARACTERS = 4;
-
-/** Whether a text often means an empty value. "Nan" and "NAN" may be names. */
-export function isEmptyWord(text: string): boolean {
-  if (text.length > EMPTY_WORD_MAX_CHARACTERS) return false;
-  const word = comparable(text);
-  return EMPTY_WORDS.has(word) && (word !== "nan" || text === "nan" || text === "NaN");
+  /** What a comparison of all rows showed, by the indexes of columns that may hold IDs. */
+  readonly ids: ReadonlyMap<number, IdFindings>;
+  /** The indexes of the fewest columns that together differ in all rows; undefined without any. */
+  readonly madeId: readonly number[] | undefined;
 }
 
 /** More different texts aren't choices. */
@@ -103,13 +98,50 @@ function count(counts: Map<string, number>, text: string): void {
   counts.set(text, (counts.get(text) ?? 0) + 1);
 }
 
+/** What a text is compared by to find the first and the last of some dates: its year, or digits that may be a Unix time. */
+function yearIn(text: string): string {
+  return /(?<!\d)\d{4}(?!\d)/.exec(text)?.[0] ?? text;
+}
+
+/** A date with the first or the last year of its shape. */
+interface Extreme {
+  readonly text: string;
+  readonly year: string;
+}
+
+class ShapeSurvey {
+  readonly #examples: string[] = [];
+  #first: Extreme | undefined;
+  #last: Extreme | undefined;
+  readonly #mayBeDate: boolean;
+  #rows = 0;
+
+  constructor(key: string) {
+    this.#mayBeDate = /#4(?!\d)|^#(?:8|1[0-4])(?!\d)/.test(key);
+  }
+
+  observe(text: string): void {
+    this.#rows++;
+    if (this.#examples.length < EXAMPLES_MAX && !this.#examples.includes(text)) this.#examples.push(text);
+    if (!this.#mayBeDate) return;
+    const year = yearIn(text);
+    if (this.#first === undefined || year < this.#first.year) this.#first = { text, year };
+    if (this.#last === undefined || year > this.#last.year) this.#last = { text, year };
+  }
+
+  result(): Shape {
+    const extremes = [this.#first, this.#last].flatMap((extreme) => extreme?.text ?? []);
+    return { examples: [...new Set([...this.#examples, ...extremes])], rows: this.#rows };
+  }
+}
+
 class ColumnSurvey implements TextCounts {
   filledRows = 0;
   numberedRows = 0;
   spacedRows = 0;
   forms: Set<string> | undefined = new Set();
   #words: Map<string, number> | undefined = new Map();
-  #shapes: Map<string, { examples: string[]; rows: number }> | undefined = new Map();
+  #shapes: Map<string, ShapeSurvey> | undefined = new Map();
   readonly #emptyWords = new Map<string, number>();
   readonly #noDates = new Map<string, number>();
   readonly #examples: string[] = [];
@@ -146,10 +178,9 @@ class ColumnSurvey implements TextCounts {
     const key = text.length > TEXT_MAX_CHARACTERS ? "" : shapeOf(text);
     const known = this.#shapes.get(key);
     if (known === undefined && key !== "") this.#addForm(text);
-    const shape = known ?? { examples: [], rows: 0 };
-    shape.rows++;
-    if (shape.examples.length < EXAMPLES_MAX && !shape.examples.includes(text)) shape.examples.push(text);
-    this.#shapes.set(key, shape);
+    const shape = known ?? new ShapeSurvey(key);
+    shape.observe(text);
+    if (known === undefined) this.#shapes.set(key, shape);
     if (this.#shapes.size > SHAPES_MAX) {
       this.#shapes = undefined;
       this.forms = undefined;
@@ -165,7 +196,7 @@ class ColumnSurvey implements TextCounts {
   result(): SurveyedColumn {
     return {
       words: this.#words,
-      shapes: [...(this.#shapes?.values() ?? [])],
+      shapes: [...(this.#shapes?.values() ?? [])].map((shape) => shape.result()),
       emptyWords: this.#emptyWords,
       noDates: this.#noDates,
       filledRows: this.filledRows,
@@ -186,15 +217,20 @@ class ColumnSurvey implements TextCounts {
 export class RowSurvey {
   readonly #names: readonly string[];
   readonly #columns: readonly ColumnSurvey[];
+  readonly #ids: ComparedIds;
   readonly #totals: NumberedRow[] = [];
   #rows = 0;
   /** Undefined once they have been decided. */
   #waiting: NumberedRow[] | undefined = [];
 
-  /** @param names the header's cells */
-  constructor(names: readonly string[]) {
+  /**
+   * @param names the header's cells
+   * @param rows the first rows, which show which columns may hold IDs; without any, no IDs are compared
+   */
+  constructor(names: readonly string[], rows: readonly (readonly string[])[] = []) {
     this.#names = names;
     this.#columns = names.map(() => new ColumnSurvey());
+    this.#ids = new ComparedIds(names, rows);
   }
 
   observe({ row, cells }: NumberedRow): void {
@@ -208,17 +244,28 @@ export class RowSurvey {
         return;
       }
     }
-    this.#add(cells);
+    this.#add({ row, cells });
   }
 
-  result(): Survey {
+  /** @param isWhole whether all rows have been observed */
+  result(isWhole = true): Survey {
     this.#settle();
     const totals = this.#totals.toSorted((a, b) => a.row - b.row);
-    return { columns: this.#columns.map((column) => column.result()), totals, rows: this.#rows };
+    const ids = [...this.#ids.result()].map(
+      ([index, found]) => [index, { ...found, isComplete: found.isComplete && isWhole }] as const,
+    );
+    return {
+      columns: this.#columns.map((column) => column.result()),
+      totals,
+      rows: this.#rows,
+      ids: new Map(ids),
+      madeId: isWhole ? this.#ids.combined.result() : undefined,
+    };
   }
 
-  #add(cells: readonly string[]): void {
+  #add({ row, cells }: NumberedRow): void {
     this.#rows++;
+    if (cells.some((cell) => cell.trim() !== "")) this.#ids.observe({ row, cells });
     for (const [index, column] of this.#columns.entries()) column.observe((cells[index] ?? "").trim());
   }
 
@@ -232,7 +279,7 @@ export class RowSurvey {
       this.#waiting.push(numbered);
       if (this.#waiting.length === WAITING_MAX) this.#settle();
     } else if (this.#isWithoutItem(numbered)) this.#totals.push(numbered);
-    else this.#add(numbered.cells);
+    else this.#add(numbered);
   }
 
   /** Decides on the waiting rows. If they are the majority, they show what items are like. */
@@ -240,18 +287,18 @@ export class RowSurvey {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     const isMajority = this.#rows === 0 || waiting.length > Math.max(this.#rows, NOTES_MAX);
-    if (isMajority) for (const { cells } of waiting) this.#add(cells);
+    if (isMajority) for (const numbered of waiting) this.#add(numbered);
     const found = waiting.filter((numbered) => this.#isWithoutItem(numbered));
     this.#totals.push(...found);
     if (isMajority) return;
     const left = new Set(found);
-    for (const numbered of waiting) if (!left.has(numbered)) this.#add(numbered.cells);
+    for (const numbered of waiting) if (!left.has(numbered)) this.#add(numbered);
   }
 }
 
-/** The survey of some rows. @param first number of the first row in the file */
+/** The survey of all rows of a file. @param first number of the first row in the file */
 export function surveyOf(names: readonly string[], rows: readonly (readonly string[])[], first: number): Survey {
-  const survey = new RowSurvey(names);
+  const survey = new RowSurvey(names, rows);
   for (const [index, cells] of rows.entries()) survey.observe({ row: first + index, cells });
   return survey.result();
 }

@@ -152,23 +152,30 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
     names,
   );
   const value = sources.map(([, source]) => source.value).find((each) => each !== undefined);
-  const base = { target, columns, value, candidates: [], reason: "" } as const;
-  if (sources.length === 0) {
-    return { ...base, state: decision === "left" && canBeLeft(target) ? "left" : "missing" };
-  }
   const own = proposed.filter(({ index }) => columns.some((each) => each.index === index));
-  const used = new Set(columns.map(({ column }) => comparable(column)));
+  const fields = fieldsOfTarget(target);
+  const rivals = proposed.filter((each) => !own.includes(each) && fields.includes(each.mayBe ?? ""));
+  const base = { target, columns, value } as const;
+  if (sources.length === 0) {
+    const isLeft = decision === "left" && canBeLeft(target);
+    const reason = rivals.map((each) => each.reason).find((each) => each !== "") ?? "";
+    const candidates = rivals.map((column) => withExamples(column, evidence));
+    if (isLeft || candidates.length === 0)
+      return { ...base, state: isLeft ? "left" : "missing", candidates: [], reason: "" };
+    return { ...base, state: "asked", candidates, reason };
+  }
+  const likely =
+    decision === "as mapped" ? [] : own.filter((each) => each.certainty === "likely" && !checked?.has(each.column));
+  const said = new Set(likely.map(({ column }) => comparable(column)));
+  const isAsked = ({ column }: TimeQuestion): boolean =>
+    columns.some((each) => comparable(each.column) === comparable(column)) && !said.has(comparable(column));
   const asks = [
-    ...questions.filter(({ column }) => used.has(comparable(column))).map(({ kind }) => DOUBTS[kind]),
     ...sources.flatMap(([field, source]) => unansweredIn(field, source, columns, evidence) ?? []),
-    ...(decision === "as mapped"
-      ? []
-      : own
-          .filter(({ column, certainty }) => certainty === "likely" && !checked?.has(column))
-          .map(({ reason }) => reason)),
+    ...likely.map(({ reason }) => reason),
+    ...questions.filter(isAsked).map(({ kind }) => DOUBTS[kind]),
   ];
-  if (asks.length === 0) return { ...base, state: "found", reason: own[0]?.reason ?? "" };
-  const candidates = columns.map((column) => withExamples(column, evidence));
+  if (asks.length === 0) return { ...base, state: "found", candidates: [], reason: own[0]?.reason ?? "" };
+  const candidates = [...columns, ...(likely.length > 0 ? rivals : [])].map((column) => withExamples(column, evidence));
   return { ...base, state: "asked", candidates, reason: [...new Set(asks)].join("; ") };
 }
 
@@ -182,7 +189,9 @@ export function isReady(states: readonly TargetState[]): boolean {
   return states.every(({ state }) => state === "found" || state === "left");
 }
 
-/** The targets for which the file has no column. */
+/** The targets that nothing sets, although nobody has decided so. */
 export function missingTargets(states: readonly TargetState[]): readonly TargetName[] {
-  return states.filter(({ state }) => state === "missing").map(({ target }) => target);
+  const isUnset = ({ state, columns, value }: TargetState): boolean =>
+    state !== "left" && columns.length === 0 && value === undefined;
+  return states.filter(isUnset).map(({ target }) => target);
 }

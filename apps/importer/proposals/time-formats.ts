@@ -89,10 +89,10 @@ export function looksLikeDate(text: string): boolean {
 const FIRST_PLAUSIBLE_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
 /** Whether work may have been completed then: since 2000, and not in the future. */
-function isPlausible(time: string | undefined): boolean {
+function isPlausible(time: string | undefined, now: number): boolean {
   const ms = Date.parse(time ?? "");
   // In some time zones it is already tomorrow.
-  return ms >= FIRST_PLAUSIBLE_MS && ms < Date.now() + DAY_MS;
+  return ms >= FIRST_PLAUSIBLE_MS && ms < now + DAY_MS;
 }
 
 /** How the date-times of a column can be read. */
@@ -118,19 +118,25 @@ function countRows(shapes: readonly Shape[]): number {
 }
 
 /** Cache: the page asks at each change. */
-const known = new WeakMap<readonly Shape[], TimeReadings | "none">();
+const known = new WeakMap<readonly Shape[], { readonly day: number; readonly readings: TimeReadings | undefined }>();
 
-/** How to read a column as date-times; undefined if less than half of its rows can be read so. */
-export function timeReadingsOf(shapes: readonly Shape[]): TimeReadings | undefined {
-  const found = known.get(shapes) ?? findReadings(shapes) ?? "none";
-  known.set(shapes, found);
-  return found === "none" ? undefined : found;
+/**
+ * How to read a column as date-times; undefined if less than half of its rows can be read so.
+ * @param now the time in milliseconds: later ones are implausible
+ */
+export function timeReadingsOf(shapes: readonly Shape[], now: number): TimeReadings | undefined {
+  const day = Math.floor(now / DAY_MS);
+  const last = known.get(shapes);
+  if (last?.day === day) return last.readings;
+  const readings = findReadings(shapes, now);
+  known.set(shapes, { day, readings });
+  return readings;
 }
 
 /** Readers of all formats, made at first use. */
 let readers: readonly { readonly format: string; readonly read: Reader }[] | undefined;
 
-function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
+function findReadings(shapes: readonly Shape[], now: number): TimeReadings | undefined {
   // Every format has digits.
   if (!shapes.some(({ examples }) => examples.some((text) => /\d/.test(text)))) return undefined;
   readers ??= TRIED_FORMATS.map((format) => ({ format, read: createReader(format, "UTC") }));
@@ -146,7 +152,7 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   const examples = most[0]!.fitting.flatMap((shape) => shape.examples);
   // Several formats read the same digits. Ignore those whose times are implausible.
   const isOfDigits = examples.every((text) => countDigits(text) >= DIGITS_MIN);
-  const plausible = most.filter(({ read }) => examples.some((text) => isPlausible(read(text))));
+  const plausible = most.filter(({ read }) => examples.some((text) => isPlausible(read(text), now)));
   const best = isOfDigits && plausible.length > 0 ? plausible : most;
   const byMeaning = new Map<string, (typeof best)[number]>();
   for (const reading of best.toReversed()) byMeaning.set(examples.map(reading.read).join(), reading);
@@ -155,7 +161,7 @@ function findReadings(shapes: readonly Shape[]): TimeReadings | undefined {
   const others = different.filter(({ read }) => examples.some((text) => read(text) !== undefined));
   const isTelling = (text: string): boolean =>
     others.every(({ read }) => ![undefined, first!.read(text)].includes(read(text)));
-  const unlikely = examples.find((text) => first!.read(text) !== undefined && !isPlausible(first!.read(text)));
+  const unlikely = examples.find((text) => first!.read(text) !== undefined && !isPlausible(first!.read(text), now));
   const rest = [...isDate].find((shape) => ![first!, ...others].every(({ fitting }) => fitting.includes(shape)));
   return {
     formats: [first!.format, ...others.map(({ format }) => format)],

@@ -28,7 +28,7 @@ const UNDECIDED: Omit<Answered, "mapping"> = { checked: NOTHING, decisions: {}, 
 const open = async (text: string) => {
   const table = await readFile(new File([text], "file.csv"));
   const seen = { ...table, survey: await surveyFile(table, {}) };
-  return { table: seen, ...proposeMapping({ ...seen, timeZone: "Asia/Tokyo" }) };
+  return { table: seen, ...proposeMapping({ ...seen, timeZone: "Asia/Tokyo", now: Date.now() }) };
 };
 const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
 

@@ -172,7 +172,7 @@ describe("the upload page", () => {
       values.map((value) => [value]),
       2,
     ).columns;
-    expect(timeReadingsOf(column!.shapes)?.formats ?? []).toEqual(formats);
+    expect(timeReadingsOf(column!.shapes, Date.now())?.formats ?? []).toEqual(formats);
   });
 
   test("shows a job's progress, rate and remaining time", () => {

@@ -35,7 +35,8 @@ function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
   return singles.flatMap(({ source: { column } }) => {
     if (column === undefined) return [];
     const index = columnIndex(table.names, column);
-    const time = index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE });
+    const time =
+      index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() });
     return time?.questions ?? [];
   });
 }

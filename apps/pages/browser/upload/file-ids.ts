@@ -1,12 +1,7 @@
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
-import {
-  checkedColumns,
-  type IdFindings,
-  NOT_COMPARED,
-  readRepeatedIds,
-} from "@work-items/importer/checks/repeated-ids.ts";
-import { observeTable, type TableFile } from "./table-file.ts";
+import { type IdFindings, NOT_COMPARED, readRepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
+import { comparedIds } from "@work-items/importer/proposals/compared-ids.ts";
+import { observeTable, type SurveyedTable } from "./table-file.ts";
 import { useLoaded } from "./use-calls.ts";
 
 /** What is known about the IDs that a mapping makes of the whole file. */
@@ -20,10 +15,12 @@ export interface FileIds {
 const NOT_READ: FileIds = { part: 0, findings: undefined };
 const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
 
-/** Reads the whole file in the background, again whenever its IDs are made in another way. */
-export function useFileIds(table: TableFile | undefined, { fields, empty, event }: Mapping): FileIds {
+/** What is known about the IDs of a file. Reads it in the background, if they were not compared when it was opened. */
+export function useFileIds(table: SurveyedTable | undefined, { fields, empty, event }: Mapping): FileIds {
   const source = fields?.["external_id"];
-  const isRead = table !== undefined && source !== undefined && event === undefined;
+  const hasIds = table !== undefined && source !== undefined && event === undefined;
+  const known = hasIds ? comparedIds(table, source, empty) : undefined;
+  const isRead = hasIds && known === undefined;
   const read = async (signal: AbortSignal, show: (ids: FileIds) => void): Promise<FileIds> => {
     if (!isRead) return MAY_REPEAT;
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
@@ -33,16 +30,6 @@ export function useFileIds(table: TableFile | undefined, { fields, empty, event 
     return { part: undefined, findings: (await reading.catch(() => undefined)) ?? NOT_COMPARED };
   };
   const { value = NOT_READ } = useLoaded(read, [table, JSON.stringify([source, empty]), isRead]);
+  if (known !== undefined) return { part: undefined, findings: known };
   return isRead ? value : MAY_REPEAT;
-}
-
-/** A proposal's columns. If its ID column is still used, with what the whole file says about it. */
-export function confirmedColumns(
-  columns: readonly ProposedColumn[],
-  mapping: Mapping,
-  { part, findings }: FileIds,
-): readonly ProposedColumn[] {
-  const id = columns.find(({ target }) => target === "external_id");
-  const isUsed = id !== undefined && mapping.fields?.["external_id"]?.column === id.column;
-  return isUsed && (part !== undefined || findings) ? checkedColumns(columns, findings) : columns;
 }

@@ -1,4 +1,3 @@
-import { distinguishingColumns } from "@work-items/importer/proposals/made-ids.ts";
 import { useMemo } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
@@ -26,14 +25,12 @@ export function MadeId({
   readonly onAnswer: (answered: Answered) => void;
 }) {
   const { table, mapping, check } = match;
-  const { names, rows } = table;
+  const { names, survey } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
-  const indexes = columns.map(({ index }) => index);
-  const found = useMemo(() => distinguishingColumns(rows, indexes), [rows, columns]);
   const source = mapping.fields?.["external_id"];
   const chosen = source?.columns ?? [];
   const all = columns.map(({ name }) => name);
-  const proposed = columns.filter(({ index }) => found?.includes(index)).map(({ name }) => name);
+  const proposed = columns.filter(({ index }) => survey.madeId?.includes(index)).map(({ name }) => name);
   const made = (next: readonly string[]): Answered =>
     withDecision({ ...match, mapping: withMadeId(table, mapping, next) }, "external_id", "as mapped");
   return (

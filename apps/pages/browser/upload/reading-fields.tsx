@@ -10,7 +10,7 @@ import type { Misfit } from "./check-rows.ts";
 import type { ColumnRole } from "./column-roles.ts";
 import { choiceOptions } from "./field-names.ts";
 import { Check, Choice, Question, TextField } from "./parts.tsx";
-import { countOf, shownTime } from "./shown.ts";
+import { countOf, shownNumber, shownTime } from "./shown.ts";
 import { aliasOf, rowsWith, surveyed, TIME_ZONE, valuesAt, withAlias, withKey } from "./sources.ts";
 import type { Match } from "./use-import.ts";
 
@@ -112,7 +112,7 @@ export function TimeReading({
   const asked = new Set(open.map(({ kind }) => kind));
   /** The likely time zones: that of the mapping or the last file, and this computer's. */
   const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
-  const readings = timeReadingsOf(shapes);
+  const readings = timeReadingsOf(shapes, Date.now());
   const formats: readonly string[] = readings?.formats ?? [];
   const { example = shapes[0]?.examples[0], needsZone = false } = readings ?? {};
   const ordered = [...formats, ...TIME_FORMATS.filter((each) => !formats.includes(each))];

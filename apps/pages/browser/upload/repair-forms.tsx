@@ -41,7 +41,7 @@ function usedAs(mapping: Mapping, column: string) {
 function datesIn({ field, source }: NonNullable<ReturnType<typeof usedAs>>, value: string): string[] {
   if (field?.kind.name !== "time" || source.format !== undefined) return [];
   const shapes = [{ examples: [value], rows: 1 }];
-  const readings = timeReadingsOf(shapes)?.formats.map((format) => readTime(value, format, "UTC")) ?? [];
+  const readings = timeReadingsOf(shapes, Date.now())?.formats.map((format) => readTime(value, format, "UTC")) ?? [];
   // Read as UTC, so that the local time stays as written.
   return readings.flatMap((time) => time?.slice(0, 16).replace("T", " ").replace(" 00:00", "") ?? []);
 }

@@ -68,7 +68,7 @@ export function sourceFor(target: Target | undefined, column: string, table: Sur
   if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
   if (!isTime(target)) return { column };
   const survey = surveyed(table, index);
-  const proposed = proposeTime(column, survey, { timeZone: TIME_ZONE })?.source;
+  const proposed = proposeTime(column, survey, { timeZone: TIME_ZONE, now: Date.now() })?.source;
   return proposed ?? { column, time_zone: TIME_ZONE, ...withoutNoDates(survey) };
 }
 

@@ -196,13 +196,13 @@ export async function surveyFile(
   table: TableFile,
   options: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
 ): Promise<Survey> {
-  const survey = new RowSurvey(table.names);
+  const survey = new RowSurvey(table.names, table.rows);
   try {
-    await observeTable(table, () => [survey], options);
+    return survey.result(await observeTable(table, () => [survey], options));
   } catch (error) {
     if (options.signal?.aborted !== true) throw error;
+    return survey.result(false);
   }
-  return survey.result();
 }
 
 /** The file without some rows. They become blank lines, so that the others keep their numbers. */

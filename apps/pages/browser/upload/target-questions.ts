@@ -1,4 +1,3 @@
-import { BEING_COMPARED } from "@work-items/importer/checks/repeated-ids.ts";
 import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
 import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import { sourcesOf, type TargetState } from "@work-items/importer/proposals/target-states.ts";
@@ -33,18 +32,13 @@ export function questionsAbout(match: Match, state: TargetState): TargetQuestion
       state.columns.flatMap(({ index }) => unansweredWords(field, source, valuesAt(table, index, mapping.empty ?? []))),
     );
   const isOther = times.length === 0 && words.length === 0;
-  const isUndecided = decisions[state.target] === undefined && !isBeingCompared(state);
-  return { times, words, isColumnAsked: isUndecided && (isOther || state.candidates.length > 1) };
-}
-
-/** Whether only the comparison of all rows is missing. */
-export function isBeingCompared({ state, reason }: TargetState): boolean {
-  return state === "asked" && reason === BEING_COMPARED;
+  const areRivals = state.candidates.length > state.columns.length;
+  return { times, words, isColumnAsked: decisions[state.target] === undefined && (isOther || areRivals) };
 }
 
 /** Whether a person must look at a target before the file is sent. */
-export function isOpen(state: TargetState): boolean {
-  return (state.state === "asked" && !isBeingCompared(state)) || state.state === "missing";
+export function isOpen({ state }: TargetState): boolean {
+  return state === "asked" || state === "missing";
 }
 
 /** The first open question about a target, in a few words; empty if there is none. */

@@ -7,7 +7,7 @@ import { Button } from "./parts.tsx";
 import { shownStart } from "./shown.ts";
 import { surveyed } from "./sources.ts";
 import { TargetFields } from "./target-fields.tsx";
-import { isBeingCompared, isOpen, questionsAbout, shownQuestion } from "./target-questions.ts";
+import { isOpen, questionsAbout, shownQuestion } from "./target-questions.ts";
 import { shownState, targetName } from "./target-texts.ts";
 import type { Match } from "./use-import.ts";
 
@@ -60,7 +60,6 @@ function TargetRow({
             ))}
           </span>
           {question !== "" && <span class="unchecked">{question}</span>}
-          {isBeingCompared(state) && <span>Comparing all rows…</span>}
           {!isAsked && <u>{isShown ? "Close" : "Change"}</u>}
         </summary>
         {isShown && (

@@ -10,7 +10,7 @@ import { type Answered, answersIn, openQuestions } from "./answers.ts";
 import { type Api, type Job, sentenceOf } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
-import { confirmedColumns, useFileIds } from "./file-ids.ts";
+import { useFileIds } from "./file-ids.ts";
 import { send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE, totalsOf } from "./sources.ts";
 import {
@@ -68,7 +68,7 @@ function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined): O
   const kept = readKept(() => localStorage, zoneKey(api));
   // Only a suggestion: this file may come from another system.
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
-  const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone });
+  const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone, now: Date.now() });
   const { mapping } = proposal;
   if (!earlier) return { table, proposal, initial: { ...NOTHING_SAID, mapping } };
   // What that mapping leaves empty was decided for the file before.
@@ -109,7 +109,6 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   }, [table, totals, keptTotals]);
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
   const ids = useFileIds(imported, mapping);
-  const columns = useMemo(() => confirmedColumns(proposal?.columns ?? [], mapping, ids), [proposal, mapping, ids]);
   // The last trial, if it tried the file as it would be imported now.
   const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;
 
@@ -171,8 +170,9 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     if (table === undefined) return [];
     const { names, survey } = table;
     const questions = openQuestions(table, mapping, checked);
+    const { columns = [] } = proposal ?? {};
     return targetStates({ names, survey, mapping, columns, questions, decisions, checked });
-  }, [table, columns, answered]);
+  }, [opened, answered]);
   const start = async (dryRun: boolean): Promise<void> => {
     if (!table) return;
     setError(undefined);

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdTable } from "../../../../apps/importer/checks/id-table.ts";
-import { checkedColumns, idsOf, NOT_COMPARED, RepeatedIds } from "../../../../apps/importer/checks/repeated-ids.ts";
+import { idsOf, RepeatedIds } from "../../../../apps/importer/checks/repeated-ids.ts";
 import { readTrialFindings } from "../../../../apps/importer/checks/trial-findings.ts";
 import { type FileRow, observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
@@ -126,8 +126,6 @@ describe("repeated IDs", () => {
     expect(ids.findings).toMatchObject(
       oddity === undefined ? { oddRows: 0, odd: [] } : { oddRows: 1, odd: [{ row: 1000, externalId, oddity }] },
     );
-    const column = { index: 0, column: "ID", target: "external_id", certainty: "certain", reason: "by name" } as const;
-    expect(checkedColumns([column], ids.findings)[0]?.certainty).toBe(oddity === undefined ? "certain" : "likely");
   });
 
   it("are those that the mapping makes, whatever it makes of other columns", () => {
@@ -144,19 +142,6 @@ describe("repeated IDs", () => {
     const event = { external_id: { column: "a" } };
     expect(repeatedIn({ fields: { external_id: { column: "a" } }, event }, ["a"], ["b"], ["b"])).toBeUndefined();
     expect(repeatedIn({ fields: { external_id: { column: "b" } } }, ["a"])).toBeUndefined();
-  });
-
-  it("make a column of IDs likely, also where not all could be compared", () => {
-    const column = { index: 0, column: "ID", target: "external_id", certainty: "certain", reason: "by name" } as const;
-    const other = { ...column, target: "status" };
-    const none = { ...NOT_COMPARED, isComplete: true };
-    expect(checkedColumns([column, other], none)).toEqual([column, other]);
-    for (const ids of [undefined, NOT_COMPARED, { ...none, repeatedRows: 1 }]) {
-      expect(checkedColumns([column, other], ids)).toEqual([
-        { ...column, certainty: "likely", reason: expect.stringMatching(/compared|1 row repeats/) },
-        other,
-      ]);
-    }
   });
 });
 

@@ -227,6 +227,7 @@ describe("the header of an export", () => {
       delimiter: ",",
       timeZone: "Europe/Berlin",
       isZoneChosen: true,
+      now: Date.now(),
     });
     const found = proposal.columns.at(-1);
     const expected = target === "other" ? [undefined, "unknown"] : [target, needsLook ? "likely" : "certain"];
@@ -259,6 +260,7 @@ describe("a whole export", () => {
       delimiter: ",",
       timeZone: "Europe/Berlin",
       isZoneChosen: true,
+      now: Date.now(),
     });
     expect(proposal.columns.map(({ column, target }) => [column, target])).toEqual(
       columns.map(({ name, target }) => [name, target === "other" ? undefined : target]),
@@ -305,12 +307,18 @@ it("asks what Open means beside words of Zendesk, where an agent has such work",
 });
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
-  proposeMapping({ names, rows, delimiter: ",", timeZone: "UTC", isZoneChosen: true });
+  proposeMapping({ names, rows, delimiter: ",", timeZone: "UTC", isZoneChosen: true, now: Date.now() });
 
 it("reads times in the zone that their header names, and asks nothing", () => {
   const names = ["Conversation ID", "Last closed at (America/New_York)"];
   const rows = [["1", EARLIER]];
-  const { mapping, columns, questions } = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin" });
+  const { mapping, columns, questions } = proposeMapping({
+    names,
+    rows,
+    delimiter: ",",
+    timeZone: "Europe/Berlin",
+    now: Date.now(),
+  });
   expect(mapping.fields?.["completed_at"]).toEqual({ column: names[1], time_zone: "America/New_York" });
   expect([columns[1]?.certainty, questions]).toEqual(["certain", []]);
 });

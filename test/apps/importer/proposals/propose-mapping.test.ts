@@ -4,11 +4,19 @@ import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts
 import { aliasesOf } from "../../../../apps/importer/proposals/known-choices.ts";
 import { findHeaderRow } from "../../../../apps/importer/proposals/find-header.ts";
 import { delimitersIn } from "../../../../apps/importer/proposals/find-delimiter.ts";
-import { type Certainty, type Proposal, proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
+import type { Certainty } from "../../../../apps/importer/proposals/certainty.ts";
+import { type Proposal, proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
 import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
 
 const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
-  const proposal = proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", isZoneChosen: true });
+  const proposal = proposeMapping({
+    names,
+    rows,
+    delimiter: ",",
+    timeZone: "Europe/Berlin",
+    isZoneChosen: true,
+    now: Date.now(),
+  });
   expect(problemsOfMapping(proposal.mapping)).toEqual([]);
   assertColumns(proposal.mapping, names);
   return proposal;
@@ -39,7 +47,7 @@ describe("a proposed mapping", () => {
     });
     expect(certaintyOf(proposal)).toEqual([
       ["certain", "by name"],
-      ["certain", "by name"],
+      ["likely", 'by name, but values such as "nobody" aren\'t email addresses'],
       ["certain", "by name"],
       ["certain", "by name and values"],
       ["certain", "by name"],
@@ -133,7 +141,12 @@ describe("a proposed mapping", () => {
 
   it.each([
     ["is certain of an id by its name and values", "Id", ["a", "b"], ["certain", "by name and values"]],
-    ["lets a person look at an id that repeats", "Ticket ID", ["a", "a"], ["likely", "by name, but values repeat"]],
+    [
+      "lets a person look at an id that repeats",
+      "Ticket ID",
+      ["a", "a"],
+      ["likely", "by name, but 1 row repeats an ID"],
+    ],
     [
       "lets a person look at an id without its name",
       "Ref code",
@@ -142,7 +155,13 @@ describe("a proposed mapping", () => {
     ],
     ["knows no id whose values repeat without its name", "Ref code", ["a", "a"], ["unknown", ""]],
   ])("%s", (_, name, ids, expected) => {
-    const sample = { names: [name], rows: ids.map((id) => [id]), delimiter: ",", timeZone: "UTC" } as const;
+    const sample = {
+      names: [name],
+      rows: ids.map((id) => [id]),
+      delimiter: ",",
+      timeZone: "UTC",
+      now: Date.now(),
+    } as const;
     expect(certaintyOf(proposeMapping(sample))).toEqual([expected]);
   });
 
@@ -157,7 +176,7 @@ describe("a proposed mapping", () => {
 
   it("lets a person say whether the day or the month comes first, unless a cell shows it", () => {
     const unclear = propose(["Ticket ID", "Closed"], ["1", "01/06/2023"], ["2", "03/06/2023"]);
-    expect(certaintyOf(unclear)[1]).toEqual(["likely", "by name and values; day or month first isn't clear"]);
+    expect(certaintyOf(unclear)[1]).toEqual(["likely", "by name and values, but day or month first isn't clear"]);
     const clear = propose(["Ticket ID", "Closed"], ["1", "01/06/2023"], ["2", "03/16/2023"]);
     expect(certaintyOf(clear)[1]).toEqual(["certain", "by name and values"]);
     expect(clear.mapping.fields?.["completed_at"]?.format).toBe("MM/dd/yyyy");
@@ -253,7 +272,14 @@ it("a date column stays one when many rows share a date and a few hold other tex
     `t-${index}`,
     index % 50 === 7 ? `soon ${index}` : "01.03.2026",
   ]);
-  const sample = { names: ["Ticket ID", "Closed at"], headerRow: 1, rows, delimiter: ",", timeZone: "UTC" } as const;
+  const sample = {
+    names: ["Ticket ID", "Closed at"],
+    headerRow: 1,
+    rows,
+    delimiter: ",",
+    timeZone: "UTC",
+    now: Date.now(),
+  } as const;
   expect(proposeMapping(sample).mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at" });
 });
 
@@ -268,7 +294,7 @@ it("asks what unknown statuses mean, and whether the first row is a header where
 it("takes a moment for thousands of columns of text", async () => {
   const names = ["Ticket ID", ...Array.from({ length: 5000 }, (_, index) => `Column ${index}`)];
   const row = names.map((_, index) => (index === 0 ? "A-1" : "x"));
-  const work = () => proposeMapping({ names, rows: [row], delimiter: ",", timeZone: "UTC" });
+  const work = () => proposeMapping({ names, rows: [row], delimiter: ",", timeZone: "UTC", now: Date.now() });
   expect(await cpuMillisecondsOf(work)).toBeLessThan(1000);
 });
 
@@ -280,7 +306,14 @@ const DETAILS_OF_NOBODY: readonly (readonly [name: string, cell: string, target:
 function proposalOf(headers: readonly (readonly [name: string, cell: string])[]) {
   const rows = [headers.map(([, cell]) => cell)];
   const names = headers.map(([name]) => name);
-  return proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", isZoneChosen: true });
+  return proposeMapping({
+    names,
+    rows,
+    delimiter: ",",
+    timeZone: "Europe/Berlin",
+    isZoneChosen: true,
+    now: Date.now(),
+  });
 }
 
 describe("the headers of exports", () => {

@@ -5,7 +5,7 @@ import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 import { createUndatedCount } from "../../../../apps/importer/proposals/undated.ts";
 
 const propose = (names: readonly string[], rows: readonly (readonly string[])[], more: object = {}): Proposal =>
-  proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", ...more });
+  proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", now: Date.now(), ...more });
 const datesOf = ({ questions = [] }: Proposal) =>
   questions.flatMap((question) => (question.kind === "date" ? [shownQuestion(question)] : []));
 
@@ -46,10 +46,10 @@ it("takes ten digits for an ID where the name says so, and for no time that is i
   const [, time] = propose(NAMES, rowsOf("4500012345", "4500012346")).columns;
   expect(time).toMatchObject({
     certainty: "likely",
-    reason: 'by name and values; "4500012345" would be 7 Aug 2112, in the future',
+    reason: 'by name and values, but "4500012345" would be 7 Aug 2112, in the future',
   });
   expect(propose(NAMES, rowsOf("1999-12-31T10:00:00Z")).columns[1]?.reason).toBe(
-    'by name and values; "1999-12-31T10:00:00Z" would be 31 Dec 1999, before 2000',
+    'by name and values, but "1999-12-31T10:00:00Z" would be 31 Dec 1999, before 2000',
   );
 });
 
@@ -123,7 +123,10 @@ it("lets a value far below the first rows settle which number is the day", () =>
 
 it("is not certain of a time zone that nobody chose", () => {
   const { columns, questions } = propose(NAMES, rowsOf("2024-03-02 10:00"));
-  expect(columns[1]).toMatchObject({ certainty: "likely", reason: "by name and values; its time zone isn't known" });
+  expect(columns[1]).toMatchObject({
+    certainty: "likely",
+    reason: "by name and values, but its time zone isn't known",
+  });
   expect(questions).toEqual([{ kind: "zone", column: "Closed at", timeZone: "Europe/Berlin" }]);
   expect(propose(NAMES, rowsOf("2024-03-02 10:00"), { isZoneChosen: true }).columns[1]?.certainty).toBe("certain");
   expect(propose(NAMES, rowsOf("2024-03-02T10:00:00Z")).columns[1]?.certainty).toBe("certain");
@@ -174,7 +177,7 @@ it.each([
   ["Ticket solved - Date", "Ticket solved - Hour", "14"],
 ])("says that the time of day of %s is in %s", (date, time, clock) => {
   const { columns } = propose(["Ticket ID", date, time], [["1", "2024-03-02", clock]], { isZoneChosen: true });
-  expect(columns[1]?.reason).toBe(`by name and values; the time of day is in "${time}"`);
+  expect(columns[1]?.reason).toBe(`by name and values, but the time of day is in "${time}"`);
   const whole = propose(["Ticket ID", date, time], [["1", "2024-03-02 10:00", clock]], { isZoneChosen: true });
   expect(whole.columns[1]?.certainty).toBe("certain");
 });

@@ -11,7 +11,7 @@ import {
 /** What is known of a file, its header first, when it has been read. */
 function evidenceOf([names = [], ...rows]: readonly (readonly string[])[]): TargetEvidence {
   const survey = surveyOf(names, rows, 2);
-  const proposal = proposeMapping({ names, rows, survey, delimiter: ",", timeZone: "UTC" });
+  const proposal = proposeMapping({ names, rows, survey, delimiter: ",", timeZone: "UTC", now: Date.now() });
   return { names, survey, ...proposal };
 }
 

@@ -1,0 +1,113 @@
+import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { NOT_COMPARED } from "../checks/repeated-ids.ts";
+import { areEmails, isMost, doubtsOfPeople, unassignedIn } from "./agent-columns.ts";
+import { isEmptyWord } from "./empty-words.ts";
+import { doubtsOfIds, isDistinct } from "./id-columns.ts";
+import { aliasesOf, choicesOf, meaningsIn } from "./known-choices.ts";
+import type { Survey, SurveyedColumn } from "./survey.ts";
+
+/** How sure a proposal is. A person should check what is only likely. */
+export type Certainty = "certain" | "likely" | "unknown";
+
+/** A named column of a file with its values. */
+export interface FileColumn {
+  readonly index: number;
+  readonly name: string;
+  /** The name in the spelling of `plainWords`. */
+  readonly words: string;
+  /** Its cells in the first rows, without empty words. */
+  readonly values: readonly string[];
+  readonly survey: SurveyedColumn;
+}
+
+/** The source of a target, how it was recognized, and what speaks against it. */
+export interface Found {
+  readonly source: Source;
+  readonly reason: string;
+  /** Whether the name alone leaves no doubt, or the values confirm it. */
+  readonly isSure: boolean;
+  readonly doubts: readonly string[];
+}
+
+/** The one rule of what is certain: a sure name, and nothing that speaks against it. */
+export function certaintyOf({ isSure, reason, doubts }: Pick<Found, "isSure" | "reason" | "doubts">) {
+  const certainty: Certainty = isSure && doubts.length === 0 ? "certain" : "likely";
+  return { certainty, reason: doubts.length === 0 ? reason : `${reason}, but ${doubts.join("; ")}` };
+}
+
+/** Words that mean an empty value in every column. */
+export const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
+
+/** The empty words of a column, each once, without those that are empty in every column. */
+export function emptyWordsOf({ emptyWords }: SurveyedColumn): string[] {
+  return [...new Set([...emptyWords.keys()].map(comparable))].filter((word) => !SURELY_EMPTY.has(word));
+}
+
+/** Aliases by which empty words are left out of IDs, agents, types and dates. Other fields keep them. */
+export function withoutEmptyWords(target: string, { survey }: Pick<FileColumn, "survey">): Pick<Source, "values"> {
+  const isAgent = target.startsWith("agent_");
+  const isStrict = ["external_id", "completed_at", "type"].includes(target) || isAgent;
+  const emptyWords = [...(isStrict ? emptyWordsOf(survey) : []), ...(isAgent ? unassignedIn(survey) : [])];
+  return emptyWords.length > 0 ? { values: Object.fromEntries(emptyWords.map((word) => [word, ""])) } : {};
+}
+
+/** The texts of a column that may be choices: of all rows if they are few, otherwise of the first rows. */
+export function wordsOf({ survey, values }: FileColumn): readonly string[] {
+  return survey.words === undefined
+    ? values
+    : [...survey.words.keys()].filter((word) => !SURELY_EMPTY.has(comparable(word)));
+}
+
+/** More different texts aren't choices, unless some are known. */
+const CHOICES_MAX = 12;
+
+/** What is known about a file beside one of its columns. */
+export interface FileFacts {
+  /** Number of the first rows that aren't blank. */
+  readonly rows: number;
+  readonly survey: Survey;
+}
+
+/** Whether the values of a column confirm that it holds the choices of a target; undefined if they don't fit at all. */
+function checkChoices(target: string, column: FileColumn, isNamed: boolean): Found | undefined {
+  const { name, values } = column;
+  const meaningOf = meaningsIn(target, []);
+  const known = values.filter((value) => meaningOf(value) !== undefined).length;
+  const source = { column: name, ...aliasesOf(target, wordsOf(column)) };
+  if (isMost(known, values)) {
+    return { source, isSure: true, reason: isNamed ? "by name" : "by name and values", doubts: [] };
+  }
+  const unknown = new Set(values.map(comparable)).size;
+  if (!isNamed || (known === 0 && unknown > CHOICES_MAX)) return undefined;
+  const doubts = values.length === 0 ? [] : [`${values.length - known} of ${values.length} values aren't known`];
+  return { source, isSure: true, reason: "by name", doubts };
+}
+
+/** Whether most rows have no value, and those that have one begin a group, as in reports. */
+function isGrouped({ survey, values }: FileColumn, { rows, survey: { rows: all } }: FileFacts): boolean {
+  const isOnce = survey.words !== undefined && survey.words.size === survey.filledRows && survey.filledRows > 1;
+  return isOnce && survey.filledRows * 2 <= all && values.length * 2 <= rows;
+}
+
+/** What the values of a column that is named after a target say about it; undefined if they don't fit. */
+export function checkValues(target: string, column: FileColumn, isNamed: boolean, facts: FileFacts): Found | undefined {
+  if (choicesOf(target)) return checkChoices(target, column, isNamed);
+  const { name, values, index } = column;
+  const source = { column: name, ...withoutEmptyWords(target, column) };
+  const named = (doubts: readonly string[] = []): Found => ({ source, isSure: isNamed, reason: "by name", doubts });
+  if (target === "external_id") {
+    const doubts = doubtsOfIds(column, isNamed, facts.survey.ids.get(index) ?? NOT_COMPARED);
+    const isFilled = facts.rows > 0 && values.length === facts.rows;
+    if (isNamed || !isFilled || doubts.length > 0) return named(doubts);
+    return { source, isSure: true, reason: "by name and values", doubts };
+  }
+  if (target.startsWith("agent_")) {
+    if (target === "agent_email" && values.length > 0 && !areEmails(values)) return undefined;
+    const people = wordsOf(column).filter((word) => !isEmptyWord(word) && source.values?.[word] === undefined);
+    const grouped = isGrouped(column, facts) ? ["only the first row of each group has a value"] : [];
+    return named([...doubtsOfPeople(target, people), ...grouped]);
+  }
+  const isText = target === "type" && values.length > CHOICES_MAX && isDistinct(column);
+  return named(isText ? ["no two values are the same"] : []);
+}

@@ -1,0 +1,318 @@
+import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
+import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { agentFields, isMost } from "./agent-columns.ts";
+import {
+  type Certainty,
+  certaintyOf,
+  checkValues,
+  type FileColumn,
+  type FileFacts,
+  type Found,
+  withoutEmptyWords,
+} from "./certainty.ts";
+import { arePhones, isIdentifier } from "./id-columns.ts";
+import { CHOICE_FIELDS, meaningsIn } from "./known-choices.ts";
+import { agentOfBareName, isCustomer, mayBeStatus, targetOfName, targetOfTypo } from "./known-headers.ts";
+import { isNoDate } from "./no-dates.ts";
+import {
+  DOUBTS,
+  proposeTime,
+  type TimeAnswers,
+  type TimeQuestion,
+  timesOfDay,
+  withoutNoDates,
+} from "./propose-time.ts";
+import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
+
+/** What a column of a file is proposed to become. */
+export interface ChosenColumn {
+  /** The field, or `custom_attributes.<name>`; undefined if unknown: then `others` decides. */
+  readonly target: string | undefined;
+  readonly certainty: Certainty;
+  /** Why, such as "by name"; empty if unknown. */
+  readonly reason: string;
+  /** The field that it may be although another column, or none, is proposed for it: a person chooses. */
+  readonly mayBe?: string | undefined;
+}
+
+/** With more columns, names aren't searched for typos, which takes seconds. */
+const COMPARED_COLUMNS_MAX = 1000;
+
+/** Whether a text is surely a placeholder for a missing date. */
+function isNoTime(text: string): boolean {
+  return text.trim().length > 1 && isNoDate(text.trim());
+}
+
+/** A source with further aliases. */
+function withAliases(source: Source, { values }: Pick<Source, "values">): Source {
+  return values === undefined ? source : { ...source, values: { ...source.values, ...values } };
+}
+
+/** Whether all cells are known words for at least two choices of a field. */
+function holdsChoices(target: string, { values }: FileColumn): boolean {
+  const meaningOf = meaningsIn(target, []);
+  return values.every((value) => meaningOf(value) !== undefined) && new Set(values.map(meaningOf)).size > 1;
+}
+
+/** Assigns columns to targets, each at most once. */
+class Choices {
+  readonly sources = new Map<string, Source>();
+  readonly columns = new Map<
+    number,
+    Pick<Found, "isSure" | "reason" | "doubts"> & { readonly target: string | undefined }
+  >();
+  readonly questions: TimeQuestion[] = [];
+  /** The fields that columns may be, by their indexes. */
+  readonly rivals = new Map<number, string>();
+  /** Names of several columns. */
+  readonly #repeated: ReadonlySet<string>;
+  readonly #all: readonly FileColumn[];
+  readonly #facts: FileFacts;
+  readonly #answers: TimeAnswers;
+
+  constructor(columns: readonly FileColumn[], facts: FileFacts, answers: TimeAnswers) {
+    const groups = [...Map.groupBy(columns, ({ words }) => words)];
+    this.#repeated = new Set(groups.filter(([, { length }]) => length > 1).map(([words]) => words));
+    this.#all = columns;
+    this.#facts = facts;
+    this.#answers = answers;
+  }
+
+  /**
+   * Takes a column for a target, unless either is taken or the cells don't fit.
+   * @param isNamed whether the name leaves no doubt
+   * @param reason why, if not by its name
+   */
+  take(target: string, column: FileColumn, isNamed: boolean, reason?: string): void {
+    if (target === "completed_at") {
+      this.takeTimes([{ column, isNamed: isNamed && reason === undefined }]);
+      return;
+    }
+    if (this.sources.has(target) || this.columns.has(column.index)) return;
+    const found = checkValues(target, column, isNamed, this.#facts);
+    if (found === undefined) return;
+    this.sources.set(target, found.source);
+    const isRepeated = reason === undefined && this.#repeated.has(column.words);
+    this.columns.set(column.index, {
+      target,
+      isSure: found.isSure && reason === undefined,
+      reason: reason ?? found.reason,
+      doubts: [...found.doubts, ...(isRepeated ? ["another column has the same name"] : [])],
+    });
+  }
+
+  /** Takes the fields of the agent. Columns about other people who do the work are rivals. */
+  takeAgents(columns: readonly FileColumn[]): void {
+    const { fields, rivals } = agentFields(columns);
+    for (const { target, columns: own, source, isCertain, reason } of fields) {
+      const isTaken = own.some(
+        ({ index }) => this.columns.has(index) && this.columns.get(index)?.target !== "agent_name",
+      );
+      const checked = checkValues(target, own[0]!, true, this.#facts);
+      const isSplit = source.values !== undefined;
+      if (this.sources.has(target) || isTaken || (checked === undefined && !isSplit)) continue;
+      const emptyWords = source.columns ? {} : withoutEmptyWords(target, own[0]!);
+      const values = { ...emptyWords.values, ...source.values };
+      this.sources.set(target, { ...source, ...(Object.keys(values).length > 0 && { values }) });
+      const doubts = isSplit ? [] : (checked?.doubts ?? []);
+      for (const { index } of own) {
+        if (!this.columns.has(index)) this.columns.set(index, { target, isSure: isCertain, reason, doubts });
+      }
+    }
+    if (!this.hasAgent()) return;
+    for (const { column, target } of rivals) this.addRival(column, target);
+  }
+
+  /** Notes that a column may be a target's, unless it is taken. */
+  addRival({ index, survey }: FileColumn, target: string): void {
+    if (survey.hasValues && !this.columns.has(index) && !this.rivals.has(index)) this.rivals.set(index, target);
+  }
+
+  /** Takes all columns of completion dates. For each row, the first that isn't empty counts. */
+  takeTimes(candidates: readonly { readonly column: FileColumn; readonly isNamed: boolean }[]): void {
+    const free = candidates.filter(({ column }) => !this.columns.has(column.index));
+    if (this.sources.has("completed_at") || free.length === 0) return;
+    const found = free.flatMap(({ column, isNamed }) => {
+      const time = proposeTime(column.name, column.survey, this.#answers);
+      return time ? [{ column, isNamed, time }] : [];
+    });
+    for (const { column } of free) this.#doubtTexts(column);
+    const sources = found.map(({ column, time }) =>
+      withAliases(time.source, withoutEmptyWords("completed_at", column)),
+    );
+    const [first, ...others] = sources;
+    if (first === undefined) {
+      this.#takeEmptyTime(free.find(({ column }) => column.values.every(isNoTime))?.column);
+      return;
+    }
+    this.sources.set("completed_at", others.length === 0 ? first : { first_of: sources });
+    for (const [index, { column, isNamed, time }] of found.entries()) {
+      const before = found.slice(0, index).map((each) => `"${each.column.name}"`);
+      const areEmpty = before.length === 1 ? "is empty" : "are empty";
+      const order = before.length === 0 ? "" : `, where ${before.join(" and ")} ${areEmpty}`;
+      const clock = timesOfDay(column, this.#all);
+      this.columns.set(column.index, {
+        target: "completed_at",
+        isSure: isNamed,
+        reason: `by name and values${order}`,
+        doubts: [
+          ...(clock === undefined ? [] : [`the time of day is in "${clock.name}"`]),
+          ...time.doubts,
+          ...time.questions.map(({ kind }) => DOUBTS[kind]),
+        ],
+      });
+      this.questions.push(...time.questions);
+    }
+  }
+
+  /** Notes the doubt about a column that is named after completion dates, but whose dates can't be read. */
+  #doubtTexts(column: FileColumn): void {
+    const { index, survey, values } = column;
+    const dates = timeReadingsOf(survey.shapes, this.#answers.now) ? [] : values.filter(looksLikeDate);
+    if (!isMost(dates.length, values)) return;
+    const count = countOfTime(dates[0]!);
+    const advice = count === undefined ? "" : `; it looks like ${count}. Export the column as dates`;
+    const reason = `by its name it has completion dates, but values such as "${dates[0]}" can't be read as dates${advice}`;
+    this.addRival(column, "completed_at");
+    this.columns.set(index, { target: undefined, isSure: false, reason, doubts: [] });
+  }
+
+  #takeEmptyTime(column: FileColumn | undefined): void {
+    if (column === undefined) return;
+    const source = { column: column.name, time_zone: this.#answers.timeZone, ...withoutNoDates(column.survey) };
+    this.sources.set("completed_at", withAliases(source, withoutEmptyWords("completed_at", column)));
+    const reason = "by name; it has no values yet";
+    this.columns.set(column.index, { target: "completed_at", isSure: false, reason, doubts: [] });
+  }
+
+  hasAgent(): boolean {
+    return [...this.sources.keys()].some((target) => target.startsWith("agent_"));
+  }
+
+  /** What a column is proposed to become, with the rivals of its target as doubts. */
+  chosen(index: number): ChosenColumn {
+    const mayBe = this.rivals.get(index);
+    const found = this.columns.get(index);
+    if (found === undefined) return { target: undefined, certainty: "unknown", reason: "", mayBe };
+    const { target } = found;
+    const isSame = (other: string): boolean =>
+      other === target || (other.startsWith("agent_") && target?.startsWith("agent_") === true);
+    const rivals = [...this.rivals].filter(([, other]) => isSame(other)).map(([each]) => each);
+    const names = this.#all.filter((column) => rivals.includes(column.index)).map(({ name }) => `"${name}"`);
+    const doubts = names.length === 0 ? [] : [`${names.join(" and ")} may be meant`];
+    return { target, ...certaintyOf({ ...found, doubts: [...found.doubts, ...doubts] }), mayBe };
+  }
+}
+
+/** A column that is named after a target. */
+interface NamedColumn {
+  readonly column: FileColumn;
+  readonly target: string;
+  readonly isNamed: boolean;
+  /** A lower one is more specific. */
+  readonly rank: number;
+  /** Why it is recognized, if not by its name. */
+  readonly reason?: string;
+}
+
+/** Takes the column of the IDs. If it can, one whose values don't repeat in the whole file and aren't telephone numbers. */
+function takeId(
+  choices: Choices,
+  columns: readonly FileColumn[],
+  named: readonly NamedColumn[],
+  facts: FileFacts,
+  now: number,
+): void {
+  const differs = ({ index, values }: FileColumn): boolean =>
+    facts.survey.ids.get(index)?.repeatedRows === 0 && !arePhones(values);
+  const isFilled = ({ values }: FileColumn): boolean => values.length === facts.rows;
+  const others = columns.filter(
+    (column) =>
+      differs(column) && isFilled(column) && !named.some((each) => each.column === column) && isIdentifier(column, now),
+  );
+  const byValues = others.map((column) => ({
+    column,
+    isNamed: false,
+    rank: Infinity,
+    reason: "by values: no two are the same",
+  }));
+  const order = [
+    ...named.filter(({ column }) => differs(column)),
+    ...byValues,
+    ...named.filter(({ column }) => !differs(column)),
+  ];
+  for (const { column, isNamed, reason } of order) choices.take("external_id", column, isNamed, reason);
+  const taken = order.find(({ column }) => choices.columns.get(column.index)?.target === "external_id");
+  const isSure = taken !== undefined && taken.isNamed && differs(taken.column);
+  for (const { column, rank, isNamed } of order) {
+    if (!isSure || (isNamed && rank === taken.rank && differs(column))) choices.addRival(column, "external_id");
+  }
+}
+
+/** Targets for which columns of equally specific names are rivals. The rivals for other targets are found in other ways. */
+const OF_ONE_COLUMN: ReadonlySet<string> = new Set(["status", "type", "custom_attributes.short_description"]);
+
+/** Finds the columns of each target, and the columns that may be meant instead. */
+export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, answers: TimeAnswers): Choices {
+  const choices = new Choices(columns, facts, answers);
+  for (const column of columns) {
+    const own = nameOfColumn(column.name);
+    if (own !== undefined) choices.take(own, column, true);
+  }
+  const known = columns
+    .flatMap((column): NamedColumn[] => {
+      const named = targetOfName(column.words);
+      return named ? [{ column, target: named.target, isNamed: named.isCertain, rank: named.rank }] : [];
+    })
+    .toSorted((a, b) => a.rank - b.rank);
+  for (const { target, column, isNamed } of known) {
+    if (target !== "completed_at" && target !== "external_id") choices.take(target, column, isNamed);
+  }
+  const times = known.filter(({ target }) => target === "completed_at");
+  choices.takeTimes(times.filter(({ isNamed }) => isNamed));
+  choices.takeTimes(times);
+  if (!choices.hasAgent()) choices.takeAgents(columns);
+  const typos =
+    columns.length > COMPARED_COLUMNS_MAX
+      ? []
+      : columns.flatMap((column): NamedColumn[] => {
+          const target = targetOfTypo(column.words);
+          return target === undefined
+            ? []
+            : [{ column, target, isNamed: false, rank: Infinity, reason: "by a similar name" }];
+        });
+  for (const { target, column, reason } of typos) {
+    const isOther = target === "external_id" || (target.startsWith("agent_") && choices.hasAgent());
+    if (!isOther) choices.take(target, column, false, reason);
+  }
+  if (!choices.hasAgent() && !columns.some(({ words }) => isCustomer(words))) {
+    for (const column of columns) {
+      const target = agentOfBareName(column.words);
+      if (target !== undefined) choices.take(target, column, false);
+    }
+  }
+  for (const target of CHOICE_FIELDS) {
+    for (const column of columns) if (holdsChoices(target, column)) choices.take(target, column, true, "by values");
+  }
+  if (!choices.sources.has("external_id")) {
+    const named = [...known, ...typos].filter(({ target }) => target === "external_id");
+    takeId(choices, columns, named, facts, answers.now);
+  }
+  addRivals(choices, columns, known);
+  return choices;
+}
+
+/** Finds the columns that may be meant instead of the chosen ones, by their names and values. */
+function addRivals(choices: Choices, columns: readonly FileColumn[], known: readonly NamedColumn[]): void {
+  for (const target of OF_ONE_COLUMN) {
+    const own = known.filter((each) => each.target === target);
+    const taken = own.find(({ column }) => choices.columns.get(column.index)?.target === target);
+    if (taken === undefined) continue;
+    for (const { column, rank } of own) if (rank === taken.rank) choices.addRival(column, target);
+  }
+  const meaningOf = meaningsIn("status", []);
+  for (const column of columns) {
+    const isStatus = mayBeStatus(column.words) && column.values.some((value) => meaningOf(value) !== undefined);
+    if (isStatus && choices.sources.has("status")) choices.addRival(column, "status");
+  }
+}
