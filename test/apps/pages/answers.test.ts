@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type Answered,
   answersIn,
@@ -16,6 +16,7 @@ import {
   withSource,
 } from "../../../apps/pages/browser/upload/column-roles.ts";
 import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/field-names.ts";
+import { remember, withRemembered } from "../../../apps/pages/browser/upload/remembered.ts";
 import { totalsOf } from "../../../apps/pages/browser/upload/sources.ts";
 import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
 import { withColumns, withNothing, withOnly, withValue } from "../../../apps/pages/browser/upload/target-choices.ts";
@@ -108,7 +109,7 @@ test("a target is made of another column, of a value or of nothing, and its colu
   );
   const begun: Answered = { ...UNDECIDED, mapping };
   const roles = (from: Answered) => rolesOf(table.names, from.mapping).map(({ role }) => role);
-  const owner = withOnly(table, begun, "agent", "agent_name", "Owner");
+  const owner = withOnly(table, begun, "agent", ["Owner"]);
   expect(roles(owner)).toEqual(["external_id", KEPT, KEPT, "agent_name"]);
   expect(owner.mapping.others).toBe("custom_attributes");
   const same = withValue(table, owner, "agent", "agent_name", "Desk");
@@ -127,6 +128,60 @@ test("a subject that is left empty isn't kept as the attribute that is the subje
   const { mapping: left } = withNothing(table, { ...UNDECIDED, mapping }, "short_description");
   expect(left).toMatchObject({ fields: { external_id: { column: "Ticket ID" } }, others: "ignore" });
   expect(Object.keys(left.fields ?? {})).toEqual(["external_id"]);
+});
+
+describe("what a person decided", () => {
+  const kept = new Map<string, string>();
+  const api = { name: "desk" };
+  beforeEach(() => {
+    kept.clear();
+    vi.stubGlobal("localStorage", {
+      getItem: (name: string) => kept.get(name) ?? null,
+      setItem: (name: string, text: string) => kept.set(name, text),
+    });
+  });
+  afterEach(() => void vi.unstubAllGlobals());
+  /** A file of calls as it is opened, and what is decided about the first one. */
+  const HEADER = "Call,Agent,Agent email,Owner,Outcome\n";
+  const FIRST = `${HEADER}c1,Ann,ann@desk.example,Rep One,Won\nc2,Bob,bob@desk.example,Rep Two,Lost\n`;
+  const decide = async () => {
+    const { table, mapping } = await open(FIRST);
+    const id = withColumns(table, { ...UNDECIDED, mapping }, "external_id", "external_id", ["Call"]);
+    const owner = withOnly(table, id, "agent", ["Owner"]);
+    const typed = withValue(table, owner, "type", "type", "call");
+    return { table, decided: withNothing(table, withNothing(table, typed, "status"), "short_description") };
+  };
+  const reopen = async (text: string) => {
+    const { table, mapping } = await open(text);
+    return withRemembered(api, table, { ...UNDECIDED, mapping });
+  };
+
+  test("is remembered for files with the same columns, without a text of the file", async () => {
+    const { table, decided } = await decide();
+    remember(api, table, decided);
+    expect([...kept.values()].join("")).not.toMatch(/Owner|owner|Call|Rep|ann@/);
+    const again = await reopen(FIRST.replace("Owner", " OWNER ").replaceAll(/c(?=\d)/g, "x"));
+    expect([...again.remembered]).toEqual(["external_id", "agent", "status", "type", "short_description"]);
+    expect(again.mapping.fields).toMatchObject({
+      external_id: { column: "Call" },
+      agent_name: { column: "OWNER" },
+      type: { value: "call" },
+    });
+    expect(again.decisions).toMatchObject({ status: "left", agent: "as mapped" });
+    expect((await reopen(FIRST.replace("Outcome", "Result"))).remembered.size).toBe(0);
+    expect(withNothing(table, again, "agent").remembered.has("agent")).toBe(false);
+  });
+
+  test("isn't remembered if it names a person, or if something else was kept", async () => {
+    const { table, decided } = await decide();
+    remember(api, table, withValue(table, decided, "agent", "agent_name", "Ann Lee"));
+    expect([...kept.values()].join("")).not.toContain("Ann");
+    expect((await reopen(FIRST)).remembered.has("agent")).toBe(false);
+    for (const text of ["{", "[[1]]", '[["a",{"agent":{"agent_name":{"columns":[-1]}}}]]']) {
+      for (const name of kept.keys()) kept.set(name, text);
+      expect((await reopen(FIRST)).remembered.size).toBe(0);
+    }
+  });
 });
 
 test("an ID made of columns is for people if few columns are filled in all rows, else a digest", async () => {

@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Import of keys.csv" }).waitFor();
     // The focus is where the new view begins.
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Import of keys.csv");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("4. Import of keys.csv");
     await page.getByText("Import finished.").waitFor();
     expect(await count(page, "created")).toBe("1");
     expect(complaints).toEqual([]);

@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await takeScreenshot(page, "upload-mapping");
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Use the default: “work_item”" }).click();
-    expect(await lineOf(page, "Type").textContent()).toContain("answered: default: “work_item”");
+    expect(await lineOf(page, "Type").textContent()).toContain("answered: the default, “work_item”");
     const subject = page.getByRole("group", { name: "Which column is the subject?" });
     await subject.getByRole("button", { name: "Leave empty" }).click();
     expect(await lineOf(page, "Subject").textContent()).toContain("answered: left empty");
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
       "more.csv",
       Buffer.from("Ticket ID;Status;Closed at;Assignee email;Hours\nmore-1;Open;;;2,5\n"),
     );
-    expect(await lineOf(page, "Type").textContent()).toContain("answered: default");
+    expect(await lineOf(page, "Type").textContent()).toContain("answered: the default");
     await page.evaluate(KEEP_SENT_MAPPINGS);
     await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await page.getByLabel(/^Date format/).inputValue()).toBe("");
     await openColumn(page, "Note (2)");
     await page.getByLabel("“Note (2)” becomes").selectOption("left out");
-    await page.getByText("1 left out, the others kept").waitFor();
+    await page.getByText("2 other columns kept, but for 1 left out").waitFor();
     await takeScreenshot(page, "upload-likely");
     expect(await accessibilityFindings(page)).toEqual([]);
     await page
@@ -240,6 +240,14 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     const facts = (await page.locator(".facts").allTextContents()).join();
     expect(facts).toContain("first 1");
     expect(facts).not.toContain("second 1");
+
+    // For a file with the same columns, only its dates are asked about.
+    await page.getByRole("link", { name: "Import a file" }).click();
+    await chooseFile(page, "next.csv", Buffer.from([...file, `next-1;01/02/2025;ben@example.com;a;b`, ""].join("\n")));
+    await page.getByText("Before you run a trial or import, decide on: Completed at").waitFor();
+    expect(await lineOf(page, "Agent").textContent()).toContain("remembered: from “Email”ben@example.com");
+    expect(await lineOf(page, "Type").textContent()).toContain("remembered: the default, “work_item”");
+    expect(await accessibilityFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -45,6 +45,6 @@ export function focusNext(from: Element): void {
     const place = from.compareDocumentPosition(each);
     return (place & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_CONTAINED_BY)) !== 0;
   });
-  const next = after ?? open[0] ?? document.querySelector<HTMLElement>(".next button.main:enabled, #columns");
-  next?.focus();
+  const ways = [".next button.main:enabled", "#columns"].map((each) => document.querySelector<HTMLElement>(each));
+  [after, open[0], ...ways].find((each) => each)?.focus();
 }

@@ -48,7 +48,7 @@ export function checkRows(table: TableFile, mapping: Mapping): CheckedRows {
   const { names, headerRow, problem } = table;
   if (problem !== undefined) return problemWith(asSentence(problem));
   if (mapping.fields?.["external_id"] === undefined) {
-    return problemWith("Choose the column with the unique ID of each item, or make an ID of several columns.");
+    return problemWith("Choose the column with the ID of each item, or make an ID of several columns.");
   }
   const problems = problemsOfMapping(mapping);
   if (problems.length > 0)

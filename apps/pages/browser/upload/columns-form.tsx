@@ -108,7 +108,7 @@ export function ColumnsForm({ match }: { readonly match: Match }) {
     return (
       <details class="kept">
         <summary>
-          {countOf(others.length, "other column")}: {left === 0 ? "kept" : `${left} left out, the others kept`}
+          {countOf(others.length, "other column")} {left === 0 ? "kept" : `kept, but for ${left} left out`}
         </summary>
         <ol class="mapping" aria-label="Other columns">
           {others.map((column) => (

@@ -6,7 +6,7 @@ import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { readRows } from "./check-rows.ts";
 import type { FileIds } from "./file-ids.ts";
 import { Check } from "./parts.tsx";
-import { countOf, shownNumber } from "./shown.ts";
+import { countOf, shownNumber, shownPart } from "./shown.ts";
 import { asSentence, observeTable, type TableFile } from "./table-file.ts";
 import { useLoaded } from "./use-calls.ts";
 import type { Match } from "./use-import.ts";
@@ -87,7 +87,7 @@ export function FileIdsNote({ part, findings }: FileIds) {
       {part !== undefined && (
         <p>
           Looking for repeated IDs in the whole file…{" "}
-          <progress value={part} aria-label="Part of the file that was read" />
+          <progress value={part} aria-label="Part of the file that was read" /> {shownPart(part)}
         </p>
       )}
       {findings?.isComplete === true && findings.repeatedRows === 0 && (

@@ -3,7 +3,7 @@ import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encod
 import type { EncodingDoubt, TextFormat } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
-import { countOf, shownBytes, shownStart } from "./shown.ts";
+import { countOf, shownBytes, shownPart, shownStart } from "./shown.ts";
 import { asSentence, isAsked, isBlank, readTextFile, type TableFile, withHeaderRow, withSheet } from "./table-file.ts";
 import { useWork } from "./use-calls.ts";
 import type { useImport } from "./use-import.ts";
@@ -229,7 +229,7 @@ export function FileStep({ flow }: { readonly flow: ReturnType<typeof useImport>
       {isReading && scanned > 0 && (
         <p role="status">
           Looking through the file… <progress value={scanned} aria-label="Part of the file that was looked through" />{" "}
-          <Button onClick={stopScan}>Continue with the rows so far</Button>
+          {shownPart(scanned)} <Button onClick={stopScan}>Continue with the rows so far</Button>
         </p>
       )}
     </section>

@@ -10,3 +10,8 @@ export const STEPS = {
 export type StepName = keyof typeof STEPS;
 /** The steps in their order. */
 export const STEP_NAMES = Object.keys(STEPS) as StepName[];
+
+/** The title of a step, with its number. */
+export function titleOfStep(name: StepName, title: string = name): string {
+  return `${STEP_NAMES.indexOf(name) + 1}. ${title}`;
+}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { FileStep } from "./file-step.tsx";
-import { STEP_NAMES, type StepName, STEPS } from "./import-steps.ts";
+import { STEP_NAMES, type StepName, STEPS, titleOfStep } from "./import-steps.ts";
 import { MatchStep } from "./match-step.tsx";
 import { countOf, shownBytes } from "./shown.ts";
 import { shownInLine } from "./target-texts.ts";
@@ -47,8 +47,8 @@ export function ImportView({
     open(next);
   };
   /** The line of a step that isn't open. It opens the step if it has a text. */
-  const lineOf = (name: StepName, index: number) => {
-    const title = `${index + 1}. ${name}`;
+  const lineOf = (name: StepName) => {
+    const title = titleOfStep(name);
     if (lines[name] === undefined) {
       return (
         <p class="step">
@@ -73,9 +73,9 @@ export function ImportView({
         </p>
       )}
       <ol class="steps">
-        {STEP_NAMES.map((name, index) => (
+        {STEP_NAMES.map((name) => (
           <li key={name} aria-current={name === current ? "step" : undefined}>
-            {name !== current && lineOf(name, index)}
+            {name !== current && lineOf(name)}
             <div hidden={name !== current}>{contents[name]}</div>
           </li>
         ))}

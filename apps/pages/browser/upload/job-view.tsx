@@ -4,6 +4,7 @@ import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
 import { Counts } from "./charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "./field-names.ts";
+import { titleOfStep } from "./import-steps.ts";
 import { KeptValues } from "./kept-values.tsx";
 import { countsOf, doneIn, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
 import { Alert, Button, Heading, Loading } from "./parts.tsx";
@@ -122,6 +123,7 @@ function titleOf(job: Job): string {
 export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const { job, error, moments } = useJob(api, id);
   const sending = useWork();
+  const titled = (title: string): string => (sent ? titleOfStep(sent.dryRun ? "Check" : "Import", title) : title);
   const isImportTrial = job?.dry_run === true && !isUndo(job);
   const hasTried = isImportTrial && job.status === "completed";
   useEffect(() => {
@@ -130,7 +132,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   if (!job) {
     return (
       <Loading isStep={sent !== undefined} error={error}>
-        Import
+        {titled("Import")}
       </Loading>
     );
   }
@@ -141,7 +143,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   };
   return (
     <>
-      <Heading isStep={sent !== undefined}>{`${titleOf(job)} of ${name}`}</Heading>
+      <Heading isStep={sent !== undefined}>{titled(`${titleOf(job)} of ${name}`)}</Heading>
       <p role="status" class={`status ${job.status}`}>
         {sentenceOfStatus(job, name)}
       </p>

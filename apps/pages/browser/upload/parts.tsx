@@ -216,7 +216,9 @@ export function Table({
           {rows.map((row, index) => (
             <tr key={keys?.[index] ?? index}>
               {row.map((cell, at) => (
-                <td key={at}>{cell}</td>
+                <td key={at} data-label={columns[at]}>
+                  {cell}
+                </td>
               ))}
             </tr>
           ))}

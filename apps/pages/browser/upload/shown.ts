@@ -10,6 +10,11 @@ export function shownNumber(value: number): string {
   return value.toLocaleString(LANGUAGE);
 }
 
+/** A part, 0 to 1, as a percentage. */
+export function shownPart(part: number): string {
+  return part.toLocaleString(undefined, { style: "percent" });
+}
+
 /** A text, cut after a number of characters. */
 export function shownStart(text: string, characters: number): string {
   return text.length > characters ? `${text.slice(0, characters)}…` : text;

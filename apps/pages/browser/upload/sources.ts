@@ -1,5 +1,6 @@
 import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { fieldOf, isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
+import { withoutEmptyWords } from "@work-items/importer/proposals/certainty.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
@@ -66,8 +67,9 @@ export function sourceFor(target: Target | undefined, column: string, table: Sur
   const index = columnIndex(table.names, column);
   if (target === undefined) return { column };
   if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
-  if (!isTime(target)) return { column };
   const survey = surveyed(table, index);
+  const noValues = target.kind === "field" ? withoutEmptyWords(target.name, { survey }) : {};
+  if (!isTime(target)) return { column, ...noValues };
   const proposed = proposeTime(column, survey, { timeZone: TIME_ZONE, now: Date.now() })?.source;
   return proposed ?? { column, time_zone: TIME_ZONE, ...withoutNoDates(survey) };
 }

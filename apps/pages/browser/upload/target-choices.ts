@@ -115,7 +115,7 @@ export function withEventId(table: SurveyedTable, answered: Answered, columns: r
 }
 
 /** The field of a target that a column sets. A person's column is a name, an email address or an ID, by its values. */
-export function fieldFor(target: TargetName, column: string, table: SurveyedTable): string {
+function fieldFor(target: TargetName, column: string, table: SurveyedTable): string {
   const fields = fieldsOfTarget(target);
   const [field = ""] = fields;
   if (fields.length === 1) return field;
@@ -124,14 +124,16 @@ export function fieldFor(target: TargetName, column: string, table: SurveyedTabl
   return isOfEvent(target) ? made.replace("agent", "actor") : made;
 }
 
-/** Makes a target of one column alone. */
+/** Makes a target of some columns alone, each of another field. */
 export function withOnly(
   table: SurveyedTable,
   answered: Answered,
   target: TargetName,
-  field: string,
-  column: string,
+  columns: readonly string[],
 ): Answered {
   const mapping = withoutFields(table.names, answered.mapping, target, fieldsOfTarget(target));
-  return withColumns(table, { ...answered, mapping }, target, field, [column]);
+  return columns.reduce<Answered>(
+    (next, column) => withColumns(table, next, target, fieldFor(target, column, table), [column]),
+    { ...answered, mapping },
+  );
 }

@@ -1,6 +1,8 @@
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
+import { agentOfName, plainWords } from "@work-items/importer/proposals/known-headers.ts";
 import {
   canBeLeft,
+  type Candidate,
   fieldsOfTarget,
   isOfEvent,
   sourcesOf,
@@ -20,15 +22,7 @@ import { MadeId } from "./id-form.tsx";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
 import { ChoiceReading, EmptyMarks, MisfitNote, TimeReading } from "./reading-fields.tsx";
 import { columnIndex, valuesAt, withKey } from "./sources.ts";
-import {
-  fieldFor,
-  withColumns,
-  withDecision,
-  withEventId,
-  withNothing,
-  withOnly,
-  withValue,
-} from "./target-choices.ts";
+import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "./target-choices.ts";
 import type { TargetQuestions } from "./target-questions.ts";
 import { canHaveValue, defaultOf, labelOfField, targetQuestion } from "./target-texts.ts";
 import type { Match } from "./use-import.ts";
@@ -177,25 +171,41 @@ function Reading({
   );
 }
 
-/** Asks which of some columns sets a target. */
+/** Whom a column is about, by its name. */
+function roleOf(column: string): string {
+  return agentOfName(plainWords(column))?.role ?? column;
+}
+
+/** Asks which of some columns sets a target. Columns about the same person are one answer. */
 function ColumnQuestion({ match, state, onAnswer }: TargetProps & { readonly onAnswer: (answered: Answered) => void }) {
   const { table } = match;
   const { target, candidates, columns, reason } = state;
-  const answer = (column: string): void => {
-    const isMapped = columns.some((each) => each.column === column);
+  const groups = [...Map.groupBy(candidates, ({ column }) => (target === "agent" ? roleOf(column) : column)).values()];
+  const isMapped = ({ column }: Candidate): boolean => columns.some((each) => each.column === column);
+  const answer = (index: string): void => {
+    const group = groups[Number(index)] ?? [];
     onAnswer(
-      isMapped
+      group.some(isMapped)
         ? withDecision(match, target, "as mapped")
-        : withOnly(table, match, target, fieldFor(target, column, table), column),
+        : withOnly(
+            table,
+            match,
+            target,
+            group.map(({ column }) => column),
+          ),
     );
   };
   return (
     <Asked
       text={targetQuestion(target)}
-      answers={candidates.map(({ column, examples }) => ({ answer: column, shown: `“${column}”`, examples }))}
+      answers={groups.map((group, index) => ({
+        answer: String(index),
+        shown: group.map(({ column }) => `“${column}”`).join(" and "),
+        examples: group[0]?.examples ?? [],
+      }))}
       onAnswer={answer}
     >
-      {reason !== "" && <p class="note">Likely {inTypographicQuotes(reason)}.</p>}
+      {reason !== "" && <p class="note">{inTypographicQuotes(`Likely ${reason}.`)}</p>}
     </Asked>
   );
 }

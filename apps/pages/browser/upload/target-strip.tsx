@@ -38,13 +38,15 @@ function TargetRow({
   /** Called with an answer whose question goes away. */
   readonly onAnswer: (answered: Answered) => void;
 }) {
-  const { table } = match;
+  const { table, ids } = match;
   const { target, columns } = state;
   const isAsked = isOpen(state);
   const [isShown, show] = useState(isAsked);
+  const { repeatedRows = 0, oddRows = 0 } = (target === "external_id" && ids.findings) || {};
+  const isNoted = repeatedRows + oddRows > 0;
   useLayoutEffect(() => {
-    if (isAsked) show(true);
-  }, [isAsked]);
+    if (isAsked || isNoted) show(true);
+  }, [isAsked, isNoted]);
   const questions = questionsAbout(match, state);
   const question = shownQuestion(questions, state);
   const examples = columns.flatMap(({ index }) => surveyed(table, index).examples).slice(0, 3);
@@ -59,7 +61,7 @@ function TargetRow({
               <span key={index}>{shownStart(example, SAMPLE_CHARACTERS)}</span>
             ))}
           </span>
-          {question !== "" && <span class="unchecked">{question}</span>}
+          {question !== "" && !isShown && <span class="unchecked">{question}</span>}
           {!isAsked && <u>{isShown ? "Close" : "Change"}</u>}
         </summary>
         {isShown && (

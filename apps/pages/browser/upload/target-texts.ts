@@ -98,8 +98,9 @@ function shownOutcome({ target, state, value }: TargetState, mapped: Mapped): st
   if (sources !== "") return value === undefined ? `from ${sources}` : sources;
   if (state !== "missing") {
     const initial = defaultOf(target, mapped.mapping);
-    return initial === undefined ? "left empty" : `default: ${initial}`;
+    return initial === undefined ? "left empty" : `the default, ${initial}`;
   }
+  if (target === "external_id") return "we couldn’t tell: choose a column, or make an ID of several";
   const ways = ["a column", ...(canHaveValue(target) ? ["a value"] : [])].join(", ");
   return `not in this file: choose ${ways}${canBeLeft(target) ? ", or leave it empty" : ""}`;
 }
@@ -113,7 +114,7 @@ export function shownState(state: TargetState, match: Mapped & Answered): string
   return decisions[state.target] === undefined ? outcome : `answered: ${outcome}`;
 }
 
-/** The targets in a line, such as “ID ← Ticket ID · Type ← default: “work_item””. */
+/** The targets in a line, such as “ID ← Ticket ID · Type ← the default, “work_item””. */
 export function shownInLine(states: readonly TargetState[], mapped: Mapped): string {
   return states
     .map((each) => `${targetName(each.target)} ← ${shownSources(each.target, mapped) || shownOutcome(each, mapped)}`)

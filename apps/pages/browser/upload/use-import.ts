@@ -11,6 +11,7 @@ import { type Api, type Job, sentenceOf } from "./api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
 import { useFileIds } from "./file-ids.ts";
+import { remember, withRemembered } from "./remembered.ts";
 import { send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE, totalsOf } from "./sources.ts";
 import {
@@ -70,7 +71,7 @@ function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined): O
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
   const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone, now: Date.now() });
   const { mapping } = proposal;
-  if (!earlier) return { table, proposal, initial: { ...NOTHING_SAID, mapping } };
+  if (!earlier) return { table, proposal, initial: withRemembered(api, table, { ...NOTHING_SAID, mapping }) };
   // What that mapping leaves empty was decided for the file before.
   const decisions = Object.fromEntries(
     targetsIn(mapping).map((target) => {
@@ -180,6 +181,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     try {
       const zone = zoneOf(mapping);
       if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
+      remember(api, table, answered);
       await send(api, { table, mapping, dryRun, repairs, trial }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
