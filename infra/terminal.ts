@@ -22,6 +22,8 @@ export interface Surroundings {
 /** Where a command runs. Programs get exact data, people get text without control characters. */
 export function createTerminal(surroundings: Surroundings) {
   const { args, env, stdout, stderr, clock } = surroundings;
+  /** Lines that were typed or pasted before they were asked for. */
+  const typed: string[] = [];
   /** A terminal would obey control characters, so it gets them escaped, as in `\u001b`. */
   const forOutput = (data: string): string => (stdout.isTTY === true ? printableLines(data) : data);
   return {
@@ -55,7 +57,13 @@ export function createTerminal(surroundings: Surroundings) {
     noteLines: (text: string): void => void stderr.write(`${printableLines(text)}\n`),
     /** Asks the person at the terminal. @returns the answer without space around it; empty if the input ends */
     ask: async (question: string): Promise<string> => {
+      const early = typed.shift();
+      if (early !== undefined) {
+        stderr.write(`${printable(question)}\n`);
+        return early.trim();
+      }
       const reader = createInterface({ input: surroundings.stdin, output: stderr });
+      reader.on("line", (line) => typed.push(line));
       const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
       const answer = await Promise.race([reader.question(printable(question)), closed]);
       reader.close();

@@ -2,8 +2,10 @@ import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.t
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 import { type IdFindings, readRepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
-import { observeRows } from "@work-items/importer/files/whole-file.ts";
+import { observeRows, readFirstRows } from "@work-items/importer/files/whole-file.ts";
+import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
+import { isPersonAt } from "./ask-targets.ts";
 import { withBar } from "../progress-bar.ts";
 
 /** The source of the IDs in a file whose columns are named after the fields. */
@@ -64,23 +66,39 @@ function describeTrial(trial: WorkItemUpload): string {
 
 /** Asks a yes-or-no question. @returns undefined without a terminal */
 async function ask(terminal: Terminal, question: string): Promise<boolean | undefined> {
-  if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) return undefined;
+  if (!isPersonAt(terminal)) return undefined;
   return /^y(?:es)?$/i.test(await terminal.ask(question));
 }
 
+/** The targets that nothing sets in a file with a mapping. */
+export async function unsetIn(blob: Blob, mapping: CheckedMapping): Promise<readonly TargetName[]> {
+  const { headerRow, delimiter } = layoutOf(mapping);
+  const { rows } = await readFirstRows(blob.stream(), delimiter, headerRow);
+  return unsetTargets({ names: rows[headerRow - 1] ?? [], mapping });
+}
+
+/** Why a person has to agree to an import. */
+interface Reasons {
+  readonly ids: IdFindings | undefined;
+  /** The targets that nothing sets. */
+  readonly unset: readonly TargetName[];
+}
+
 /**
- * Prints what a trial would create and change. If existing items would change or IDs repeat, a person has to agree.
+ * Prints what a trial would create and change. If existing items would change, IDs repeat or a target isn't set, a person
+ * has to agree.
  * @param isAgreed whether to import without asking
  * @returns whether to start the import
  */
 export async function confirmed(
   terminal: Terminal,
   trial: WorkItemUpload,
-  ids: IdFindings | undefined,
+  { ids, unset }: Reasons,
   isAgreed: boolean,
 ): Promise<boolean> {
   terminal.note(describeTrial(trial));
-  const isHarmless = trial.updated_rows + trial.restored_rows === 0 && (ids?.repeatedRows ?? 0) === 0;
+  const isHarmless =
+    trial.updated_rows + trial.restored_rows === 0 && (ids?.repeatedRows ?? 0) === 0 && unset.length === 0;
   if (isHarmless || isAgreed) return true;
   const answer = await ask(terminal, "Import the file? [y/N] ");
   if (answer === true) return true;

@@ -13,7 +13,8 @@ import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
-import { confirmed, noteIds, readIds, usedMapping } from "./before-import.ts";
+import { notFoundLines } from "./ask-targets.ts";
+import { confirmed, noteIds, readIds, unsetIn, usedMapping } from "./before-import.ts";
 import { noteTotals, withoutTotals, writeProposal } from "./propose.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { withProgress } from "../progress-bar.ts";
@@ -137,6 +138,8 @@ async function runImport(
   const content = used && leavesOut ? await withoutTotals(terminal, file, used) : file.blob;
   const ids = used && (await readIds(terminal, content, used));
   if (ids) noteIds(terminal, ids);
+  const unset = given && used ? await unsetIn(content, used) : [];
+  for (const line of notFoundLines(unset)) terminal.note(line);
   const start = (dryRun: boolean): Promise<Upload> =>
     client.uploads.upload(content, {
       filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
@@ -151,7 +154,7 @@ async function runImport(
   if (!isDry && options["trial"] !== false) {
     const trial = await endOf(await start(true), "trial");
     const hasCompleted = trial.status === "completed";
-    if (!hasCompleted || !(await confirmed(terminal, trial, ids, options["yes"] === true))) {
+    if (!hasCompleted || !(await confirmed(terminal, trial, { ids, unset }, options["yes"] === true))) {
       printJob(terminal, trial, options);
       terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
       return;
@@ -180,7 +183,8 @@ export const importCommand: Command = {
     "--dates <order>": "for --propose: day-first, month-first, year-first or unix, where dates don't show it",
     "--without-totals": "leave out rows that look like totals, notes or repeated headers",
     "--dry-run": "trial run: show what would happen, save nothing",
-    "--yes": "import without asking, even if IDs repeat or existing items would change (for scripts)",
+    "--yes":
+      "import without asking, even if IDs repeat, existing items would change or fields are not found (for scripts)",
     "--no-trial": "import without a trial run first, and without asking",
     "--wait": "wait until the job ends",
     "--errors <file>": "wait, then write the failed rows to this file",

@@ -10,6 +10,8 @@ import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { CommandError } from "../../../infra/command-line.ts";
+import { unsetTargets } from "@work-items/importer/proposals/target-states.ts";
+import { askTargets, isPersonAt, notFoundLines, type SurveyedSample } from "./ask-targets.ts";
 import { layoutOf } from "./before-import.ts";
 import { withBar } from "../progress-bar.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
@@ -35,7 +37,7 @@ function timeZoneOf(options: Options): string | undefined {
   return zone;
 }
 
-async function proposed(terminal: Terminal, file: CsvFile, options: Options): Promise<Proposal> {
+async function sampled(terminal: Terminal, file: CsvFile, options: Options): Promise<SurveyedSample> {
   const dateOrder = dateOrderOf(options);
   const chosenZone = timeZoneOf(options);
   const sample = await readSample(file, SAMPLE_ROWS);
@@ -44,14 +46,14 @@ async function proposed(terminal: Terminal, file: CsvFile, options: Options): Pr
     const onProgress = (bytes: number): void => update(bytes, file.blob.size);
     return observeRows(file.blob.stream(), { ...sample, onProgress }, () => [survey]);
   });
-  return proposeMapping({
+  return {
     ...sample,
     survey: survey.result(isWhole),
     timeZone: chosenZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     isZoneChosen: chosenZone !== undefined,
     dateOrder,
     now: terminal.clock(),
-  });
+  };
 }
 
 async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {
@@ -69,8 +71,11 @@ async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<numbe
  * @throws CommandError if a date can be read in two ways and no option chooses one
  */
 export async function writeProposal(terminal: Terminal, file: CsvFile, path: string, options: Options): Promise<void> {
-  const proposal = await proposed(terminal, file, options);
+  const sample = await sampled(terminal, file, options);
+  const isAsked = isPersonAt(terminal) && options["yes"] !== true;
+  const proposal = isAsked ? await askTargets(terminal, sample) : proposeMapping(sample);
   for (const line of proposalLines(proposal)) terminal.note(line);
+  for (const line of notFoundLines(unsetTargets({ ...sample, ...proposal }))) terminal.note(line);
   const questions = openQuestions(proposal);
   if (questions.length > 0) throw new CommandError(`${questions.join(" ")} No mapping was written.`);
   const undated = await countUndated(file, proposal);

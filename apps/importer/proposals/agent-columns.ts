@@ -100,17 +100,28 @@ interface AgentColumns<C> {
   readonly rivals: readonly { readonly column: C; readonly target: string }[];
 }
 
-/** The fields of the agent that the columns hold. Only columns of one role are used. */
-export function agentFields<C extends PersonColumn>(columns: readonly C[]): AgentColumns<C> {
+/**
+ * The fields of the agent that the columns hold. Only columns of one role are used.
+ * @param chosen the column about the agent, if a person chose one
+ */
+export function agentFields<C extends PersonColumn>(columns: readonly C[], chosen?: C): AgentColumns<C> {
   const named = columns.flatMap((column) => {
     const agent = agentOfName(column.words);
     const target = agent && (agent.target ?? targetOfPerson(column));
     return agent && target !== undefined ? [{ column, agent, target }] : [];
   });
-  const best = named.reduce<AgentName | undefined>(
-    (most, { agent }) => (most === undefined || agent.rank < most.rank ? agent : most),
-    undefined,
-  );
+  const ofChosen = named.find(({ column }) => column === chosen)?.agent;
+  if (chosen !== undefined && ofChosen === undefined) {
+    const target = targetOfPerson(chosen) ?? "agent_name";
+    const source = { column: chosen.name };
+    return { fields: [{ target, columns: [chosen], source, isCertain: true, reason: "" }], rivals: [] };
+  }
+  const best =
+    ofChosen ??
+    named.reduce<AgentName | undefined>(
+      (most, { agent }) => (most === undefined || agent.rank < most.rank ? agent : most),
+      undefined,
+    );
   const own = named.filter(({ agent }) => agent.role === best?.role);
   const isPart = (target: string): boolean => target === "first_name" || target === "last_name";
   const rivals = named

@@ -35,6 +35,7 @@ export interface ChosenColumn {
   readonly mayBe?: string | undefined;
 }
 
+const CHOSEN = "chosen";
 /** With more columns, names aren't searched for typos, which takes seconds. */
 const COMPARED_COLUMNS_MAX = 1000;
 
@@ -102,8 +103,8 @@ class Choices {
   }
 
   /** Takes the fields of the agent. Columns about other people who do the work are rivals. */
-  takeAgents(columns: readonly FileColumn[]): void {
-    const { fields, rivals } = agentFields(columns);
+  takeAgents(columns: readonly FileColumn[], chosen?: FileColumn): void {
+    const { fields, rivals } = agentFields(columns, chosen);
     for (const { target, columns: own, source, isCertain, reason } of fields) {
       const isTaken = own.some(
         ({ index }) => this.columns.has(index) && this.columns.get(index)?.target !== "agent_name",
@@ -121,6 +122,17 @@ class Choices {
     }
     if (!this.hasAgent()) return;
     for (const { column, target } of rivals) this.addRival(column, target);
+  }
+
+  /** Takes a column that a person chose for a field, or for the agent. Nothing speaks against it. */
+  takeChosen(field: string, column: FileColumn): void {
+    if (field.startsWith("agent_")) this.takeAgents(this.#all, column);
+    else this.take(field, column, true);
+    for (const [index, found] of this.columns) {
+      const isOwn =
+        found.target === field || (field.startsWith("agent_") && found.target?.startsWith("agent_") === true);
+      if (isOwn) this.columns.set(index, { ...found, isSure: true, reason: CHOSEN, doubts: [] });
+    }
   }
 
   /** Notes that a column may be a target's, unless it is taken. */
@@ -199,9 +211,15 @@ class Choices {
       other === target || (other.startsWith("agent_") && target?.startsWith("agent_") === true);
     const rivals = [...this.rivals].filter(([, other]) => isSame(other)).map(([each]) => each);
     const names = this.#all.filter((column) => rivals.includes(column.index)).map(({ name }) => `"${name}"`);
-    const doubts = names.length === 0 ? [] : [`${names.join(" and ")} may be meant`];
+    const doubts = names.length === 0 || found.reason === CHOSEN ? [] : [`${names.join(" and ")} may be meant`];
     return { target, ...certaintyOf({ ...found, doubts: [...found.doubts, ...doubts] }), mayBe };
   }
+}
+
+/** What a person knows about a file. */
+export interface Answers extends TimeAnswers {
+  /** The columns that they chose, by field: their indexes. For all of the agent's fields, one column is enough. */
+  readonly chosen?: ReadonlyMap<string, number> | undefined;
 }
 
 /** A column that is named after a target. */
@@ -253,8 +271,12 @@ function takeId(
 const OF_ONE_COLUMN: ReadonlySet<string> = new Set(["status", "type", "custom_attributes.short_description"]);
 
 /** Finds the columns of each target, and the columns that may be meant instead. */
-export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, answers: TimeAnswers): Choices {
+export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, answers: Answers): Choices {
   const choices = new Choices(columns, facts, answers);
+  for (const [field, index] of answers.chosen ?? []) {
+    const column = columns.find((each) => each.index === index);
+    if (column !== undefined) choices.takeChosen(field, column);
+  }
   for (const column of columns) {
     const own = nameOfColumn(column.name);
     if (own !== undefined) choices.take(own, column, true);

@@ -2,17 +2,17 @@ import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { emptyWordsOf, type FileColumn, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
-import { type ChosenColumn, chooseColumns } from "./choose-columns.ts";
+import { type Answers, type ChosenColumn, chooseColumns } from "./choose-columns.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { isMeasure } from "./id-columns.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { CHOICE_FIELDS, choicesOf, unknownIn } from "./known-choices.ts";
 import { firstSpellings, plainWords } from "./known-headers.ts";
-import { type TimeAnswers, type TimeQuestion, withoutZone } from "./propose-time.ts";
+import { type TimeQuestion, withoutZone } from "./propose-time.ts";
 import { type NumberedRow, type Survey, surveyOf, totalsIn } from "./survey.ts";
 
 /** The header of a file and its first rows. */
-export interface Sample extends TimeAnswers {
+export interface Sample extends Answers {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly delimiter: Delimiter;

@@ -189,9 +189,7 @@ export function isReady(states: readonly TargetState[]): boolean {
   return states.every(({ state }) => state === "found" || state === "left");
 }
 
-/** The targets that nothing sets, although nobody has decided so. */
-export function missingTargets(states: readonly TargetState[]): readonly TargetName[] {
-  const isUnset = ({ state, columns, value }: TargetState): boolean =>
-    state !== "left" && columns.length === 0 && value === undefined;
-  return states.filter(isUnset).map(({ target }) => target);
+/** The targets of an import that nothing sets. */
+export function unsetTargets(evidence: Pick<TargetEvidence, "names" | "mapping">): readonly TargetName[] {
+  return targetsIn(evidence.mapping).filter((target) => sourcesOf(target, evidence).length === 0);
 }

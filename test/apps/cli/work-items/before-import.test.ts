@@ -113,6 +113,69 @@ describe("before an import the command", () => {
   });
 });
 
+describe("the command says which fields a file doesn't have", () => {
+  const NOTHING_FOUND = "not found: agent, status, completed_at, type, short_description";
+  const cards = "Card ID,Members,Phase\nN-1,Ann Lee,x\nN-2,Bob Stone,x\n";
+
+  it("and imports by a mapping that leaves them out only if it is told to", async () => {
+    writeFileSync("cards.csv", cards);
+    writeFileSync("cards.json", JSON.stringify({ fields: { external_id: { column: "Card ID" } }, others: "ignore" }));
+    const stopped = await run("import", "cards.csv", "--mapping", "cards.json", "--wait");
+    expect(stopped).toMatchObject({ exit: 4, told: expect.stringContaining(`${NOTHING_FOUND}\n`) });
+    expect(stopped.told).toContain("nothing was imported; --yes imports without asking");
+    expect(await typeOf("N-1")).toBeUndefined();
+    const refused = await runAt(["stdin", "stderr"], "\n", "import", "cards.csv", "--mapping", "cards.json");
+    expect(refused).toMatchObject({ exit: 4, told: expect.stringContaining("Import the file? [y/N] ") });
+    const tried = await run("import", "cards.csv", "--mapping", "cards.json", "--dry-run");
+    expect(tried).toMatchObject({ exit: 0, told: expect.stringContaining(NOTHING_FOUND) });
+    const agreed = await run("import", "cards.csv", "--mapping", "cards.json", "--wait", "--yes");
+    expect(agreed).toMatchObject({ exit: 0, told: expect.stringContaining(NOTHING_FOUND) });
+    expect(await typeOf("N-1")).toBe("work_item");
+  });
+
+  it("and asks the person at the terminal for them, when it proposes a mapping", async () => {
+    writeFileSync("cards.csv", cards);
+    const scripted = await run("import", "cards.csv", "--propose", "cards.json");
+    expect(scripted).toMatchObject({ exit: 0, told: expect.stringContaining(NOTHING_FOUND) });
+    expect(scripted.told).not.toContain("number or name of a column");
+
+    const answers = "members\nnowhere\n=done\n3\n\n=call\n\n";
+    const asked = await runAt(["stdin", "stderr"], answers, "import", "cards.csv", "--propose", "asked.json");
+    expect(asked).toMatchObject({ exit: 0, told: expect.stringContaining('  2  "Members": Ann Lee, Bob Stone\n') });
+    expect(asked.told).toContain(
+      "status: number or name of a column, or =value for all rows, or Enter for the default (pending)",
+    );
+    expect(asked.told).toContain("there is no column nowhere\n");
+    expect(asked.told).toContain("not found: completed_at, short_description\n");
+    expect(JSON.parse(readFileSync("asked.json", "utf8"))).toMatchObject({
+      fields: {
+        external_id: { column: "Card ID" },
+        agent_name: { column: "Members" },
+        status: { column: "Phase" },
+        type: { value: "call" },
+      },
+    });
+  });
+
+  it("and asks which of two columns is meant", async () => {
+    writeFileSync(
+      "owners.csv",
+      "Ticket ID,Agent,Agent email,Owner,Type\nO-1,Ann,ann@x.org,Rep 1,call\nO-2,Bob,bob@x.org,Rep 2,call\n",
+    );
+    const args = ["import", "owners.csv", "--propose", "owners.json"];
+    const kept = await runAt(["stdin", "stderr"], "\n\n\n\n", ...args);
+    expect(kept.told).toContain(
+      'agent: by name, but "Agent" and "Agent email" may be meant\n  4  "Owner": Rep 1, Rep 2\n  2  "Agent": Ann, Bob\n',
+    );
+    expect(JSON.parse(readFileSync("owners.json", "utf8"))).toMatchObject({
+      fields: { agent_name: { column: "Owner" } },
+    });
+    await runAt(["stdin", "stderr"], "9\n2\n\n\n\n", ...args);
+    const { fields } = JSON.parse(readFileSync("owners.json", "utf8")) as { fields: object };
+    expect(fields).toMatchObject({ agent_name: { column: "Agent" }, agent_email: { column: "Agent email" } });
+  });
+});
+
 describe("at a terminal", () => {
   const ESC = "\u001b[31mT-1\u001b[0m\u0007\u009b2J\u202e";
   const SHOWN = String.raw`\u001b[31mT-1\u001b[0m\u0007\u009b2J\u202e`;

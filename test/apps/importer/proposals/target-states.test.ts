@@ -3,9 +3,9 @@ import { proposeMapping } from "../../../../apps/importer/proposals/propose-mapp
 import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 import {
   isReady,
-  missingTargets,
   type TargetEvidence,
   targetStates,
+  unsetTargets,
 } from "../../../../apps/importer/proposals/target-states.ts";
 
 /** What is known of a file, its header first, when it has been read. */
@@ -47,13 +47,7 @@ it("says which targets a file has no column for, until a person leaves them empt
     ["t-1", "x"],
     ["t-2", "x"],
   ]);
-  expect(missingTargets(targetStates(evidence))).toEqual([
-    "agent",
-    "status",
-    "completed_at",
-    "type",
-    "short_description",
-  ]);
+  expect(unsetTargets(evidence)).toEqual(["agent", "status", "completed_at", "type", "short_description"]);
   const decisions = { agent: "left", status: "left", completed_at: "left", type: "left" } as const;
   const before = targetStates({ ...evidence, decisions });
   expect([before.at(1)?.state, isReady(before)]).toEqual(["left", false]);
