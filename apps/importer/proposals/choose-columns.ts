@@ -10,7 +10,7 @@ import {
   type Found,
   withoutEmptyWords,
 } from "./certainty.ts";
-import { arePhones, isIdentifier } from "./id-columns.ts";
+import { arePhones, isIdentifier, mayIdentify } from "./id-columns.ts";
 import { CHOICE_FIELDS, meaningsIn } from "./known-choices.ts";
 import { agentOfBareName, isCustomer, mayBeStatus, targetOfName, targetOfTypo } from "./known-headers.ts";
 import { isNoDate } from "./no-dates.ts";
@@ -140,6 +140,12 @@ class Choices {
     if (survey.hasValues && !this.columns.has(index) && !this.rivals.has(index)) this.rivals.set(index, target);
   }
 
+  /** Notes why a column isn't proposed for a target although it may be meant. */
+  reject(column: FileColumn, target: string, reason: string): void {
+    this.addRival(column, target);
+    this.columns.set(column.index, { target: undefined, isSure: false, reason, doubts: [] });
+  }
+
   /** Takes all columns of completion dates. For each row, the first that isn't empty counts. */
   takeTimes(candidates: readonly { readonly column: FileColumn; readonly isNamed: boolean }[]): void {
     const free = candidates.filter(({ column }) => !this.columns.has(column.index));
@@ -179,14 +185,13 @@ class Choices {
 
   /** Notes the doubt about a column that is named after completion dates, but whose dates can't be read. */
   #doubtTexts(column: FileColumn): void {
-    const { index, survey, values } = column;
+    const { survey, values } = column;
     const dates = timeReadingsOf(survey.shapes, this.#answers.now) ? [] : values.filter(looksLikeDate);
     if (!isMost(dates.length, values)) return;
     const count = countOfTime(dates[0]!);
     const advice = count === undefined ? "" : `; it looks like ${count}. Export the column as dates`;
     const reason = `by its name it has completion dates, but values such as "${dates[0]}" can't be read as dates${advice}`;
-    this.addRival(column, "completed_at");
-    this.columns.set(index, { target: undefined, isSure: false, reason, doubts: [] });
+    this.reject(column, "completed_at", reason);
   }
 
   #takeEmptyTime(column: FileColumn | undefined): void {
@@ -233,7 +238,10 @@ interface NamedColumn {
   readonly reason?: string;
 }
 
-/** Takes the column of the IDs. If it can, one whose values don't repeat in the whole file and aren't telephone numbers. */
+/**
+ * Takes the column of the IDs. If it can, one whose values don't repeat in the whole file and aren't telephone numbers; never
+ * one that repeats in most rows. Without any, those that may be IDs are rivals.
+ */
 function takeId(
   choices: Choices,
   columns: readonly FileColumn[],
@@ -241,29 +249,41 @@ function takeId(
   facts: FileFacts,
   now: number,
 ): void {
-  const differs = ({ index, values }: FileColumn): boolean =>
-    facts.survey.ids.get(index)?.repeatedRows === 0 && !arePhones(values);
-  const isFilled = ({ values }: FileColumn): boolean => values.length === facts.rows;
+  const { ids, rows } = facts.survey;
+  const repeatedRows = ({ index }: FileColumn): number => ids.get(index)?.repeatedRows ?? Infinity;
+  const differs = (column: FileColumn): boolean => repeatedRows(column) === 0 && !arePhones(column.values);
+  const isOther = (column: FileColumn): boolean => !named.some((each) => each.column === column);
   const others = columns.filter(
-    (column) =>
-      differs(column) && isFilled(column) && !named.some((each) => each.column === column) && isIdentifier(column, now),
+    (column) => isOther(column) && differs(column) && column.values.length === facts.rows && mayIdentify(column, now),
   );
-  const byValues = others.map((column) => ({
+  const byValues = others.map((column): NamedColumn => ({
     column,
+    target: "external_id",
     isNamed: false,
     rank: Infinity,
     reason: "by values: no two are the same",
   }));
   const order = [
     ...named.filter(({ column }) => differs(column)),
-    ...byValues,
+    ...byValues.filter(({ column }) => isIdentifier(column, now)),
     ...named.filter(({ column }) => !differs(column)),
   ];
-  for (const { column, isNamed, reason } of order) choices.take("external_id", column, isNamed, reason);
+  const isGroup = ({ column }: NamedColumn): boolean =>
+    repeatedRows(column) !== Infinity && repeatedRows(column) * 2 >= rows && rows > 0;
+  for (const { column, isNamed, reason } of order.filter((each) => !isGroup(each))) {
+    choices.take("external_id", column, isNamed, reason);
+  }
   const taken = order.find(({ column }) => choices.columns.get(column.index)?.target === "external_id");
   const isSure = taken !== undefined && taken.isNamed && differs(taken.column);
-  for (const { column, rank, isNamed } of order) {
+  for (const { column, rank, isNamed } of taken === undefined ? [...named, ...byValues] : order) {
     if (!isSure || (isNamed && rank === taken.rank && differs(column))) choices.addRival(column, "external_id");
+  }
+  if (taken !== undefined) return;
+  for (const { column, isNamed } of named.filter(isGroup)) {
+    const found = checkValues("external_id", column, isNamed, facts);
+    if (found && choices.rivals.get(column.index) === "external_id") {
+      choices.reject(column, "external_id", certaintyOf(found).reason);
+    }
   }
 }
 

@@ -43,12 +43,19 @@ export function arePhones(values: readonly string[]): boolean {
   return isMost(phones.length, values);
 }
 
+/** A text, or a number with a fraction. Some scripts write texts without spaces. */
+const NO_ID_VALUE = /\s|^-?\d+[.,]\d+$|^(?=\D*$).*[^\p{ASCII}]|.{65}/u;
+
+/** Whether the values of a column may be identifiers, not people, texts or dates. Numbers may also be measures. */
+export function mayIdentify(column: IdColumn, now: number): boolean {
+  const { words, values } = column;
+  if (NO_ID.test(words) || isCustomer(words) || areEmails(values) || arePhones(values)) return false;
+  return !values.some((value) => NO_ID_VALUE.test(value.trim())) && !holdsTimes(column, now);
+}
+
 /** Whether the values of a column look like identifiers, not like people, texts, dates, sums or measures. */
 export function isIdentifier(column: IdColumn, now: number): boolean {
-  const { words, values, survey } = column;
-  if (NO_ID.test(words) || isCustomer(words) || areEmails(values) || arePhones(values)) return false;
-  const isText = values.some((value) => /\s/.test(value.trim()) || value.length > 64 || /^-?\d+[.,]\d+$/.test(value));
-  return !isText && !(survey.isNumeric && isMeasure(words)) && !holdsTimes(column, now);
+  return !(column.survey.isNumeric && isMeasure(column.words)) && mayIdentify(column, now);
 }
 
 /** Fewer rows may be numbered from 1 by chance. */

@@ -144,7 +144,7 @@ describe("a proposed mapping", () => {
     [
       "lets a person look at an id that repeats",
       "Ticket ID",
-      ["a", "a"],
+      ["a", "a", "b"],
       ["likely", "by name, but 1 row repeats an ID"],
     ],
     [
