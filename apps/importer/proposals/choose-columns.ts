@@ -24,6 +24,8 @@ import {
 } from "./propose-time.ts";
 import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
 
+const TIME_DOUBTS: ReadonlySet<string> = new Set(Object.values(DOUBTS));
+
 /** What a column of a file is proposed to become. */
 export interface ChosenColumn {
   /** The field, or `custom_attributes.<name>`; undefined if unknown: then `others` decides. */
@@ -31,6 +33,8 @@ export interface ChosenColumn {
   readonly certainty: Certainty;
   /** Why, such as "by name"; empty if unknown. */
   readonly reason: string;
+  /** Whether the answers to its questions about date-times make it certain. */
+  readonly isOnlyAsked?: boolean;
   /** The field that it may be although another column, or none, is proposed for it: a person chooses. */
   readonly mayBe?: string | undefined;
 }
@@ -217,7 +221,9 @@ class Choices {
     const rivals = [...this.rivals].filter(([, other]) => isSame(other)).map(([each]) => each);
     const names = this.#all.filter((column) => rivals.includes(column.index)).map(({ name }) => `"${name}"`);
     const doubts = names.length === 0 || found.reason === CHOSEN ? [] : [`${names.join(" and ")} may be meant`];
-    return { target, ...certaintyOf({ ...found, doubts: [...found.doubts, ...doubts] }), mayBe };
+    const all = [...found.doubts, ...doubts];
+    const isOnlyAsked = found.isSure && all.length > 0 && all.every((doubt) => TIME_DOUBTS.has(doubt));
+    return { target, ...certaintyOf({ ...found, doubts: all }), ...(isOnlyAsked && { isOnlyAsked }), mayBe };
   }
 }
 

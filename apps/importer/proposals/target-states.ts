@@ -68,8 +68,6 @@ export interface TargetEvidence {
   /** The questions about date-times that are still open. */
   readonly questions?: readonly TimeQuestion[];
   readonly decisions?: Decisions;
-  /** Names of columns that a person has checked. */
-  readonly checked?: ReadonlySet<string>;
 }
 
 /** Targets without which the service accepts no row. */
@@ -144,7 +142,7 @@ function unansweredIn(field: string, source: Source, columns: readonly NamedInde
 }
 
 function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
-  const { names, columns: proposed, questions = [], decisions = {}, checked } = evidence;
+  const { names, columns: proposed, questions = [], decisions = {} } = evidence;
   const decision = decisions[target];
   const sources = sourcesOf(target, evidence);
   const columns = columnsIn(
@@ -164,8 +162,9 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
       return { ...base, state: isLeft ? "left" : "missing", candidates: [], reason: "" };
     return { ...base, state: "asked", candidates, reason };
   }
-  const likely =
-    decision === "as mapped" ? [] : own.filter((each) => each.certainty === "likely" && !checked?.has(each.column));
+  const isAnswered = ({ column, isOnlyAsked = false }: ProposedColumn): boolean =>
+    isOnlyAsked && !questions.some((question) => comparable(question.column) === comparable(column));
+  const likely = decision === "as mapped" ? [] : own.filter((each) => each.certainty === "likely" && !isAnswered(each));
   const said = new Set(likely.map(({ column }) => comparable(column)));
   const isAsked = ({ column }: TimeQuestion): boolean =>
     columns.some((each) => comparable(each.column) === comparable(column)) && !said.has(comparable(column));

@@ -6,7 +6,7 @@ import type { Decisions, TargetName } from "@work-items/importer/proposals/targe
 import { columnIndex, surveyed, TIME_ZONE } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
-/** What a person has said about a file: the names of checked columns, and answers to questions. */
+/** The questions about date-times that a person has answered. */
 export type Checked = ReadonlySet<string>;
 
 // Starts with NUL, which no header contains.
@@ -50,6 +50,13 @@ export function openQuestions(table: SurveyedTable, mapping: Mapping, checked: C
   return questionsOf(table, mapping).filter((question) => !checked.has(answerOf(question)));
 }
 
+/** Whether a person has answered a question about the date-times of some columns. */
+export function hasAnswer(table: SurveyedTable, { mapping, checked }: Answered, columns: readonly string[]): boolean {
+  const own = new Set(columns.map(comparable));
+  const questions = questionsOf(table, mapping).filter(({ column }) => own.has(comparable(column)));
+  return questions.some((question) => checked.has(answerOf(question)));
+}
+
 /** The answers for a file whose mapping was used before: all of them. */
 export function answersIn(table: SurveyedTable, mapping: Mapping): Checked {
   return new Set(questionsOf(table, mapping).map(answerOf));
@@ -57,7 +64,7 @@ export function answersIn(table: SurveyedTable, mapping: Mapping): Checked {
 
 /** The answers after a column became something else: those about its dates no longer count. */
 export function withoutAnswers(checked: Checked, column: string): Checked {
-  return new Set([...checked, column].filter((each) => each !== dateOf(column)));
+  return checked.difference(new Set([dateOf(column)]));
 }
 
 /** What a person can change about a file. */
@@ -85,13 +92,13 @@ export function withZone(table: SurveyedTable, answered: Answered, own: string, 
     if (!isAffected) return source;
     return zone === "" ? others : { ...others, time_zone: zone };
   });
-  return { ...answered, mapping: next, checked: new Set([...checked, ZONE, ...columns]) };
+  return { ...answered, mapping: next, checked: new Set([...checked, ZONE]) };
 }
 
 /** Applies the date format chosen for a column. In other ambiguous columns the same number comes first too. */
 export function withFormat(table: SurveyedTable, answered: Answered, column: string, format: string): Answered {
   const { mapping, checked } = answered;
-  const answers = [...checked, dateOf(column), column];
+  const answers = [...checked, dateOf(column)];
   const open = openQuestions(table, mapping, checked);
   const next = withTimes(mapping, (source) => {
     const name = source.column ?? "";
@@ -100,7 +107,7 @@ export function withFormat(table: SurveyedTable, answered: Answered, column: str
     const same = question?.kind === "date" ? question.formats.find((each) => each[0] === format[0]) : undefined;
     const chosen = isOwn ? format : same;
     if (chosen === undefined) return source;
-    answers.push(dateOf(name), name);
+    answers.push(dateOf(name));
     const { format: _, ...others } = source;
     return chosen === "iso" ? others : { ...others, format: chosen };
   });

@@ -55,7 +55,7 @@ export function ChoiceReading({
           <Question
             key={value}
             text={`“${value}” means${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`}
-            answers={[...choiceOptions(choices), ["", "No value"]]}
+            answers={[...choiceOptions(choices), ["", "Leave empty"]]}
             chosen={aliasOf(source, value) ?? source.otherwise}
             onChoose={(choice) => setAll([value], choice)}
           />
@@ -65,7 +65,7 @@ export function ChoiceReading({
         <Choice
           label={`The other ${countOf(open.length, "value")} mean`}
           value={CHOOSE}
-          options={[[CHOOSE, "Choose…"], ...choiceOptions(choices), ["", "No value"]]}
+          options={[[CHOOSE, "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]]}
           onChange={(choice) => setAll(open, choice)}
         />
       )}
@@ -206,7 +206,7 @@ export function EmptyMarks({
             onChange(withKey(source, "values", Object.keys(values).length === 0 ? undefined : values));
           }}
         >
-          “{shown}” means “no value”
+          “{shown}” means “empty”
         </Check>
       ))}
     </>

@@ -153,7 +153,17 @@ function Reading({
   const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
   const hasTimes = made !== undefined && isTime(made);
   const [first] = valuesAt(table, index, mapping.empty ?? []);
-  if (choicesOf(field)) return <ChoiceReading {...props} target={field} />;
+  if (choicesOf(field)) {
+    const choose = (next: Source): void =>
+      match.onAnswer(
+        withDecision(
+          { ...match, mapping: withSource(mapping, "fields", field, { ...next, column: name }) },
+          target,
+          "as mapped",
+        ),
+      );
+    return <ChoiceReading {...props} target={field} onChange={choose} />;
+  }
   return (
     <>
       {hasTimes && <TimeReading {...props} />}
@@ -265,6 +275,8 @@ export function TargetFields({
   ));
   const own = <Sources match={match} state={state} onAnswer={onAnswer} />;
   const areRead = !isColumnAsked && times.length + words.length > 0;
+  // How another column would be read isn't known yet.
+  const isReadLater = isColumnAsked && state.candidates.length > state.columns.length;
   return (
     <div>
       {isColumnAsked && state.candidates.length > 0 && (
@@ -279,7 +291,7 @@ export function TargetFields({
       ) : (
         own
       )}
-      {!areRead && readings}
+      {!areRead && !isReadLater && readings}
       {target === "external_id" && <MadeId match={match} onAnswer={onAnswer} />}
       {target === "external_id" && <FileIdsNote {...match.ids} />}
     </div>

@@ -8,7 +8,7 @@ import {
 } from "@work-items/importer/proposals/target-states.ts";
 import { ATTRIBUTE_PREFIX, fieldOf, isTime, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import type { Answered } from "./answers.ts";
+import { type Answered, hasAnswer } from "./answers.ts";
 import { EVENT_NAMES, FIELD_NAMES, shownChoice } from "./field-names.ts";
 import { countOf } from "./shown.ts";
 import type { Match } from "./use-import.ts";
@@ -111,7 +111,9 @@ export function shownState(state: TargetState, match: Mapped & Answered): string
   const outcome = shownOutcome(state, match);
   if (state.state === "missing" || state.state === "asked") return outcome;
   if (remembered.has(state.target)) return `remembered: ${outcome}`;
-  return decisions[state.target] === undefined ? outcome : `answered: ${outcome}`;
+  const columns = state.columns.map(({ column }) => column);
+  const isAnswered = decisions[state.target] !== undefined || hasAnswer(match.table, match, columns);
+  return isAnswered ? `answered: ${outcome}` : outcome;
 }
 
 /** The targets in a line, such as “ID ← Ticket ID · Type ← the default, “work_item””. */

@@ -172,7 +172,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     const { names, survey } = table;
     const questions = openQuestions(table, mapping, checked);
     const { columns = [] } = proposal ?? {};
-    return targetStates({ names, survey, mapping, columns, questions, decisions, checked });
+    return targetStates({ names, survey, mapping, columns, questions, decisions });
   }, [opened, answered]);
   const start = async (dryRun: boolean): Promise<void> => {
     if (!table) return;

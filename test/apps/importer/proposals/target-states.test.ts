@@ -326,3 +326,19 @@ it.each(Object.entries(UNKNOWN))("says of %s what it doesn't recognize", (_, [he
   const isSet = (target: string): boolean => set.has(target) || set.has(`custom_attributes.${target}`);
   expect(found.filter(({ target }) => !isSet(target)).map(({ target }) => target)).toEqual(unsetTargets(evidence));
 });
+
+it("asks about a date in the future after its order is known, and about no other date", () => {
+  const statesOf = (closed: string) => {
+    const evidence = evidenceOf([
+      ["Ticket ID", "Closed at"],
+      ["t-1", closed],
+      ["t-2", "01/02/2024"],
+    ]);
+    return [evidence.questions ?? [], []].map((questions) => {
+      const states = targetStates({ ...evidence, questions });
+      return states.find(({ target }) => target === "completed_at")?.state;
+    });
+  };
+  expect(statesOf("02/03/2024")).toEqual(["asked", "found"]);
+  expect(statesOf("02/03/2099")).toEqual(["asked", "asked"]);
+});
