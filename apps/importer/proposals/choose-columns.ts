@@ -12,7 +12,7 @@ import {
 } from "./certainty.ts";
 import { arePhones, isIdentifier, mayIdentify } from "./id-columns.ts";
 import { CHOICE_FIELDS, meaningsIn } from "./known-choices.ts";
-import { agentOfBareName, isCustomer, mayBeStatus, targetOfName, targetOfTypo } from "./known-headers.ts";
+import { mayBeStatus, targetOfName } from "./known-headers.ts";
 import { isNoDate } from "./no-dates.ts";
 import {
   DOUBTS,
@@ -40,9 +40,6 @@ export interface ChosenColumn {
 }
 
 const CHOSEN = "chosen";
-/** With more columns, names aren't searched for typos, which takes seconds. */
-const COMPARED_COLUMNS_MAX = 1000;
-
 /** Whether a text is surely a placeholder for a missing date. */
 function isNoTime(text: string): boolean {
   return text.trim().length > 1 && isNoDate(text.trim());
@@ -320,30 +317,11 @@ export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, 
   choices.takeTimes(times.filter(({ isNamed }) => isNamed));
   choices.takeTimes(times);
   if (!choices.hasAgent()) choices.takeAgents(columns);
-  const typos =
-    columns.length > COMPARED_COLUMNS_MAX
-      ? []
-      : columns.flatMap((column): NamedColumn[] => {
-          const target = targetOfTypo(column.words);
-          return target === undefined
-            ? []
-            : [{ column, target, isNamed: false, rank: Infinity, reason: "by a similar name" }];
-        });
-  for (const { target, column, reason } of typos) {
-    const isOther = target === "external_id" || (target.startsWith("agent_") && choices.hasAgent());
-    if (!isOther) choices.take(target, column, false, reason);
-  }
-  if (!choices.hasAgent() && !columns.some(({ words }) => isCustomer(words))) {
-    for (const column of columns) {
-      const target = agentOfBareName(column.words);
-      if (target !== undefined) choices.take(target, column, false);
-    }
-  }
   for (const target of CHOICE_FIELDS) {
     for (const column of columns) if (holdsChoices(target, column)) choices.take(target, column, true, "by values");
   }
   if (!choices.sources.has("external_id")) {
-    const named = [...known, ...typos].filter(({ target }) => target === "external_id");
+    const named = known.filter(({ target }) => target === "external_id");
     takeId(choices, columns, named, facts, answers.now);
   }
   addRivals(choices, columns, known);

@@ -1,10 +1,10 @@
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
-import { plainWords, targetOfName, targetOfTypo } from "./known-headers.ts";
+import { plainWords, targetOfName } from "./known-headers.ts";
 import { combinations, PART_MAX_CHARACTERS } from "./made-ids.ts";
 
 /** Limit of the columns whose values are compared in all rows. */
 const COMPARED_MAX = 6;
-/** Further columns aren't combined, and their names aren't searched for typos. */
+/** Further columns aren't combined. */
 const COMBINED_MAX = 60;
 
 /** What is compared in all rows, because it may identify items. */
@@ -17,32 +17,30 @@ export interface IdCandidates {
   readonly combined: readonly (readonly number[])[];
 }
 
-/** Whether a column is named after an ID. */
-function isNamedId(name: string, index: number): boolean {
-  if (nameOfColumn(name) === "external_id") return true;
-  const words = plainWords(name);
-  return (targetOfName(words)?.target ?? (index < COMBINED_MAX ? targetOfTypo(words) : undefined)) === "external_id";
+/** Whether a column is named after an ID, and whether its name leaves no doubt; undefined if it isn't. */
+function idName(name: string): { readonly isCertain: boolean } | undefined {
+  if (nameOfColumn(name) === "external_id") return { isCertain: true };
+  const found = targetOfName(plainWords(name));
+  return found?.target === "external_id" ? found : undefined;
 }
 
 /**
- * What may identify the items of a file, by its first rows.
+ * What may identify the items of a file, by its first rows. If a column is clearly named after an ID and doesn't repeat there,
+ * only such columns.
  * @param names the header's cells
  */
 export function idCandidates(names: readonly string[], rows: readonly (readonly string[])[]): IdCandidates {
   if (rows.length === 0) return { named: [], distinct: [], combined: [] };
   const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
-  const hasName = names.map((name) => name.trim() !== "");
-  const indexes = names.map((_, index) => index).filter((index) => hasName[index]);
-  const named = indexes.filter((index) => isNamedId(names[index]!, index)).slice(0, COMPARED_MAX);
+  const indexes = [...names.keys()].filter((index) => names[index]!.trim() !== "");
   const isDistinct = (index: number): boolean => {
     const texts = filled.map((cells) => (cells[index] ?? "").trim());
     const isId = (text: string): boolean => text !== "" && text.length <= PART_MAX_CHARACTERS && !/\s/.test(text);
     return texts.every(isId) && new Set(texts).size === texts.length;
   };
-  const distinct = filled.length === 0 ? [] : indexes.filter((index) => !named.includes(index) && isDistinct(index));
-  return {
-    named,
-    distinct: distinct.slice(0, COMPARED_MAX),
-    combined: combinations(filled, indexes.slice(0, COMBINED_MAX)),
-  };
+  const named = indexes.filter((index) => idName(names[index]!) !== undefined).slice(0, COMPARED_MAX);
+  const isClear = named.some((index) => idName(names[index]!)?.isCertain === true && isDistinct(index));
+  if (isClear || filled.length === 0) return { named, distinct: [], combined: [] };
+  const distinct = indexes.filter((index) => !named.includes(index) && isDistinct(index)).slice(0, COMPARED_MAX);
+  return { named, distinct, combined: combinations(filled, indexes.slice(0, COMBINED_MAX)) };
 }

@@ -1,4 +1,3 @@
-import { distance } from "fastest-levenshtein";
 import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 
 /** What other systems call a work item; many names begin with it. */
@@ -74,26 +73,6 @@ export function mayBeStatus(name: string): boolean {
   return /status\b|\b(?:statut|state|stage|zustand|etat|estado)\b/.test(name);
 }
 
-/** Names that are also recognized with a typo. */
-const SPELLINGS: readonly (readonly [name: string, target: string])[] = [
-  ["external id", "external_id"],
-  ["ticket id", "external_id"],
-  ["ticket number", "external_id"],
-  ["case number", "external_id"],
-  ["issue key", "external_id"],
-  ["agent email", "agent_email"],
-  ["assignee email", "agent_email"],
-  ["agent name", "agent_name"],
-  ["assignee", "agent_name"],
-  ["assigned to", "agent_name"],
-  ["ticket status", "status"],
-  ["status", "status"],
-  ["completed at", "completed_at"],
-  ["resolved at", "completed_at"],
-  ["short description", "custom_attributes.short_description"],
-  ["description", "custom_attributes.description"],
-];
-
 /** The target that a column is named after. */
 interface NamedTarget {
   readonly target: string;
@@ -107,19 +86,6 @@ export function targetOfName(name: string): NamedTarget | undefined {
   const rank = RULES.findIndex((each) => each.name.test(name));
   const found = RULES[rank];
   return found && { target: found.target, isCertain: found.isCertain, rank };
-}
-
-/** Whether two names differ by a typo: at most one letter in five. */
-function isClose(name: string, other: string): boolean {
-  return Math.abs(name.length - other.length) < 3 && distance(name, other) <= Math.min(name.length, other.length) / 5;
-}
-
-/** The target of a column whose name has a typo; undefined if none is known. */
-export function targetOfTypo(name: string): string | undefined {
-  const target = isCustomer(name) ? undefined : SPELLINGS.find(([known]) => isClose(name, known))?.[1];
-  // A column that is named after an agent may hold another detail, and a time isn't a typo of a person.
-  const isOther = agentOfName(name) !== undefined || /\b(?:at|on|date|time)$/.test(name);
-  return target?.startsWith("agent_") && isOther ? undefined : target;
 }
 
 /**
@@ -173,12 +139,6 @@ export function agentOfName(name: string): AgentName | undefined {
     return { rank, role, target: Object.keys(details).find((target) => details[target] !== undefined) };
   }
   return undefined;
-}
-
-/** The agent's field that a column without a role, such as `Email`, may hold; undefined if none. */
-export function agentOfBareName(name: string): string | undefined {
-  if (/^(?:user )?(?:email|mail)(?: address| adresse)?$/.test(name)) return "agent_email";
-  return name === "user id" ? "agent_external_id" : undefined;
 }
 
 const CUSTOMER = new RegExp(

@@ -4,7 +4,6 @@ import { assertColumns } from "../../../../lib/uploads/mapping/mapped-columns.ts
 import { aliasesOf } from "../../../../apps/importer/proposals/known-choices.ts";
 import { findHeaderRow } from "../../../../apps/importer/proposals/find-header.ts";
 import { delimitersIn } from "../../../../apps/importer/proposals/find-delimiter.ts";
-import type { Certainty } from "../../../../apps/importer/proposals/certainty.ts";
 import { type Proposal, proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
 import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
 
@@ -182,19 +181,6 @@ describe("a proposed mapping", () => {
     expect(clear.mapping.fields?.["completed_at"]?.format).toBe("MM/dd/yyyy");
   });
 
-  it("knows names with a slip, where no column has the right one, and lets a person look", () => {
-    const proposal = propose(["Ticket-IDs", "Ticket Statsu", "Agent Emial"], ["1", "Open", "a@example.com"]);
-    expect(proposal.mapping.fields).toEqual({
-      external_id: { column: "Ticket-IDs" },
-      status: { column: "Ticket Statsu", values: { Open: "pending" } },
-      agent_email: { column: "Agent Emial" },
-    });
-    expect(certaintyOf(proposal).slice(1)).toEqual([
-      ["likely", "by a similar name"],
-      ["likely", "by a similar name"],
-    ]);
-  });
-
   it.each([
     ['a;"b,c,d,e";f', ";"],
     ["a\tb", "\t"],
@@ -298,11 +284,6 @@ it("takes a moment for thousands of columns of text", async () => {
   expect(await cpuMillisecondsOf(work)).toBeLessThan(1000);
 });
 
-const DETAILS_OF_NOBODY: readonly (readonly [name: string, cell: string, target: string, certainty: Certainty])[] = [
-  ["Email", "dora@example.com", "agent_email", "likely"],
-  ["User ID", "u-77", "agent_external_id", "likely"],
-];
-
 function proposalOf(headers: readonly (readonly [name: string, cell: string])[]) {
   const rows = [headers.map(([, cell]) => cell)];
   const names = headers.map(([name]) => name);
@@ -317,24 +298,6 @@ function proposalOf(headers: readonly (readonly [name: string, cell: string])[])
 }
 
 describe("the headers of exports", () => {
-  it.each(DETAILS_OF_NOBODY)(
-    "say of %s only what is likely, if no other column names a person",
-    (name, cell, ...rest) => {
-      const [target, certainty] = rest;
-      const { columns } = proposalOf([
-        ["Ticket ID", "1"],
-        [name, cell],
-      ]);
-      expect(columns[1]).toEqual({ index: 1, column: name, target, certainty, reason: "by name" });
-      const [, beside] = proposalOf([
-        ["Ticket ID", "1"],
-        [name, cell],
-        ["Requester", "Dora"],
-      ]).columns;
-      expect(beside).toMatchObject({ target: undefined, certainty: "unknown" });
-    },
-  );
-
   it.each(["Customer Email", "Requester", "Contact", "From", "Client E-Mail", "Kunde", "Reporter", "Caller ID"])(
     "never make an agent of %s",
     (name) => {

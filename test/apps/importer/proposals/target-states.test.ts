@@ -65,6 +65,14 @@ it("says which targets a file has no column for, until a person leaves them empt
   expect(isReady(targetStates({ ...evidence, decisions: { ...decisions, short_description: "left" } }))).toBe(true);
 });
 
+it("guesses no agent from an address or an ID of anyone, and no field from a name with a slip", () => {
+  const evidence = evidenceOf([
+    ["Ticket ID", "Email", "User ID", "Clsoed at"],
+    ["t-1", "dora@x.org", "u-77", "2024-03-13T20:15:00Z"],
+  ]);
+  expect(unsetTargets(evidence)).toEqual(["agent", "status", "completed_at", "type", "short_description"]);
+});
+
 it("never leaves the ID empty", () => {
   const [id] = targetStates({ ...evidenceOf([["Text"], ["same"], ["same"]]), decisions: { external_id: "left" } });
   expect(id?.state).toBe("missing");
