@@ -1,7 +1,7 @@
 import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
-import { type IdFindings, readRepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
+import { type IdFindings, readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { observeRows, readFirstRows } from "@work-items/importer/files/whole-file.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import type { Terminal } from "../../../infra/terminal.ts";

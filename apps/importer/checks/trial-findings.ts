@@ -1,5 +1,5 @@
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
-import { type IdFindings, RepeatedIds } from "./repeated-ids.ts";
+import { type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
 import { type FileRow, observeRows, type RowObserver } from "../files/whole-file.ts";
 
 /** Limit of what is read of a list of results: about 300,000 rows. */

@@ -1,6 +1,6 @@
 import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
-import { NOT_COMPARED } from "../checks/repeated-ids.ts";
+import { NOT_COMPARED } from "../ids/repeated-ids.ts";
 import { areEmails, isMost, doubtsOfPeople, unassignedIn } from "./agent-columns.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { doubtsOfIds, isDistinct } from "./id-columns.ts";

@@ -1,10 +1,14 @@
 import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
-import { IdTable } from "../checks/id-table.ts";
-import { type IdFindings, RepeatedIds } from "../checks/repeated-ids.ts";
-import type { FileRow } from "../files/whole-file.ts";
+import { IdTable } from "../ids/id-table.ts";
+import { type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { idCandidates } from "./id-candidates.ts";
+
+interface Row {
+  readonly row: number;
+  readonly cells: readonly string[];
+}
 
 /** Compares combinations of columns in all rows, until they repeat. */
 class CombinedIds {
@@ -14,7 +18,7 @@ class CombinedIds {
     this.#left = combined.map((indexes) => ({ indexes, table: new IdTable() }));
   }
 
-  observe({ row, cells }: FileRow): void {
+  observe({ row, cells }: Row): void {
     const repeated = this.#left.filter(({ indexes, table }) => {
       const texts = indexes.map((index) => (cells[index] ?? "").trim());
       if (texts.every((text) => text === "")) return true;
@@ -46,7 +50,7 @@ export class ComparedIds {
     this.combined = new CombinedIds(combined);
   }
 
-  observe(row: FileRow): void {
+  observe(row: Row): void {
     for (const ids of this.#named.values()) ids.observe(row);
     for (const [index, ids] of this.#distinct) {
       ids.observe(row);

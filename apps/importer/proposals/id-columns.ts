@@ -1,4 +1,4 @@
-import type { IdFindings } from "../checks/repeated-ids.ts";
+import type { IdFindings } from "../ids/repeated-ids.ts";
 import { areEmails, isMost } from "./agent-columns.ts";
 import { isDigits } from "./digit-dates.ts";
 import { isCustomer } from "./known-headers.ts";

@@ -1,4 +1,4 @@
-import type { IdFindings } from "../checks/repeated-ids.ts";
+import type { IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
 import { isEmptyWord } from "./empty-words.ts";

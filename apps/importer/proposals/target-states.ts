@@ -10,7 +10,7 @@ import type { Survey } from "./survey.ts";
 /** What every import sets in its items, in the order in which it is shown. */
 export const ITEM_TARGETS = ["external_id", "agent", "status", "completed_at", "type", "short_description"] as const;
 /** What an import of events sets in addition. */
-export const EVENT_TARGETS = ["event.external_id", "event.actor", "event.occurred_at", "event.content"] as const;
+const EVENT_TARGETS = ["event.external_id", "event.actor", "event.occurred_at", "event.content"] as const;
 
 /** What an import sets. An agent or actor has several fields. */
 export type TargetName = (typeof ITEM_TARGETS)[number] | (typeof EVENT_TARGETS)[number];
@@ -27,7 +27,7 @@ export type Decisions = Readonly<Partial<Record<TargetName, Decision>>>;
  * - `missing`: no column of the file was recognized, and nobody has decided what happens then
  * - `left`: a person decided that the import doesn't set it: status and type have their defaults, others stay empty
  */
-export type State = "found" | "asked" | "missing" | "left";
+type State = "found" | "asked" | "missing" | "left";
 
 export interface NamedIndex {
   /** Its index in the file. */

@@ -1,5 +1,5 @@
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { type IdFindings, NOT_COMPARED, readRepeatedIds } from "@work-items/importer/checks/repeated-ids.ts";
+import { type IdFindings, NOT_COMPARED, readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { comparedIds } from "@work-items/importer/proposals/compared-ids.ts";
 import { observeTable, type SurveyedTable } from "./table-file.ts";
 import { useLoaded } from "./use-calls.ts";

@@ -1,4 +1,4 @@
-import type { IdFindings } from "@work-items/importer/checks/repeated-ids.ts";
+import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";

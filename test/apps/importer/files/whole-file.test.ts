@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { IdTable } from "../../../../apps/importer/checks/id-table.ts";
-import { idsOf, RepeatedIds } from "../../../../apps/importer/checks/repeated-ids.ts";
+import { IdTable } from "../../../../apps/importer/ids/id-table.ts";
+import { idsOf, RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
 import { readTrialFindings } from "../../../../apps/importer/checks/trial-findings.ts";
 import { type FileRow, observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";

@@ -3,8 +3,13 @@ import { proposeMapping } from "../../../../apps/importer/proposals/propose-mapp
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 import {
+  type Candidate,
+  type Decision,
+  type Decisions,
   isReady,
+  ITEM_TARGETS,
   type TargetEvidence,
+  targetsIn,
   targetStates,
   unsetTargets,
 } from "../../../../apps/importer/proposals/target-states.ts";
@@ -49,7 +54,8 @@ it("shows all targets of a file in their order, with the columns that they come 
     'type found "Type"',
     'short_description found "Subject"',
   ]);
-  expect(isReady(targetStates(evidence))).toBe(true);
+  const states = targetStates(evidence);
+  expect([states.map(({ target }) => target), isReady(states)]).toEqual([ITEM_TARGETS, true]);
 });
 
 it("says which targets a file has no column for, until a person leaves them empty", () => {
@@ -59,7 +65,7 @@ it("says which targets a file has no column for, until a person leaves them empt
     ["t-2", "x"],
   ]);
   expect(unsetTargets(evidence)).toEqual(["agent", "status", "completed_at", "type", "short_description"]);
-  const decisions = { agent: "left", status: "left", completed_at: "left", type: "left" } as const;
+  const decisions: Decisions = { agent: "left", status: "left", completed_at: "left", type: "left" };
   const before = targetStates({ ...evidence, decisions });
   expect([before.at(1)?.state, isReady(before)]).toEqual(["left", false]);
   expect(isReady(targetStates({ ...evidence, decisions: { ...decisions, short_description: "left" } }))).toBe(true);
@@ -95,8 +101,10 @@ it("asks about a likely column with three of its values, until a person confirms
   });
   const { mapping } = evidence;
   const answered = { ...mapping, fields: { ...mapping.fields, status: { column: "Status", otherwise: "pending" } } };
-  const decisions = { status: "as mapped" } as const;
-  expect(shown({ ...evidence, mapping: answered, decisions })).toContain('status found "Status"');
+  const confirmed: Decision = "as mapped";
+  expect(shown({ ...evidence, mapping: answered, decisions: { status: confirmed } })).toContain(
+    'status found "Status"',
+  );
 });
 
 it("shows the targets of events after those of the items", () => {
@@ -109,6 +117,7 @@ it("shows the targets of events after those of the items", () => {
     event: { external_id: { column: "Log ID" }, actor_name: { column: "By" }, occurred_at: { column: "When" } },
   };
   const states = targetStates({ ...evidence, columns: [], questions: [], mapping });
+  expect(states.map(({ target }) => target)).toEqual(targetsIn(mapping));
   expect(states.find(({ target }) => target === "type")).toMatchObject({ state: "found", value: "ticket" });
   expect(shown({ ...evidence, columns: [], mapping }).slice(6)).toEqual([
     'event.external_id found "Log ID"',
@@ -121,7 +130,7 @@ it("shows the targets of events after those of the items", () => {
 /** The state of a target, its reason, and the columns to choose from. */
 function about(target: string, ...file: readonly (readonly string[])[]) {
   const found = targetStates(evidenceOf(file)).find((each) => each.target === target);
-  return [found?.state, found?.reason, found?.candidates.map(({ column }) => column)];
+  return [found?.state, found?.reason, found?.candidates.map(({ column }: Candidate) => column)];
 }
 
 it.each([

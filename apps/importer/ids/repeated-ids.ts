@@ -3,10 +3,14 @@ import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";
-import type { FileRow, RowObserver } from "../files/whole-file.ts";
 
 /** Limit of the IDs that are named. Others are only counted. */
 const NAMED_IDS = 10;
+
+interface Row {
+  readonly row: number;
+  readonly cells: readonly string[];
+}
 
 /** An ID that more than one row has. */
 export interface RepeatedId {
@@ -54,7 +58,7 @@ function oddityOf(id: string): string | undefined {
 }
 
 /** Finds repeated IDs, and IDs that look like another one. */
-export class RepeatedIds implements RowObserver {
+export class RepeatedIds {
   readonly #idOf: (cells: readonly string[]) => string;
   readonly #table: IdTable;
   readonly #named = new Map<string, RepeatedId>();
@@ -68,7 +72,7 @@ export class RepeatedIds implements RowObserver {
     this.#table = new IdTable(idsMax);
   }
 
-  observe({ row, cells }: FileRow): void {
+  observe({ row, cells }: Row): void {
     const externalId = this.#idOf(cells);
     if (externalId === "") return;
     this.#noteOddity(row, externalId);
@@ -129,7 +133,7 @@ export function idsOf(mapping: Mapping, names: readonly string[]): RepeatedIds |
  * @returns undefined where `idsOf` is undefined
  */
 export async function readRepeatedIds(
-  read: (begin: (names: readonly string[]) => readonly RowObserver[]) => Promise<boolean>,
+  read: (begin: (names: readonly string[]) => readonly RepeatedIds[]) => Promise<boolean>,
   mapping: Mapping,
 ): Promise<IdFindings | undefined> {
   let ids: RepeatedIds | undefined;
