@@ -242,8 +242,15 @@ it.each([
   expect(about(target, ...lines.map((line) => line.split(",")))).toEqual(["asked", reason, columns]);
 });
 
+it("proposes no ID that most rows repeat", () => {
+  const rows = ["INC1007", "INC1007", "INC1009", "INC1009"].map((id) => [id, "Ann Lee"]);
+  expect(unsetTargets(evidenceOf([["Number", "Agent"], ...rows]))).toContain("external_id");
+  const few = ["INC1007", "INC1007", "INC1009", "INC1012"].map((id) => [id, "Ann Lee"]);
+  expect(unsetTargets(evidenceOf([["Number", "Agent"], ...few]))).not.toContain("external_id");
+});
+
 it("asks about a date in the future or before 2000, however late it stands in the file", () => {
-  const rows = Array.from({ length: 600 }, (_, row) => [`t-${row}`, "2024-05-01T10:00:00Z"]);
+  const rows = Array.from({ length: 600 }, (_, row) => [`t-${row}`, `2024-05-01T10:00:${10 + (row % 50)}Z`]);
   expect(about("completed_at", ["Ticket ID", "Closed at"], ...rows)[0]).toBe("found");
   for (const late of ["2062-05-01T10:00:00Z", "1970-01-02T10:00:00Z"]) {
     const [state, reason] = about(
