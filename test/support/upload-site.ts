@@ -66,16 +66,18 @@ export async function openTarget(page: Page, target: string): Promise<Locator> {
 /** Answers the open questions about what the import sets: likely columns are right, times are in UTC, others stay empty. */
 export async function confirmColumns(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
-  const asked = page.locator(".strip [data-asked]:visible");
-  for (let left = await asked.count(); left > 0; left = await asked.count()) {
-    const question = asked.first();
+  const deciding = page.locator("p", { hasText: "Before you run a trial or import, decide on" });
+  for (let left = await deciding.getByRole("button").count(); left > 0;) {
+    // Moves the focus to the first question.
+    await deciding.getByRole("button").first().click();
+    const question = page.locator(".strip [data-open]:focus");
     const answers = question.locator(".answers button");
     const zones = answers.filter({ hasText: "UTC" });
     const empty = question.getByRole("button", { name: /^(Leave empty|Use the default)/ });
     if ((await zones.count()) > 0) await zones.last().click();
     else if ((await answers.count()) > 0) await answers.first().click();
     else await empty.click();
-    await expect.poll(() => asked.count()).toBeLessThan(left + 1);
+    left = await deciding.getByRole("button").count();
   }
 }
 

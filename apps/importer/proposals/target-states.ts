@@ -152,7 +152,9 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
   const value = sources.map(([, source]) => source.value).find((each) => each !== undefined);
   const own = proposed.filter(({ index }) => columns.some((each) => each.index === index));
   const fields = fieldsOfTarget(target);
-  const rivals = proposed.filter((each) => !own.includes(each) && fields.includes(each.mayBe ?? ""));
+  const rivals = isOfEvent(target)
+    ? []
+    : proposed.filter((each) => !own.includes(each) && fields.includes(each.mayBe ?? ""));
   const base = { target, columns, value } as const;
   if (sources.length === 0) {
     const isLeft = decision === "left" && canBeLeft(target);

@@ -311,6 +311,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await open(page, "More settings");
     await page.getByLabel(/^This file is a change log/).check();
     await page.getByText("Before you run a trial or import, decide on: ").waitFor();
+    expect(await lineOf(page, "Event ID").textContent()).toContain("not in this file: choose a column");
     await page.getByRole("button", { name: "Event ID" }).click();
     await page.getByLabel("Event ID").selectOption("number");
     await page.getByLabel("Together with").selectOption("mod");

@@ -96,7 +96,7 @@ function shownSources(target: TargetName, { table, mapping }: Mapped): string {
 function shownOutcome({ target, state, value }: TargetState, mapped: Mapped): string {
   const sources = shownSources(target, mapped);
   if (sources !== "") return value === undefined ? `from ${sources}` : sources;
-  if (state !== "missing") {
+  if (state === "left") {
     const initial = defaultOf(target, mapped.mapping);
     return initial === undefined ? "left empty" : `the default, ${initial}`;
   }
