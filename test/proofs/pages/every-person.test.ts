@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Run a trial");
     await page.keyboard.press("Enter");
     await page.getByText("Nothing was saved").waitFor();
-    await tabTo(page, "button", "Import now");
+    await tabTo(page, "button", "Import 1 row");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Import of keys.csv" }).waitFor();
     // The focus is where the new view begins.

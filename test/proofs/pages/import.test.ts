@@ -57,8 +57,8 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     expect(await page.locator("button.main:visible").textContent()).toBe("Run the trial again with the corrections");
     await page.getByRole("button", { name: "Run the trial again with the corrections" }).click();
     await expect.poll(() => count(page, "would be created")).toBe("30");
-    expect(await page.locator("button.main:visible").textContent()).toBe("Import now with 3 corrected rows");
-    await page.getByRole("button", { name: "Import now with 3 corrected rows" }).click();
+    expect(await page.locator("button.main:visible").textContent()).toBe("Import 30 rows");
+    await page.getByRole("button", { name: "Import 30 rows" }).click();
     await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["30", "0"]);
     await page.getByRole("link", { name: "Items", exact: true }).click();
@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await takeScreenshot(page, "upload-values");
     await page.getByRole("button", { name: "Run the trial again with the corrections" }).click();
     await expect.poll(() => count(page, "would be created")).toBe("12");
-    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByRole("button", { name: "Import 12 rows" }).click();
     await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["12", "0"]);
     await page.getByRole("link", { name: "View its items" }).click();
@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await chooseFile(page, "calls.csv", file);
     await trial();
     await expect.poll(() => count(page, "would be created")).toBe("9");
-    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByRole("button", { name: "Import 9 rows" }).click();
     await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Import a file" }).click();
     await chooseFile(page, "calls.csv", file);

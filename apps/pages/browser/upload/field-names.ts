@@ -26,6 +26,11 @@ export function fieldName(target: string): string {
   return FIELD_NAMES[target] ?? `Custom attribute “${target.replace(ATTRIBUTE_PREFIX, "")}”`;
 }
 
+/** A field, or the bare name of a custom attribute, where it stands beside its value. */
+export function labelOf(target: string): string {
+  return FIELD_NAMES[target] ?? target.replace(ATTRIBUTE_PREFIX, "");
+}
+
 /** A word of a choice, such as a status, as it is shown. */
 export function shownChoice(choice: string): string {
   const text = choice.replaceAll("_", " ");
@@ -55,6 +60,13 @@ export function shownPerson({
 export const SHOWN_FIELDS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
   ([, { kind, person }]) => kind.name !== "json" && person === undefined,
 );
+
+/** The value of a field or a custom attribute, as it is shown. */
+export function shownTarget(target: string, value: unknown): string {
+  const fields: Readonly<Record<string, Field>> = WORK_ITEM_FIELDS;
+  const field = Object.hasOwn(fields, target) ? fields[target] : undefined;
+  return field === undefined ? shownValue(value) : shownField(field, value);
+}
 
 /** The value of a field, as it is shown. */
 export function shownField({ kind }: Field, value: unknown): string {

@@ -13,7 +13,7 @@ import { send, type Sent, triedBy } from "./send.ts";
 import { countOf, shownNumber, shownTime } from "./shown.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
-import { useWork } from "./use-calls.ts";
+import { useLoaded, useWork } from "./use-calls.ts";
 
 /** When a job is asked for again after a failed request. The job continues in the meantime. */
 const AFTER_FAILURE_MS = 5000;
@@ -50,33 +50,53 @@ function foundBy({ created_rows: created, updated_rows: updated, failed_rows: fa
   return `Trial run: ${shown.join(", ") || "nothing would change"}`;
 }
 
+/** What a button imports: "Import 2, leave out 4". @param job the trial */
+function importLabel({ succeeded_rows: succeeded, failed_rows: failed }: Job, { repairs }: Sent): string {
+  const left = failed + [...repairs.values()].filter((cells) => cells.size === 0).length;
+  return left === 0
+    ? `Import ${countOf(succeeded, "row")}`
+    : `Import ${shownNumber(succeeded)}, leave out ${shownNumber(left)}`;
+}
+
 /** What comes after a trial: another one with the corrections, or the import. */
 function NextOfTrial({
+  api,
+  job,
   sent,
   isSending,
   onSend,
 }: {
+  readonly api: Api;
+  readonly job: Job;
   readonly sent: Sent;
   readonly isSending: boolean;
   readonly onSend: (changes: { readonly dryRun: boolean }) => void;
 }) {
   const { repairs, trial } = sent;
+  const me = useLoaded(() => api.me()).value;
   // Corrections made since the trial may change further items.
   const isTried = trial === undefined || trial.of === triedBy(sent);
   const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
-  const label = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
+  const label = isTried ? importLabel(job, sent) : `Import now with ${countOf(corrected, "corrected row")}`;
   return (
-    <p class="buttons">
-      {!isTried && (
-        <Button kind="main" disabled={isSending} onClick={() => onSend({ dryRun: true })}>
-          {isSending ? "Sending…" : "Run the trial again with the corrections"}
+    <>
+      <p class="buttons">
+        {!isTried && (
+          <Button kind="main" disabled={isSending} onClick={() => onSend({ dryRun: true })}>
+            {isSending ? "Sending…" : "Run the trial again with the corrections"}
+          </Button>
+        )}
+        <Button kind={isTried ? "main" : undefined} disabled={isSending} onClick={() => onSend({ dryRun: false })}>
+          {isSending ? "Sending…" : label}
         </Button>
+        <a href="#import">Change the mapping</a>
+      </p>
+      {me && (
+        <p class="note">
+          Imports into the organization <b>{me.organization}</b> with the key <b>{me.key.name}</b>.
+        </p>
       )}
-      <Button kind={isTried ? "main" : undefined} disabled={isSending} onClick={() => onSend({ dryRun: false })}>
-        {isSending ? "Sending…" : label}
-      </Button>
-      <a href="#import">Change the mapping</a>
-    </p>
+    </>
   );
 }
 
@@ -127,7 +147,8 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const isImportTrial = job?.dry_run === true && !isUndo(job);
   const hasTried = isImportTrial && job.status === "completed";
   useEffect(() => {
-    if (hasTried && sent && !sent.trial) onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job) } });
+    if (hasTried && sent && !sent.trial)
+      onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs: sent.repairs } });
   }, [hasTried, sent]);
   if (!job) {
     return (
@@ -160,10 +181,13 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
         <TrialNotes
           api={api}
           job={job}
+          sent={sent}
           onPrefix={sent && ((prefix) => sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
         />
       )}
-      {hasTried && sent && <NextOfTrial sent={sent} isSending={sending.isRunning} onSend={sendAgain} />}
+      {hasTried && sent && (
+        <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
+      )}
       {(job.status === "failed" || job.status === "cancelled") && sent && (
         <p class="buttons">
           <Button kind="main" disabled={sending.isRunning} onClick={() => sendAgain({ dryRun: job.dry_run })}>

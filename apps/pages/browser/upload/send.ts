@@ -1,8 +1,9 @@
 import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Api, type Job, newKey, NO_CONNECTION } from "./api.ts";
-import { type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
-import { GONE, isGone, type TableFile } from "./table-file.ts";
+import { repairedCells, type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
+import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
+import { GONE, isGone, observeTable, type TableFile, withoutRows } from "./table-file.ts";
 
 /** A file that was sent. It is kept so that it can be imported after its trial. */
 export interface Sent {
@@ -12,13 +13,30 @@ export interface Sent {
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;
   readonly dryRun: boolean;
-  /** The last trial that ended: what it tried (`triedBy`), and in a line what it found. */
-  readonly trial?: { readonly id: string; readonly of: string; readonly found: string } | undefined;
+  /** The last trial that ended: what it tried (`triedBy`), in a line what it found, and the corrections that it had. */
+  readonly trial?:
+    | { readonly id: string; readonly of: string; readonly found: string; readonly repairs: Repairs }
+    | undefined;
 }
 
 /** A mapping and corrections as a text, to compare them. */
 export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">): string {
   return JSON.stringify(mapping) + textOfRepairs(repairs);
+}
+
+/** Passes the rows of a file to observers as its trial got them. The options are those of `observeTable`. */
+export function observeSent(
+  { table, repairs: now, trial }: Sent,
+  begin: (names: readonly string[]) => readonly RowObserver[],
+  options: Parameters<typeof observeTable>[2],
+): Promise<boolean> {
+  const repairs = trial?.repairs ?? now;
+  const left = [...repairs].flatMap(([row, cells]) => (cells.size === 0 ? [row] : []));
+  const corrected = (observer: RowObserver): RowObserver => ({
+    observe: ({ row, cells }) =>
+      observer.observe({ row, cells: repairs.has(row) ? repairedCells(cells, repairs.get(row)) : cells }),
+  });
+  return observeTable(withoutRows(table, new Set(left)), (names) => begin(names).map(corrected), options);
 }
 
 type Sending = Omit<Sent, "jobId">;

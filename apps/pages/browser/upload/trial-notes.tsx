@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { readTrialFindings, type TrialFindings } from "@work-items/importer/checks/trial-findings.ts";
+import { readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "./compare-mappings.ts";
 import type { Api, Job } from "./api.ts";
-import { RepeatedIdsNote } from "./file-notes.tsx";
 import { Button, TextField } from "./parts.tsx";
-import { shownNumber } from "./shown.ts";
+import type { Sent } from "./send.ts";
+import { ChangedRows, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
+import { TrialValues } from "./trial-values.tsx";
 import { useLoaded } from "./use-calls.ts";
 
 /** How many earlier imports are compared with the mapping of a trial. */
@@ -32,12 +33,12 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
   return undefined;
 }
 
-/** What a trial found. If items would change, also the mapping of an earlier import of such a file, if there is one. */
+/** Rows of a trial. If items would change, also the mapping of an earlier import of such a file, if there is one. */
 async function readNotes(api: Api, job: Job) {
   const list = await api.readList(job.id, "results");
   if (list === undefined) return undefined;
-  const findings = await readTrialFindings(list.content);
-  return { findings, earlier: findings.changedItems > 0 ? await earlierMapping(api, job) : undefined };
+  const rows = await readTrialRows(list.content, job);
+  return { rows, earlier: rows.changed.length > 0 ? await earlierMapping(api, job) : undefined };
 }
 
 /** A prefix that the name of a file suggests: "tickets-" for "Tickets 2023.csv". */
@@ -73,64 +74,49 @@ function PrefixOffer({
   );
 }
 
-/** Names the first existing items that would change. */
-function ChangedItems({ changedItems, changed, isWhole }: TrialFindings) {
-  const are = changedItems === 1 ? "item that already exists" : "items that already exist";
-  return (
-    <>
-      <p>
-        <strong>
-          This file would change {isWhole ? "" : "at least "}
-          {shownNumber(changedItems)} {are}.
-        </strong>
-      </p>
-      <p class="ids">
-        {changedItems > changed.length && "The first: "}
-        {changed.map(({ externalId, row }) => (
-          <span key={row}>
-            <a href={`#items?${new URLSearchParams({ external_id: externalId }).toString()}`}>{externalId}</a> by row{" "}
-            {row}
-          </span>
-        ))}
-      </p>
-    </>
-  );
-}
-
-/** What a trial run found: items that would change unexpectedly, and IDs that occur twice. */
+/** What a trial run found: items that would change, perhaps unexpectedly, items as they would be, and the values of the file. */
 export function TrialNotes({
   api,
   job,
+  sent,
   onPrefix,
 }: {
   readonly api: Api;
   readonly job: Job;
+  /** Its file; undefined if this page doesn't have it. */
+  readonly sent: Sent | undefined;
   /** Runs the trial again; undefined if this page doesn't have the file. */
   readonly onPrefix: ((prefix: string) => void) | undefined;
 }) {
   // No message if they can't be read, since the counters say what matters most.
   const notes = useLoaded(() => readNotes(api, job)).value;
-  const earlier = notes?.earlier;
+  const { rows, earlier } = notes ?? {};
   const zone = job.mapping && zoneOf(job.mapping);
   const earlierZone = earlier && zoneOf(earlier);
   return (
-    <div role="status">
-      {earlier && zone !== earlierZone && (
-        <p class="warning">
-          <strong>
-            Times are read in {zone ?? "no time zone"}. The last import of a file like this read them in{" "}
-            {earlierZone ?? "no time zone"}.
-          </strong>{" "}
-          If both files are from the same system, one of the two is wrong, and completion times would move by hours.
-        </p>
-      )}
-      {notes && notes.findings.changedItems > 0 && (
-        <div class="warning">
-          <ChangedItems {...notes.findings} />
-          {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
-        </div>
-      )}
-      {notes && job.mapping?.event === undefined && <RepeatedIdsNote {...notes.findings.ids} />}
-    </div>
+    <>
+      <div role="status">
+        {earlier && zone !== earlierZone && (
+          <p class="warning">
+            <strong>
+              Times are read in {zone ?? "no time zone"}. The last import of a file like this read them in{" "}
+              {earlierZone ?? "no time zone"}.
+            </strong>{" "}
+            If both files are from the same system, one of the two is wrong, and completion times would move by hours.
+          </p>
+        )}
+        {rows && rows.changed.length > 0 && (
+          <div class="warning">
+            <p>
+              <strong>This file would change items that already exist.</strong> {sentenceOfChanges(job)}
+            </p>
+            <ChangedRows rows={rows.changed} />
+            {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
+          </div>
+        )}
+      </div>
+      {rows && <TrialItems api={api} job={job} rows={rows} sent={sent} />}
+      {sent && <TrialValues job={job} sent={sent} />}
+    </>
   );
 }

@@ -3,7 +3,6 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdTable } from "../../../../apps/importer/ids/id-table.ts";
 import { idsOf, RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
-import { readTrialFindings } from "../../../../apps/importer/checks/trial-findings.ts";
 import { type FileRow, observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -143,21 +142,4 @@ describe("repeated IDs", () => {
     expect(repeatedIn({ fields: { external_id: { column: "a" } }, event }, ["a"], ["b"], ["b"])).toBeUndefined();
     expect(repeatedIn({ fields: { external_id: { column: "b" } } }, ["a"])).toBeUndefined();
   });
-});
-
-it("a trial's results name the items that exist and would change, and not those that the file itself creates", async () => {
-  const results =
-    "\uFEFF_row,external_id,id,outcome\n2,a,1,created\n3,b,2,updated\n4,a,1,updated\n5,b,2,unchanged\n6,,,error\n" +
-    '7,"c,d",3,restored\n9,e,4,unchanged\n10,e,4,updated\n';
-  const { ids, ...findings } = await readTrialFindings(inPieces(Buffer.from(results), 7));
-  expect(findings).toEqual({
-    changedItems: 3,
-    changed: [
-      { row: 3, externalId: "b" },
-      { row: 7, externalId: "c,d" },
-      { row: 10, externalId: "e" },
-    ],
-    isWhole: true,
-  });
-  expect(ids).toMatchObject({ repeatedRows: 3, repeated: [{ externalId: "a", firstRow: 2, row: 4 }, {}, { row: 10 }] });
 });

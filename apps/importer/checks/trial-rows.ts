@@ -1,0 +1,166 @@
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { isJsonObject, parseJson } from "../../../lib/json.ts";
+import { type FileRow, observeRows, type ReadingOptions, type RowObserver } from "../files/whole-file.ts";
+
+/** Limit of what is read of a list of results: about 200,000 rows. */
+const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
+/** How many rows are shown. */
+const SHOWN_ROWS = 5;
+
+/** Outcomes of a row in a trial, in the order in which one of each is shown, and the job's counters of them. */
+const COUNTERS = {
+  created: "created_rows",
+  updated: "updated_rows",
+  restored: "restored_rows",
+  unchanged: "unchanged_rows",
+  error: "failed_rows",
+} as const;
+export type TrialOutcome = keyof typeof COUNTERS;
+const OUTCOMES = Object.keys(COUNTERS) as TrialOutcome[];
+
+/** The counters of a job by which the reading ends early. */
+export type TrialCounters = Readonly<Record<(typeof COUNTERS)[TrialOutcome], number>>;
+
+/** A field that a row would change; without its values if they are too long for the results. */
+export interface FieldChange {
+  readonly field: string;
+  readonly values?: { readonly from: unknown; readonly to: unknown };
+}
+
+/** A row of a trial's results. */
+export interface TrialRow {
+  /** Number of the row in the imported file. */
+  readonly row: number;
+  readonly externalId: string;
+  /** ID of its item; empty if the row fails. */
+  readonly id: string;
+  readonly outcome: TrialOutcome;
+  /** Empty unless the row would change an item. */
+  readonly changes: readonly FieldChange[];
+  /** Whether an earlier row of the same file creates its item. */
+  readonly isOfFile: boolean;
+}
+
+/** Examples of what a trial's rows would do. */
+export interface TrialRows {
+  /** Five rows, with one of each outcome that occurs in the part that was read, in the order of the file. */
+  readonly examples: readonly TrialRow[];
+  /** The first five rows that would change items that exist. */
+  readonly changed: readonly TrialRow[];
+}
+
+/** The fields in the column `changes`; none if it isn't what the service writes. */
+function changesIn(cell: string): FieldChange[] {
+  if (cell === "") return [];
+  try {
+    const changes = parseJson(cell);
+    if (Array.isArray(changes)) return changes.filter((name) => typeof name === "string").map((field) => ({ field }));
+    if (!isJsonObject(changes)) return [];
+    return Object.entries(changes).map(([field, values]) =>
+      isJsonObject(values) ? { field, values: { from: values["from"], to: values["to"] } } : { field },
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** Collects examples. Results are row, external_id, id, outcome, changes. */
+class Examples implements RowObserver {
+  readonly #counters: TrialCounters;
+  readonly #byOutcome = new Map<TrialOutcome, TrialRow[]>();
+  readonly #created = new Set<string>();
+  readonly #changed: TrialRow[] = [];
+  #changes = 0;
+
+  constructor(counters: TrialCounters) {
+    this.#counters = counters;
+  }
+
+  observe({ cells: [row = "", externalId = "", id = "", result = "", changes = ""] }: FileRow): void {
+    const outcome = OUTCOMES.find((each) => each === result);
+    if (outcome === undefined) return;
+    const isOfFile = this.#created.has(id);
+    const isChange = outcome === "updated" || outcome === "restored";
+    if (isChange) this.#changes++;
+    // Only then an item can be created and changed by the same file.
+    if (outcome === "created" && this.#changes < this.#changesMax) this.#created.add(id);
+    const known = this.#byOutcome.get(outcome) ?? [];
+    const isChanged = isChange && !isOfFile && this.#changed.length < SHOWN_ROWS;
+    if (known.length === SHOWN_ROWS && !isChanged) return;
+    const shown: TrialRow = { row: Number(row), externalId, id, outcome, isOfFile, changes: changesIn(changes) };
+    if (known.length < SHOWN_ROWS) this.#byOutcome.set(outcome, [...known, shown]);
+    if (isChanged) this.#changed.push(shown);
+  }
+
+  get #changesMax(): number {
+    return this.#counters.updated_rows + this.#counters.restored_rows;
+  }
+
+  /** Whether later rows could add nothing. */
+  get isComplete(): boolean {
+    const isFound = (outcome: TrialOutcome): boolean =>
+      (this.#byOutcome.get(outcome)?.length ?? 0) >= Math.min(SHOWN_ROWS, this.#counters[COUNTERS[outcome]]);
+    return OUTCOMES.every(isFound) && (this.#changed.length === SHOWN_ROWS || this.#changes >= this.#changesMax);
+  }
+
+  get rows(): TrialRows {
+    const ofEach = OUTCOMES.map((outcome) => this.#byOutcome.get(outcome) ?? []);
+    // One of each outcome first, then the second of each.
+    const inTurns = Array.from({ length: SHOWN_ROWS }, (_, turn) => ofEach.flatMap((rows) => rows[turn] ?? [])).flat();
+    const examples = inTurns.slice(0, SHOWN_ROWS).toSorted((a, b) => a.row - b.row);
+    return { examples, changed: this.#changed };
+  }
+}
+
+/** Why a reading ends before the end of the file: everything was found. */
+const ENOUGH = new Error("enough was read");
+
+/** Reads rows until enough of them were seen. @param isEnough asked after each row */
+async function readUntil(
+  read: (options: Pick<ReadingOptions, "signal">, observer: RowObserver) => Promise<unknown>,
+  observer: RowObserver,
+  isEnough: () => boolean,
+): Promise<void> {
+  const stop = new AbortController();
+  const observe = (row: FileRow): void => {
+    if (stop.signal.aborted) return;
+    observer.observe(row);
+    if (isEnough()) stop.abort(ENOUGH);
+  };
+  await read({ signal: stop.signal }, { observe }).catch((error: unknown) => {
+    if (error !== ENOUGH) throw error;
+  });
+}
+
+/** Reads the results of a trial as far as its examples need. */
+export async function readTrialRows(results: ReadableStream<Uint8Array>, counters: TrialCounters): Promise<TrialRows> {
+  const examples = new Examples(counters);
+  const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES } as const;
+  await readUntil(
+    ({ signal }, observer) => observeRows(results, { ...options, ...(signal && { signal }) }, () => [observer]),
+    examples,
+    () => examples.isComplete,
+  );
+  return examples.rows;
+}
+
+/**
+ * Reads the cells of some rows of a file, up to the last of them.
+ * @param read shows all rows to an observer, as `observeRows` does, until the signal ends it
+ */
+export async function readCells(
+  read: Parameters<typeof readUntil>[0],
+  rows: readonly number[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const cells = new Map<number, readonly string[]>();
+  const wanted = new Set(rows);
+  const last = Math.max(...rows);
+  if (rows.length === 0) return cells;
+  let isPast = false;
+  const observe = (each: FileRow): void => {
+    if (wanted.has(each.row)) cells.set(each.row, each.cells);
+    isPast = each.row >= last;
+  };
+  await readUntil(read, { observe }, () => isPast);
+  return cells;
+}

@@ -1,0 +1,183 @@
+import type { ComponentChildren } from "preact";
+import { type ResultingItem, resultingItems } from "@work-items/importer/checks/resulting-items.ts";
+import { type FieldChange, readCells, type TrialRow, type TrialRows } from "@work-items/importer/checks/trial-rows.ts";
+import { inputOf } from "work-items-client/client.ts";
+import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
+import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
+import type { Api, Job } from "./api.ts";
+import { exampleOf } from "./check-rows.ts";
+import { EVENT_NAMES, labelOf, shownTarget, shownValue } from "./field-names.ts";
+import { Table } from "./parts.tsx";
+import { observeSent, type Sent } from "./send.ts";
+import { countOf, shownTime } from "./shown.ts";
+import { useLoaded } from "./use-calls.ts";
+
+const SUBJECT = `${ATTRIBUTE_PREFIX}short_description`;
+/** How many fields of an item or a row are shown. */
+const SHOWN_FIELDS = 8;
+const OUTCOMES: Readonly<Record<TrialRow["outcome"], readonly [kind: string, text: string]>> = {
+  created: ["created", "Would be created"],
+  updated: ["changed", "Would be changed"],
+  restored: ["restored", "Would be restored"],
+  unchanged: ["unchanged", "Would stay unchanged"],
+  error: ["failed", "Would fail"],
+};
+
+/** The items that the examples of a trial would leave. Rows are read as the service does. */
+async function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[], sent: Sent | undefined) {
+  const ids = [...new Set(rows.flatMap(({ id, outcome }) => (outcome === "created" || id === "" ? [] : [id])))];
+  const found = ids.length === 0 ? [] : await Array.fromAsync(api.workItems.getMany({ ids }));
+  const stored = new Map(found.flatMap(({ data }) => (data ? [[data.id, inputOf(data)] as const] : [])));
+  const now = new Date().toISOString();
+  if (sent === undefined || mapping === undefined) return resultingItems(rows, undefined, stored, now);
+  const cells = await readCells(
+    (options, observer) => observeSent(sent, () => [observer], options),
+    rows.map(({ row }) => row),
+  );
+  return resultingItems(rows, { reader: mappedReader(mapping, sent.table.names), cells }, stored, now);
+}
+
+function shownOrEmpty(target: string, value: unknown): string {
+  return value === null || value === undefined ? "(empty)" : shownTarget(target, value);
+}
+
+/** A value, and what it was before if the row changes it. */
+function valueOf(target: string, value: unknown, change: FieldChange | undefined): ComponentChildren {
+  if (change === undefined) return shownOrEmpty(target, value);
+  if (change.values === undefined) return `${shownOrEmpty(target, value)} (changed)`;
+  return (
+    <>
+      <s>{shownOrEmpty(target, change.values.from)}</s> → <b>{shownOrEmpty(target, change.values.to)}</b>
+    </>
+  );
+}
+
+/** The fields of an item, changed ones first. */
+function Facts({ item: { fields, changes, event } }: { readonly item: ResultingItem }) {
+  const changed = changes.map(({ field }) => field).filter((name) => name !== "custom_attributes");
+  const names = [...new Set([...changed, ...fields.keys()])].filter((name) => name !== SUBJECT);
+  const ofEvent = Object.entries(event ?? {}).filter(([name]) => name !== "external_id");
+  const facts: (readonly [string, ComponentChildren])[] = [
+    ...ofEvent.map(
+      ([name, value]) =>
+        [EVENT_NAMES[name] ?? name, name === "occurred_at" ? shownTime(String(value)) : shownValue(value)] as const,
+    ),
+    ...names.map(
+      (name) =>
+        [
+          labelOf(name),
+          valueOf(
+            name,
+            fields.get(name),
+            changes.find(({ field }) => field === name),
+          ),
+        ] as const,
+    ),
+  ];
+  const more = facts.length - SHOWN_FIELDS;
+  return (
+    <>
+      <dl>
+        {facts.slice(0, SHOWN_FIELDS).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {more > 0 && <p class="note">and {countOf(more, "other field")}</p>}
+    </>
+  );
+}
+
+/** A row of the trial with its item as it would be. */
+function ItemCard({ item }: { readonly item: ResultingItem }) {
+  const { row, externalId, id, outcome, isOfFile, error, fields } = item;
+  const [kind, text] = OUTCOMES[outcome];
+  const exists = id !== "" && outcome !== "created" && outcome !== "restored" && !isOfFile;
+  const subject = fields.get(SUBJECT);
+  return (
+    <li>
+      <p>
+        <b class={kind}>{text}</b> <span class="note">by row {row}</span>
+      </p>
+      <h3>{exists ? <a href={`#item=${id}`}>{externalId}</a> : externalId}</h3>
+      {typeof subject === "string" && <p class="lines">{subject}</p>}
+      {isOfFile && <p class="note">An earlier row has the same ID.</p>}
+      {error ? <p class="bad">{exampleOf(error)}</p> : <Facts item={item} />}
+    </li>
+  );
+}
+
+/** Five items as an import would leave them. */
+export function TrialItems({
+  api,
+  job,
+  rows: { examples },
+  sent,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  readonly rows: TrialRows;
+  /** The file, if this page sent it; without it, only items that exist are known. */
+  readonly sent: Sent | undefined;
+}) {
+  // No message if they can't be read, since the counters say what matters most.
+  const { value: items = [] } = useLoaded(() => readItems(api, job, examples, sent));
+  const known = items.filter(({ fields, error, event }) => fields.size > 0 || error || event);
+  if (known.length === 0) return null;
+  return (
+    <section aria-labelledby="examples">
+      <h2 id="examples">{countOf(known.length, "example")}, as they would be</h2>
+      <ul class="examples">
+        {known.map((item) => (
+          <ItemCard key={item.row} item={item} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The table's rows for a row that would change an item: one for each field. */
+function linesOf({ row, externalId, id, outcome, changes }: TrialRow): ComponentChildren[][] {
+  const link = outcome === "restored" ? externalId : <a href={`#item=${id}`}>{externalId}</a>;
+  const lines = changes.slice(0, SHOWN_FIELDS).map(({ field, values }) => [
+    row,
+    link,
+    labelOf(field),
+    ...(values
+      ? [shownOrEmpty(field, values.from), shownOrEmpty(field, values.to)].map((text) => (
+          <span key={text} class="lines">
+            {text}
+          </span>
+        ))
+      : ["(not listed)", "(not listed)"]),
+  ]);
+  const more = changes.length - lines.length;
+  if (lines.length === 0) return [[row, link, outcome === "restored" ? "Restored" : "(not listed)", "", ""]];
+  return more === 0 ? lines : [...lines, [row, link, `and ${countOf(more, "other field")}`, "", ""]];
+}
+
+/** The first rows that would change items that exist, with both values of each field. */
+export function ChangedRows({ rows }: { readonly rows: readonly TrialRow[] }) {
+  return (
+    <Table
+      caption="Changed items"
+      columns={["Row", "Item", "Field", "Value now", "Value in the file"]}
+      rows={rows.flatMap(linesOf)}
+    />
+  );
+}
+
+/** In how many rows each field would change, in a sentence: "Status in 15 rows, completed at in 12 rows." */
+export function sentenceOfChanges({ changed_fields: changed = {} }: Job): string {
+  const parts = Object.entries(changed)
+    .filter(([, rows]) => rows > 0)
+    .map(([field, rows]) => {
+      const name = field === "custom_attributes" ? "Other columns" : labelOf(field);
+      return `${name} in ${countOf(rows, "row")}`;
+    });
+  const [first = "", ...others] = parts;
+  const lowered = others.map((part) => part.charAt(0).toLowerCase() + part.slice(1));
+  return parts.length === 0 ? "" : `${[first, ...lowered].join(", ")}.`;
+}

@@ -1,0 +1,264 @@
+import { describe, expect, it } from "vitest";
+import { resultingItems } from "../../../../apps/importer/checks/resulting-items.ts";
+import { periodsOf, ResultingValues, VALUES_MAX } from "../../../../apps/importer/checks/resulting-values.ts";
+import { readCells, readTrialRows, type TrialCounters } from "../../../../apps/importer/checks/trial-rows.ts";
+import { observeRows } from "../../../../apps/importer/files/whole-file.ts";
+import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+
+const NOW = "2026-01-01T00:00:00.000Z";
+const NAMES = ["ID", "State", "Kind", "Who", "Mail", "Done", "Team"];
+const MAPPING: Mapping = {
+  fields: {
+    external_id: { column: "ID" },
+    status: { column: "State", values: { Open: "pending", Closed: "completed" } },
+    type: { column: "Kind" },
+    agent_name: { column: "Who" },
+    agent_email: { column: "Mail" },
+    completed_at: { column: "Done", time_zone: "UTC" },
+  },
+  others: "custom_attributes",
+};
+const reader = mappedReader(MAPPING, NAMES);
+
+const findingsOf = (rows: readonly (readonly string[])[]) => {
+  const values = new ResultingValues(reader, NOW);
+  for (const cells of rows) values.observe({ cells });
+  return values.findings;
+};
+
+describe("the values of a file", () => {
+  it("are counted as new items would have them, with what the file doesn't say and what contradicts", () => {
+    const findings = findingsOf([
+      ["1", "Closed", "call", "Ann", "ann@example.com", "2024-03-04", ""],
+      ["2", "Open", "call", "", "ben@example.com", "2024-01-31T23:00:00-02:00", ""],
+      ["3", "Closed", "", "Ann", "", "", ""],
+      ["4", "", "", "", "", "2023-12-01", ""],
+      ["5", "", "", "", "", "", ""],
+      ["6", "Lost", "call", "", "", "", ""],
+      ["7", "cancelled", "call", "", "nobody", "", ""],
+      ["", "", "", "", "", "", ""],
+    ]);
+    expect(findings).toMatchObject({
+      rows: 5,
+      failedRows: 2,
+      status: {
+        values: [
+          ["completed", 3],
+          ["pending", 2],
+        ],
+        otherRows: 0,
+        different: 2,
+        emptyRows: 2,
+      },
+      type: {
+        values: [
+          ["work_item", 3],
+          ["call", 2],
+        ],
+        emptyRows: 3,
+      },
+      agent: {
+        values: [
+          ["Ann", 2],
+          ["ben@example.com", 1],
+        ],
+        emptyRows: 2,
+      },
+      completion: {
+        emptyRows: 2,
+        earliest: "2023-12-01T00:00:00.000Z",
+        latest: "2024-03-04T00:00:00.000Z",
+        months: [
+          ["2023-12", 1],
+          ["2024-02", 1],
+          ["2024-03", 1],
+        ],
+      },
+      undatedRows: 1,
+      unfinishedRows: [["pending", 1]],
+    });
+  });
+
+  it("are named if they are frequent, and counted without end if they are too many", () => {
+    const rows = Array.from({ length: VALUES_MAX + 500 }, (_, index) => ["x", "", "", `agent ${index}`, "", "", ""]);
+    const { agent } = findingsOf([...rows, ["x", "", "", "agent 7", "", "", ""]]);
+    expect(agent.values[0]).toEqual(["agent 7", 2]);
+    expect(agent).toMatchObject({ values: { length: 10 }, otherRows: VALUES_MAX + 490, different: undefined });
+    const { agent: few } = findingsOf(rows.slice(0, 30));
+    expect(few).toMatchObject({ values: { length: 10 }, otherRows: 20, different: 30 });
+  });
+
+  it("show completions by month without gaps, over a long time by year, and never more columns than fit", () => {
+    expect(periodsOf([])).toEqual([]);
+    expect(
+      periodsOf([
+        ["2023-12", 2],
+        ["2024-02", 1],
+      ]),
+    ).toEqual([
+      ["2023-12", 2],
+      ["2024-01", 0],
+      ["2024-02", 1],
+    ]);
+    const years = periodsOf([
+      ["1999-05", 1],
+      ["1999-06", 2],
+      ["2024-02", 1],
+    ]);
+    expect([years.length, years[0], years[1], years.at(-1)]).toEqual([26, ["1999", 3], ["2000", 0], ["2024", 1]]);
+    expect(
+      periodsOf([
+        ["0001-01", 1],
+        ["2024-02", 1],
+        ["9999-12", 3],
+      ]),
+    ).toEqual([
+      ["1", 1],
+      ["2024", 1],
+      ["9999", 3],
+    ]);
+    const all = Array.from({ length: 9999 }, (_, year) => [`${String(year + 1).padStart(4, "0")}-07`, 1] as const);
+    expect(periodsOf(all)).toHaveLength(60);
+  });
+});
+
+/** A list of results in small pieces, which says how much of it was read. */
+const listOf = (lines: readonly string[]) => {
+  const state = { read: 0 };
+  const text = ["\uFEFF_row,external_id,id,outcome,changes", ...lines];
+  const content = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        const line = text[state.read++];
+        if (line === undefined) controller.close();
+        else controller.enqueue(Buffer.from(`${line}\n`));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { content, state };
+};
+const counters = (counts: Partial<TrialCounters>): TrialCounters => ({
+  created_rows: 0,
+  updated_rows: 0,
+  restored_rows: 0,
+  unchanged_rows: 0,
+  failed_rows: 0,
+  ...counts,
+});
+
+describe("the results of a trial", () => {
+  it("give one row of each outcome, and the rows that change items which the file doesn't create itself", async () => {
+    const { content } = listOf([
+      "2,a,1,created,",
+      '3,b,2,updated,"{""status"":{""from"":""pending"",""to"":""completed""},""custom_attributes.n"":{""to"":1}}"',
+      "4,a,1,updated,",
+      "5,b,2,unchanged,",
+      "6,,,error,",
+      '7,"c,d",3,restored,',
+      '8,e,4,updated,"[""status"",""custom_attributes""]"',
+      "9,f,5,updated,{not JSON",
+      "10,g,6,created,",
+    ]);
+    const { examples, changed } = await readTrialRows(
+      content,
+      counters({ created_rows: 2, updated_rows: 4, restored_rows: 1, unchanged_rows: 1, failed_rows: 1 }),
+    );
+    expect(examples.map(({ row, outcome }) => [row, outcome])).toEqual([
+      [2, "created"],
+      [3, "updated"],
+      [5, "unchanged"],
+      [6, "error"],
+      [7, "restored"],
+    ]);
+    expect(changed.map(({ row, externalId, changes }) => ({ row, externalId, changes }))).toEqual([
+      {
+        row: 3,
+        externalId: "b",
+        changes: [
+          { field: "status", values: { from: "pending", to: "completed" } },
+          { field: "custom_attributes.n", values: { from: undefined, to: 1 } },
+        ],
+      },
+      { row: 7, externalId: "c,d", changes: [] },
+      { row: 8, externalId: "e", changes: [{ field: "status" }, { field: "custom_attributes" }] },
+      { row: 9, externalId: "f", changes: [] },
+    ]);
+  });
+
+  it("are read only as far as the examples need", async () => {
+    const lines = Array.from({ length: 50_000 }, (_, index) => `${index + 2},n${index},${index},created,`);
+    const { content, state } = listOf(lines);
+    const { examples } = await readTrialRows(content, counters({ created_rows: 50_000 }));
+    expect(examples.map(({ row }) => row)).toEqual([2, 3, 4, 5, 6]);
+    expect(state.read).toBeLessThan(20);
+
+    const later = listOf([...lines.slice(0, 1000), "9000,z,z,updated,", ...lines]);
+    const found = await readTrialRows(later.content, counters({ created_rows: 51_000, updated_rows: 1 }));
+    expect(found.changed.map(({ row }) => row)).toEqual([9000]);
+    expect(later.state.read).toBeLessThan(1020);
+  });
+});
+
+describe("items as they would be", () => {
+  const row = { row: 2, externalId: "a", id: "1", outcome: "created", changes: [], isOfFile: false } as const;
+  const cellsOf = async (text: string) =>
+    readCells(
+      (options, observer) =>
+        observeRows(new Blob([text]).stream(), { delimiter: ",", headerRow: 1, ...options }, () => [observer]),
+      [2, 4],
+    );
+
+  it("are rows read by the mapping with defaults, stored items with a row's changes, or what is wrong", async () => {
+    const cells = await cellsOf(
+      `${NAMES.join(",")}\na,Closed,,Ann,,,north\nx\nb,Open,,,,,south\n${"later,,,,,,\n".repeat(10)}`,
+    );
+    expect([...cells.keys()]).toEqual([2, 4]);
+    const stored = { external_id: "b", status: "completed", type: "call", agent_name: "Bob", completed_at: NOW };
+    const changes = [
+      { field: "status", values: { from: "completed", to: "in_progress" } },
+      { field: "completed_at", values: { from: NOW, to: null } },
+      { field: "custom_attributes" },
+    ];
+    const [created, updated, failed, unknown] = resultingItems(
+      [
+        row,
+        { ...row, row: 4, id: "2", outcome: "updated", changes },
+        { ...row, row: 3, outcome: "error", id: "" },
+        { ...row, row: 9 },
+      ],
+      { reader, cells: new Map([...cells, [3, ["x"]]]) },
+      new Map([["2", { ...stored, custom_attributes: { Team: "east", old: 1 } }]]),
+      NOW,
+    );
+    expect(Object.fromEntries(created!.fields)).toEqual({
+      agent_name: "Ann",
+      type: "work_item",
+      status: "completed",
+      "custom_attributes.Team": "north",
+    });
+    expect(Object.fromEntries(updated!.fields)).toEqual({
+      agent_name: "Bob",
+      type: "call",
+      status: "in_progress",
+      "custom_attributes.Team": "south",
+      "custom_attributes.old": 1,
+    });
+    expect(failed!.error?.message).toBe("the row has 1 value but the header has 7");
+    expect(unknown!.fields.size).toBe(0);
+  });
+
+  it("are the stored ones without the file", () => {
+    const [updated] = resultingItems(
+      [{ ...row, outcome: "updated", changes: [{ field: "status", values: { from: "x", to: "pending" } }] }],
+      undefined,
+      new Map([["1", { external_id: "a", status: "x", type: "call" }]]),
+      NOW,
+    );
+    expect([...updated!.fields]).toEqual([
+      ["type", "call"],
+      ["status", "pending"],
+    ]);
+  });
+});
