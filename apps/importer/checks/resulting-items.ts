@@ -1,9 +1,11 @@
+import { jsonEquals, type JsonValue, parseJsonObject } from "../../../lib/json.ts";
 import type { RowError, RowReader } from "../../../lib/uploads/csv/row-reader.ts";
 import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
-import type { EventInput, WorkItemInput } from "../../../lib/work-items/work-item.ts";
+import type { EventInput, WorkItem, WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import { WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+import { planApply } from "../../../lib/work-items/plan-apply.ts";
 import { newItemOf } from "./resulting-values.ts";
-import type { TrialRow } from "./trial-rows.ts";
+import type { FieldChange, TrialRow } from "./trial-rows.ts";
 
 /** An item's values by field; each custom attribute by its name with a prefix. Fields without a value are left out. */
 export type ItemFields = ReadonlyMap<string, unknown>;
@@ -16,6 +18,12 @@ export interface ResultingItem extends TrialRow {
   readonly event: EventInput | undefined;
   /** Why the row fails. */
   readonly error: RowError | undefined;
+}
+
+/** An item in the form of inputs. */
+interface StoredItem {
+  readonly external_id: string;
+  readonly custom_attributes?: object | undefined;
 }
 
 const ATTRIBUTES = "custom_attributes";
@@ -33,19 +41,38 @@ function fieldsOf(item: object): Map<string, unknown> {
   );
 }
 
-/** The stored values with the changes of a row. A change without values has those that the row gives. */
-function changed(stored: object, { changes }: TrialRow, input: WorkItemInput | undefined): ItemFields {
-  const fields = fieldsOf(stored);
-  const given = fieldsOf(input ?? {});
-  for (const { field, values } of changes) {
-    if (field === ATTRIBUTES) for (const name of input?.remove_attributes ?? []) fields.delete(ATTRIBUTE_PREFIX + name);
+/** A stored item after a row, as the service merges it; undefined if it can't be. @param now ISO 8601 in UTC */
+function mergedFields(stored: StoredItem, input: WorkItemInput, now: string): ItemFields | undefined {
+  const { custom_attributes: attributes = {}, ...others } = stored;
+  const own = { created_at: now, updated_at: now, deleted_at: null, qa_score: null };
+  const item = { ...others, ...own, custom_attributes: JSON.stringify(attributes) } as WorkItem;
+  const plan = planApply(item, input.external_id, input, now);
+  if (plan.outcome === "error") return undefined;
+  return fieldsOf({ ...plan.next, custom_attributes: parseJsonObject(plan.next.custom_attributes) });
+}
+
+/** The changes of a row, each with its values if they are known. @param after the fields after it, if they are known */
+function valuedChanges({ changes }: TrialRow, before: ItemFields, after: ItemFields | undefined): FieldChange[] {
+  const valueIn = (fields: ItemFields, field: string): JsonValue => (fields.get(field) ?? null) as JsonValue;
+  return changes.flatMap(({ field, values }): FieldChange[] => {
+    if (values || after === undefined) return [{ field, ...(values && { values }) }];
     const names =
-      field === ATTRIBUTES ? [...given.keys()].filter((name) => name.startsWith(ATTRIBUTE_PREFIX)) : [field];
-    for (const name of names) {
-      const value = values ? values.to : given.get(name);
-      if (value === undefined || value === null) fields.delete(name);
-      else fields.set(name, value);
-    }
+      field === ATTRIBUTES
+        ? [...new Set([...before.keys(), ...after.keys()])].filter((name) => name.startsWith(ATTRIBUTE_PREFIX))
+        : [field];
+    return names
+      .map((name) => ({ field: name, values: { from: valueIn(before, name), to: valueIn(after, name) } }))
+      .filter((change) => !jsonEquals(change.values.from, change.values.to));
+  });
+}
+
+/** The fields of an item after changes. */
+function withChanges(before: ItemFields, changes: readonly FieldChange[]): ItemFields {
+  const fields = new Map(before);
+  for (const { field, values } of changes) {
+    if (values === undefined) continue;
+    if (values.to === undefined || values.to === null) fields.delete(field);
+    else fields.set(field, values.to);
   }
   return fields;
 }
@@ -59,7 +86,7 @@ function changed(stored: object, { changes }: TrialRow, input: WorkItemInput | u
 export function resultingItems(
   rows: readonly TrialRow[],
   file: { readonly reader: RowReader; readonly cells: ReadonlyMap<number, readonly string[]> } | undefined,
-  stored: ReadonlyMap<string, object>,
+  stored: ReadonlyMap<string, StoredItem>,
   now: string,
 ): ResultingItem[] {
   return rows.map((row): ResultingItem => {
@@ -69,7 +96,11 @@ export function resultingItems(
     if (reading && "error" in reading) return { ...nothing, error: reading.error };
     const event = reading?.input.events?.[0];
     const item = stored.get(row.id);
-    if (item) return { ...nothing, event, fields: changed(item, row, reading?.input) };
+    if (item) {
+      const before = fieldsOf(item);
+      const changes = valuedChanges(row, before, reading && mergedFields(item, reading.input, now));
+      return { ...nothing, event, changes, fields: withChanges(before, changes) };
+    }
     const made = cells && file && newItemOf(file.reader, cells, now);
     if (made === undefined) return { ...nothing, event };
     return { ...nothing, event, fields: fieldsOf({ ...made.item, custom_attributes: made.input.custom_attributes }) };

@@ -19,8 +19,6 @@ export type Webhook = Awaited<ReturnType<Api["webhooks"]["list"]>>[number];
 /** An upload job. It has its whole mapping, also if that came from an earlier job. */
 export interface Job extends Omit<UploadJob, "mapping"> {
   readonly mapping?: Mapping | undefined;
-  /** Of a trial: the numbers of rows in which fields would change. */
-  readonly changed_fields?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Values of a query; empty ones are left out. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type ResultingItem, resultingItems } from "@work-items/importer/checks/resulting-items.ts";
-import { type FieldChange, readCells, type TrialRow, type TrialRows } from "@work-items/importer/checks/trial-rows.ts";
+import { type FieldChange, readCells, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import { inputOf } from "work-items-client/client.ts";
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
@@ -10,8 +10,8 @@ import { EVENT_NAMES, labelOf, shownTarget, shownValue } from "./field-names.ts"
 import { Table } from "./parts.tsx";
 import { observeSent, type Sent } from "./send.ts";
 import { countOf, shownTime } from "./shown.ts";
-import { useLoaded } from "./use-calls.ts";
 
+const ATTRIBUTES = "custom_attributes";
 const SUBJECT = `${ATTRIBUTE_PREFIX}short_description`;
 /** How many fields of an item or a row are shown. */
 const SHOWN_FIELDS = 8;
@@ -23,8 +23,11 @@ const OUTCOMES: Readonly<Record<TrialRow["outcome"], readonly [kind: string, tex
   error: ["failed", "Would fail"],
 };
 
-/** The items that the examples of a trial would leave. Rows are read as the service does. */
-async function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[], sent: Sent | undefined) {
+/**
+ * The items that rows of a trial would leave. Rows are read as the service does.
+ * @param sent the file, if this page sent it; without it, only items that exist are known
+ */
+export async function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[], sent: Sent | undefined) {
   const ids = [...new Set(rows.flatMap(({ id, outcome }) => (outcome === "created" || id === "" ? [] : [id])))];
   const found = ids.length === 0 ? [] : await Array.fromAsync(api.workItems.getMany({ ids }));
   const stored = new Map(found.flatMap(({ data }) => (data ? [[data.id, inputOf(data)] as const] : [])));
@@ -54,7 +57,7 @@ function valueOf(target: string, value: unknown, change: FieldChange | undefined
 
 /** The fields of an item, changed ones first. */
 function Facts({ item: { fields, changes, event } }: { readonly item: ResultingItem }) {
-  const changed = changes.map(({ field }) => field).filter((name) => name !== "custom_attributes");
+  const changed = changes.map(({ field }) => field).filter((name) => name !== ATTRIBUTES);
   const names = [...new Set([...changed, ...fields.keys()])].filter((name) => name !== SUBJECT);
   const ofEvent = Object.entries(event ?? {}).filter(([name]) => name !== "external_id");
   const facts: (readonly [string, ComponentChildren])[] = [
@@ -109,21 +112,8 @@ function ItemCard({ item }: { readonly item: ResultingItem }) {
   );
 }
 
-/** Five items as an import would leave them. */
-export function TrialItems({
-  api,
-  job,
-  rows: { examples },
-  sent,
-}: {
-  readonly api: Api;
-  readonly job: Job;
-  readonly rows: TrialRows;
-  /** The file, if this page sent it; without it, only items that exist are known. */
-  readonly sent: Sent | undefined;
-}) {
-  // No message if they can't be read, since the counters say what matters most.
-  const { value: items = [] } = useLoaded(() => readItems(api, job, examples, sent));
+/** Examples of items as an import would leave them. */
+export function TrialItems({ items }: { readonly items: readonly ResultingItem[] }) {
   const known = items.filter(({ fields, error, event }) => fields.size > 0 || error || event);
   if (known.length === 0) return null;
   return (
@@ -138,23 +128,28 @@ export function TrialItems({
   );
 }
 
+/** A changed field; all custom attributes together are other columns. */
+function nameOf(field: string): string {
+  return field === ATTRIBUTES ? "Other columns" : labelOf(field);
+}
+
 /** The table's rows for a row that would change an item: one for each field. */
 function linesOf({ row, externalId, id, outcome, changes }: TrialRow): ComponentChildren[][] {
   const link = outcome === "restored" ? externalId : <a href={`#item=${id}`}>{externalId}</a>;
   const lines = changes.slice(0, SHOWN_FIELDS).map(({ field, values }) => [
     row,
     link,
-    labelOf(field),
+    nameOf(field),
     ...(values
       ? [shownOrEmpty(field, values.from), shownOrEmpty(field, values.to)].map((text) => (
           <span key={text} class="lines">
             {text}
           </span>
         ))
-      : ["(not listed)", "(not listed)"]),
+      : ["(not known)", "(not known)"]),
   ]);
   const more = changes.length - lines.length;
-  if (lines.length === 0) return [[row, link, outcome === "restored" ? "Restored" : "(not listed)", "", ""]];
+  if (lines.length === 0) return [[row, link, outcome === "restored" ? "Restored" : "(not known)", "", ""]];
   return more === 0 ? lines : [...lines, [row, link, `and ${countOf(more, "other field")}`, "", ""]];
 }
 
@@ -163,7 +158,7 @@ export function ChangedRows({ rows }: { readonly rows: readonly TrialRow[] }) {
   return (
     <Table
       caption="Changed items"
-      columns={["Row", "Item", "Field", "Value now", "Value in the file"]}
+      columns={["Row", "Item", "Field", "Value now", "Value after the import"]}
       rows={rows.flatMap(linesOf)}
     />
   );
@@ -173,9 +168,9 @@ export function ChangedRows({ rows }: { readonly rows: readonly TrialRow[] }) {
 export function sentenceOfChanges({ changed_fields: changed = {} }: Job): string {
   const parts = Object.entries(changed)
     .filter(([, rows]) => rows > 0)
+    .toSorted(([, a], [, b]) => b - a)
     .map(([field, rows]) => {
-      const name = field === "custom_attributes" ? "Other columns" : labelOf(field);
-      return `${name} in ${countOf(rows, "row")}`;
+      return `${nameOf(field)} in ${countOf(rows, "row")}`;
     });
   const [first = "", ...others] = parts;
   const lowered = others.map((part) => part.charAt(0).toLowerCase() + part.slice(1));

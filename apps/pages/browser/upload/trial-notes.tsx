@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
-import { readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
+import type { ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
+import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "./compare-mappings.ts";
 import type { Api, Job } from "./api.ts";
 import { Button, TextField } from "./parts.tsx";
 import type { Sent } from "./send.ts";
-import { ChangedRows, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
+import { ChangedRows, readItems, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
 import { TrialValues } from "./trial-values.tsx";
 import { useLoaded } from "./use-calls.ts";
 
@@ -91,6 +92,9 @@ export function TrialNotes({
   // No message if they can't be read, since the counters say what matters most.
   const notes = useLoaded(() => readNotes(api, job)).value;
   const { rows, earlier } = notes ?? {};
+  const { examples = [], changed = [] } = rows ?? {};
+  const items = useLoaded(() => readItems(api, job, [...examples, ...changed], sent), [rows]).value ?? [];
+  const itemAt = (row: TrialRow): ResultingItem | undefined => items.find((each) => each.row === row.row);
   const zone = job.mapping && zoneOf(job.mapping);
   const earlierZone = earlier && zoneOf(earlier);
   return (
@@ -105,17 +109,17 @@ export function TrialNotes({
             If both files are from the same system, one of the two is wrong, and completion times would move by hours.
           </p>
         )}
-        {rows && rows.changed.length > 0 && (
+        {changed.length > 0 && (
           <div class="warning">
             <p>
               <strong>This file would change items that already exist.</strong> {sentenceOfChanges(job)}
             </p>
-            <ChangedRows rows={rows.changed} />
+            <ChangedRows rows={changed.map((row) => itemAt(row) ?? row)} />
             {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
           </div>
         )}
       </div>
-      {rows && <TrialItems api={api} job={job} rows={rows} sent={sent} />}
+      <TrialItems items={examples.flatMap((row) => itemAt(row) ?? [])} />
       {sent && <TrialValues job={job} sent={sent} />}
     </>
   );

@@ -245,6 +245,10 @@ describe("items as they would be", () => {
       "custom_attributes.Team": "south",
       "custom_attributes.old": 1,
     });
+    expect(updated!.changes).toEqual([
+      ...changes.slice(0, 2),
+      { field: "custom_attributes.Team", values: { from: "east", to: "south" } },
+    ]);
     expect(failed!.error?.message).toBe("the row has 1 value but the header has 7");
     expect(unknown!.fields.size).toBe(0);
   });
