@@ -2,8 +2,14 @@ import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.t
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 import { type IdFindings, readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
-import { observeRows, readFirstRows } from "@work-items/importer/files/whole-file.ts";
+import type { TriedFile } from "@work-items/importer/checks/resulting-items.ts";
+import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts";
+import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
+import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
+import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { readerOf } from "../../../lib/uploads/mapping/file-format.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { isPersonAt } from "./ask-targets.ts";
 import { withBar } from "../progress-bar.ts";
@@ -23,12 +29,45 @@ export function layoutOf({ header_row: headerRow = 1, delimiter = COMMA }: Check
   return { headerRow, delimiter };
 }
 
-/** Reads a file to its end and finds repeated IDs. */
-export function readIds(terminal: Terminal, blob: Blob, mapping: CheckedMapping): Promise<IdFindings | undefined> {
-  return withBar(terminal, "reading IDs [{bar}] {percentage} %", {}, (update) => {
+/** Reads a file to its end and finds repeated IDs. @param others makes further observers of its rows */
+export function readIds(
+  terminal: Terminal,
+  blob: Blob,
+  mapping: CheckedMapping,
+  others: (names: readonly string[]) => readonly RowObserver[] = () => [],
+): Promise<IdFindings | undefined> {
+  return withBar(terminal, "reading the file [{bar}] {percentage} %", {}, (update) => {
     const options = { ...layoutOf(mapping), onProgress: (bytes: number) => update(bytes, blob.size) };
-    return readRepeatedIds((begin) => observeRows(blob.stream(), options, begin), mapping);
+    return readRepeatedIds(
+      (begin) => observeRows(blob.stream(), options, (names) => [...begin(names), ...others(names)]),
+      mapping,
+    );
   });
+}
+
+/** The reader of a file's rows; undefined if the mapping doesn't fit, which the service reports. */
+function readerFor(names: readonly string[], mapping: CheckedMapping): RowReader | undefined {
+  if (problemsOfMapping(mapping).length > 0) return undefined;
+  try {
+    return readerOf(names, mapping === BY_NAMES ? undefined : mapping);
+  } catch (error) {
+    if (error instanceof InvalidFileError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads a file to its end. @param hasTrial whether a trial shows its values */
+export async function readWhole(terminal: Terminal, content: Blob, mapping: CheckedMapping, hasTrial: boolean) {
+  let reader: RowReader | undefined;
+  let values: ResultingValues | undefined;
+  const ids = await readIds(terminal, content, mapping, (names) => {
+    reader = hasTrial ? readerFor(names, mapping) : undefined;
+    values = reader && new ResultingValues(reader, new Date().toISOString());
+    return values ? [values] : [];
+  });
+  const read: TriedFile["read"] = (options, observer) =>
+    observeRows(content.stream(), { ...layoutOf(mapping), ...options }, () => [observer]);
+  return { ids, tried: reader && values && { reader, read, findings: values.findings } };
 }
 
 /** Prints which IDs repeat or look like another one. */
@@ -51,8 +90,8 @@ export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, o
   }
 }
 
-/** The counts of a trial, in one line. */
-function describeTrial(trial: WorkItemUpload): string {
+/** Prints the counts of a trial, in one line. */
+export function noteCounts(terminal: Terminal, trial: WorkItemUpload): void {
   const counts = [
     `would create ${trial.created_rows}`,
     `change ${trial.updated_rows}`,
@@ -61,7 +100,7 @@ function describeTrial(trial: WorkItemUpload): string {
     `reject ${trial.failed_rows}`,
   ];
   const rows = trial.total_rows === 1 ? "1 row" : `${trial.total_rows} rows`;
-  return `trial of ${rows}: ${counts.join(", ")}`;
+  terminal.note(`trial of ${rows}: ${counts.join(", ")}`);
 }
 
 /** Asks a yes-or-no question. @returns undefined without a terminal */
@@ -85,8 +124,8 @@ interface Reasons {
 }
 
 /**
- * Prints what a trial would create and change. If existing items would change, IDs repeat or a target isn't set, a person
- * has to agree.
+ * Asks whether to import after a trial. If existing items would change, IDs repeat or a target isn't set, a person has to
+ * agree.
  * @param isAgreed whether to import without asking
  * @returns whether to start the import
  */
@@ -96,7 +135,6 @@ export async function confirmed(
   { ids, unset }: Reasons,
   isAgreed: boolean,
 ): Promise<boolean> {
-  terminal.note(describeTrial(trial));
   const isHarmless =
     trial.updated_rows + trial.restored_rows === 0 && (ids?.repeatedRows ?? 0) === 0 && unset.length === 0;
   if (isHarmless || isAgreed) return true;

@@ -1,12 +1,7 @@
-import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { Client, Mapping, Upload, WorkItemUpload } from "work-items-client/client.ts";
-import { dataOf } from "work-items-client/api-error.ts";
+import type { Mapping, Upload, UploadJob, WorkItemUpload } from "work-items-client/client.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
-import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { listed } from "../../../lib/errors.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
@@ -14,9 +9,11 @@ import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-nam
 import type { Terminal } from "../../../infra/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
-import { confirmed, noteIds, readIds, unsetIn, usedMapping } from "./before-import.ts";
+import { confirmed, noteCounts, noteIds, readWhole, unsetIn, usedMapping } from "./before-import.ts";
 import { noteTotals, withoutTotals, writeProposal } from "./propose.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
+import { saveList } from "./row-lists.ts";
+import { noteTrial } from "./trial-lines.ts";
 import { withProgress } from "../progress-bar.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";
@@ -78,25 +75,6 @@ async function mappingOf(given: Mapping | undefined, file: CsvFile): Promise<Map
   return file.isWorkbook && !("from" in given) ? { ...given, delimiter: COMMA } : given;
 }
 
-/** Writes one of a job's lists to a file, if a file is named and the list has rows. */
-export async function saveList(
-  terminal: Terminal,
-  { http }: Client,
-  id: string,
-  list: RowListName,
-  file: string | undefined,
-): Promise<void> {
-  if (file === undefined) return;
-  const { url } = await dataOf(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: { path: { id } } }));
-  if (url === null) return;
-  const response = await fetch(url);
-  if (!response.ok || response.body === null) {
-    throw new CommandError(`${list} cannot be downloaded: ${response.status}`);
-  }
-  await pipeline(Readable.fromWeb(response.body as never), createWriteStream(file));
-  terminal.note(`${list} are in ${file}`);
-}
-
 /** The counts of a job, in one line. */
 function describeJob(job: WorkItemUpload): string {
   const outcomes =
@@ -136,7 +114,12 @@ async function runImport(
   // With --no-trial, the file isn't read once more just for a note.
   if (used && !leavesOut && options["trial"] !== false) await noteTotals(terminal, file, used);
   const content = used && leavesOut ? await withoutTotals(terminal, file, used) : file.blob;
-  const ids = used && (await readIds(terminal, content, used));
+  const isDry = options["dryRun"] === true;
+  const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
+  const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
+  // Programs get the job alone.
+  const isShown = options["json"] !== true && (isDry ? waits : options["trial"] !== false);
+  const { ids, tried } = used ? await readWhole(terminal, content, used, isShown) : {};
   if (ids) noteIds(terminal, ids);
   const unset = given && used ? await unsetIn(content, used) : [];
   for (const line of notFoundLines(unset)) terminal.note(line);
@@ -146,14 +129,15 @@ async function runImport(
       dryRun,
       ...(mapping !== undefined && { mapping }),
     });
-  const endOf = (upload: Upload, label: string): Promise<WorkItemUpload> =>
+  const endOf = (upload: Upload, label: string): Promise<UploadJob> =>
     withProgress(terminal, label, "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
-  const isDry = options["dryRun"] === true;
   if (!isDry && options["trial"] !== false) {
     const trial = await endOf(await start(true), "trial");
     const hasCompleted = trial.status === "completed";
+    if (hasCompleted) noteCounts(terminal, trial);
+    if (hasCompleted && tried) await noteTrial(terminal, client, trial, tried);
     if (!hasCompleted || !(await confirmed(terminal, trial, { ids, unset }, options["yes"] === true))) {
       printJob(terminal, trial, options);
       terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
@@ -161,12 +145,11 @@ async function runImport(
     }
   }
   const upload = await start(isDry);
-  const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
-  const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
   let { job } = upload;
   if (waits) {
     terminal.note(`Upload ${upload.id} started. It continues if you stop this command.`);
     job = await endOf(upload, "import");
+    if (isDry && tried && job.status === "completed") await noteTrial(terminal, client, job, tried);
     await saveList(terminal, client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(terminal, client, upload.id, "results", lists.results);
   }

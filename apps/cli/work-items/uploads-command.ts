@@ -1,6 +1,7 @@
 import { withProgress } from "../progress-bar.ts";
 import { type Command, textOption, UsageError } from "./command.ts";
-import { printJob, printOutcome, saveList } from "./import-command.ts";
+import { printJob, printOutcome } from "./import-command.ts";
+import { saveList } from "./row-lists.ts";
 
 const LISTED_MAX = 50;
 

@@ -5,7 +5,8 @@ import type { EventInput, WorkItem, WorkItemInput } from "../../../lib/work-item
 import { WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 import { planApply } from "../../../lib/work-items/plan-apply.ts";
 import { newItemOf } from "./resulting-values.ts";
-import type { FieldChange, TrialRow } from "./trial-rows.ts";
+import { type FieldChange, readCells, type TrialRow } from "./trial-rows.ts";
+import { type Client, inputOf } from "work-items-client/client.ts";
 
 /** An item's values by field; each custom attribute by its name with a prefix. Fields without a value are left out. */
 export type ItemFields = ReadonlyMap<string, unknown>;
@@ -105,4 +106,28 @@ export function resultingItems(
     if (made === undefined) return { ...nothing, event };
     return { ...nothing, event, fields: fieldsOf({ ...made.item, custom_attributes: made.input.custom_attributes }) };
   });
+}
+
+/** A file whose rows were tried. */
+export interface TriedFile {
+  readonly reader: RowReader;
+  /** Shows its rows to an observer, as `observeRows` does, until the signal ends it. */
+  readonly read: Parameters<typeof readCells>[0];
+}
+
+/**
+ * Reads the rows of a trial in their file, and the items that exist.
+ * @param file undefined without the file; then only items that exist are known
+ */
+export async function readResultingItems(
+  { workItems }: Pick<Client, "workItems">,
+  rows: readonly TrialRow[],
+  file: TriedFile | undefined,
+): Promise<ResultingItem[]> {
+  const ids = [...new Set(rows.flatMap(({ id, outcome }) => (outcome === "created" || id === "" ? [] : [id])))];
+  const found = ids.length === 0 ? [] : await Array.fromAsync(workItems.getMany({ ids }));
+  const stored = new Map(found.flatMap(({ data }) => (data ? [[data.id, inputOf(data)] as const] : [])));
+  const numbers = rows.map(({ row }) => row);
+  const cells = file && { reader: file.reader, cells: await readCells(file.read, numbers) };
+  return resultingItems(rows, cells, stored, new Date().toISOString());
 }

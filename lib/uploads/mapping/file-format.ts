@@ -40,7 +40,8 @@ export function withoutHeader(rows: number, mapping: Mapping | undefined): Inval
   return new InvalidFileError(rows === 0 ? "the file is empty" : `row ${headerRowOf(mapping)}: ${NO_HEADER}`);
 }
 
-function readerOf(names: readonly string[], mapping: Mapping | undefined): RowReader {
+/** The reader of a file's rows. @param names cells of its header @throws InvalidFileError */
+export function readerOf(names: readonly string[], mapping: Mapping | undefined): RowReader {
   assertHeader(names, headerRowOf(mapping));
   return mapping === undefined ? columnReader(names) : mappedReader(mapping, names);
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { type ResultingItem, resultingItems } from "@work-items/importer/checks/resulting-items.ts";
-import { type FieldChange, readCells, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
-import { inputOf } from "work-items-client/client.ts";
+import { readResultingItems, type ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
+import type { FieldChange, TrialRow } from "@work-items/importer/checks/trial-rows.ts";
+import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Api, Job } from "./api.ts";
@@ -24,20 +24,17 @@ const OUTCOMES: Readonly<Record<TrialRow["outcome"], readonly [kind: string, tex
 };
 
 /**
- * The items that rows of a trial would leave. Rows are read as the service does.
+ * The items that rows of a trial would leave.
  * @param sent the file, if this page sent it; without it, only items that exist are known
  */
-export async function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[], sent: Sent | undefined) {
-  const ids = [...new Set(rows.flatMap(({ id, outcome }) => (outcome === "created" || id === "" ? [] : [id])))];
-  const found = ids.length === 0 ? [] : await Array.fromAsync(api.workItems.getMany({ ids }));
-  const stored = new Map(found.flatMap(({ data }) => (data ? [[data.id, inputOf(data)] as const] : [])));
-  const now = new Date().toISOString();
-  if (sent === undefined || mapping === undefined) return resultingItems(rows, undefined, stored, now);
-  const cells = await readCells(
-    (options, observer) => observeSent(sent, () => [observer], options),
-    rows.map(({ row }) => row),
-  );
-  return resultingItems(rows, { reader: mappedReader(mapping, sent.table.names), cells }, stored, now);
+export function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[], sent: Sent | undefined) {
+  const file = sent &&
+    mapping && {
+      reader: mappedReader(mapping, sent.table.names),
+      read: (options: Parameters<typeof observeSent>[2], observer: RowObserver) =>
+        observeSent(sent, () => [observer], options),
+    };
+  return readResultingItems(api, rows, file);
 }
 
 function shownOrEmpty(target: string, value: unknown): string {

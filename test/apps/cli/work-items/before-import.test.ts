@@ -37,6 +37,15 @@ describe("before an import the command", () => {
       "2 rows repeat the ID of an earlier row, and the later row wins; the first IDs:",
       "row 5: R-1, first in row 2",
       "trial of 4 rows: would create 2, change 2, restore 0, leave 0 unchanged, reject 0",
+      "status: pending (4); not in this file",
+      "type: a (2), b (1), c (1)",
+      "agent: not in this file",
+      "completed_at: not in this file",
+      "would change: type in 2 rows",
+      "row 2 would create R-1: type a, status pending",
+      "row 3 would create R-2: type a, status pending",
+      "row 5 would change R-1: type a -> b",
+      "row 6 would change R-1: type b -> c",
       "nothing was imported; --yes imports without asking",
       "",
     ]);
@@ -67,6 +76,51 @@ describe("before an import the command", () => {
     await run("delete", "C-3");
     expect(await run("import", "second.csv")).toMatchObject({ exit: 4, told: expect.stringContaining("restore 1") });
     expect(await typeOf("C-3")).toBeUndefined();
+  });
+
+  it("shows the values of the whole file, what contradicts, and what rows would do, but not to a program", async () => {
+    const header = "external_id;type;status;agent_name;completed_at;custom_attributes.note";
+    const rows = [
+      "V-1;call;completed;Ann;2024-03-04T10:00:00Z;x",
+      "V-2;call;completed;Ann;;y",
+      "V-3;;pending;;2023-11-04T10:00:00Z;z",
+    ];
+    writeFileSync("values.csv", [header, ...rows].join("\n"));
+    const first = await run("import", "values.csv", "--wait");
+    expect(first.exit).toBe(0);
+    expect(first.told).toContain(
+      [
+        "trial of 3 rows: would create 3, change 0, restore 0, leave 0 unchanged, reject 0",
+        "status: completed (2), pending (1)",
+        "type: call (2), work_item (1); empty in 1 row",
+        "agent: Ann (2); empty in 1 row",
+        "completed_at: 2023-11-04T10:00:00.000Z to 2024-03-04T10:00:00.000Z; empty in 1 row",
+        "completed: 2023-11 (1), 2024-03 (1)",
+        "please check: 1 row is completed without a completion date",
+        "please check: 1 row has a completion date but isn't completed: pending (1)",
+        "row 2 would create V-1: agent_name Ann, type call, status completed, completed_at 2024-03-04T10:00:00.000Z, custom_attributes.note x",
+        "row 3 would create V-2: agent_name Ann, type call, status completed, custom_attributes.note y",
+        "row 4 would create V-3: type work_item, status pending, completed_at 2023-11-04T10:00:00.000Z, custom_attributes.note z",
+        "",
+      ].join("\n"),
+    );
+    // Values above 200 bytes aren't in the results: they are those of the item and the row.
+    const long = "l".repeat(300);
+    const changed = ["V-1;call;completed;Ben;2024-03-04T10:00:00Z;x", `V-2;chat;;;;${long}`, "V-9;;lost;;;"];
+    writeFileSync("values.csv", [header, ...changed].join("\n"));
+    const second = await run("import", "values.csv", "--dry-run", "--wait");
+    expect(second).toMatchObject({ exit: 3, out: expect.stringContaining("(dry run): 3 rows, 0 created, 2 updated") });
+    expect(second.told).toContain(
+      [
+        "would change: agent_name in 1 row, custom_attributes in 1 row, type in 1 row",
+        "row 2 would change V-1: agent_name Ann -> Ben",
+        `row 3 would change V-2: type call -> chat, custom_attributes.note y -> ${"l".repeat(60)}…`,
+        "row 4 would be rejected: status: must be one of pending, in_progress, completed, cancelled (column status)",
+        "",
+      ].join("\n"),
+    );
+    const { told } = await run("import", "values.csv", "--dry-run", "--wait", "--json");
+    expect(told).not.toMatch(/status:|would/);
   });
 
   it.each([

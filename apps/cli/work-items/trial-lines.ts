@@ -1,0 +1,126 @@
+import type { Client, UploadJob } from "work-items-client/client.ts";
+import { readResultingItems, type ResultingItem, type TriedFile } from "@work-items/importer/checks/resulting-items.ts";
+import {
+  type CountedValue,
+  type FieldValues,
+  periodsOf,
+  type ResultingFindings,
+} from "@work-items/importer/checks/resulting-values.ts";
+import { readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
+import { plainReason } from "../../../infra/plain-reason.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
+import { readList } from "./row-lists.ts";
+
+/** How many fields of an item, and months or years, are shown, and how many characters of a value. */
+const SHOWN_FIELDS = 8;
+const SHOWN_PERIODS = 12;
+const SHOWN_CHARACTERS = 60;
+
+function countOf(rows: number): string {
+  return rows === 1 ? "1 row" : `${rows} rows`;
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return "(empty)";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
+function counted(values: readonly CountedValue[]): string[] {
+  return values.map(([value, rows]) => `${shown(value)} (${rows})`);
+}
+
+function fieldLine(name: string, { values, otherRows, different, emptyRows }: FieldValues, of: number): string {
+  const others = different === undefined ? "more than 10,000 others" : `${different - values.length} others`;
+  const parts = [...counted(values), ...(otherRows > 0 ? [`${others} (${otherRows})`] : [])];
+  const empty = emptyRows === of ? "; not in this file" : emptyRows > 0 ? `; empty in ${countOf(emptyRows)}` : "";
+  return `${name}: ${parts.join(", ")}${empty}`.replace(": ;", ":");
+}
+
+/** Describes the values that all rows of a file would have, and what contradicts. */
+function valueLines({
+  rows,
+  status,
+  type,
+  agent,
+  completion,
+  undatedRows,
+  unfinishedRows,
+}: ResultingFindings): string[] {
+  const { earliest, latest, months, emptyRows } = completion;
+  const periods = periodsOf(months).filter(([, count]) => count > 0);
+  const earlier = periods.length - SHOWN_PERIODS;
+  const empty = emptyRows > 0 ? `; empty in ${countOf(emptyRows)}` : "";
+  const unfinished = unfinishedRows.reduce((sum, [, count]) => sum + count, 0);
+  return [
+    fieldLine("status", status, rows),
+    fieldLine("type", type, rows),
+    fieldLine("agent", agent, rows),
+    ...(earliest === undefined
+      ? ["completed_at: not in this file"]
+      : [
+          `completed_at: ${earliest} to ${latest}${empty}`,
+          `completed: ${counted(periods.slice(-SHOWN_PERIODS)).join(", ")}${earlier > 0 ? `; ${earlier} before` : ""}`,
+        ]),
+    ...(undatedRows > 0
+      ? [
+          `please check: ${countOf(undatedRows)} ${undatedRows === 1 ? "is" : "are"} completed without a completion date`,
+        ]
+      : []),
+    ...(unfinished > 0
+      ? [
+          `please check: ${countOf(unfinished)} ${unfinished === 1 ? "has" : "have"} a completion date but ` +
+            `${unfinished === 1 ? "isn't" : "aren't"} completed: ${counted(unfinishedRows).join(", ")}`,
+        ]
+      : []),
+  ];
+}
+
+const VERBS = {
+  created: "would create",
+  updated: "would change",
+  restored: "would restore",
+  unchanged: "would leave unchanged",
+  error: "would be rejected",
+} as const;
+
+/** What an example would do: "row 3 would change T-1: status pending -> completed". */
+function itemLine({ row, externalId, outcome, changes, fields, error }: ResultingItem): string {
+  if (error) return `row ${row} ${VERBS[outcome]}: ${error.message}`;
+  const changed = changes.map(({ field, values }) =>
+    values ? `${field} ${shown(values.from)} -> ${shown(values.to)}` : field,
+  );
+  const all = Array.from(fields, ([field, value]) => `${field} ${shown(value)}`);
+  const parts = outcome === "created" ? all : changed;
+  const more = parts.length - SHOWN_FIELDS;
+  const end = [...parts.slice(0, SHOWN_FIELDS), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+  return `row ${row} ${VERBS[outcome]}${externalId === "" ? "" : ` ${externalId}`}${end === "" ? "" : `: ${end}`}`;
+}
+
+async function examplesOf(client: Client, trial: UploadJob, file: TriedFile): Promise<ResultingItem[]> {
+  const results = await readList(client, trial.id, "results");
+  if (results === undefined) return [];
+  return readResultingItems(client, (await readTrialRows(results, trial)).examples, file);
+}
+
+/** Prints what a trial shows beyond its counts: values of the whole file, what contradicts, changed fields, and examples. */
+export async function noteTrial(
+  terminal: Terminal,
+  client: Client,
+  trial: UploadJob,
+  { findings, ...file }: TriedFile & { readonly findings: ResultingFindings },
+): Promise<void> {
+  for (const line of valueLines(findings)) terminal.note(line);
+  const changed = Object.entries(trial.changed_fields ?? {})
+    .filter(([, rows]) => rows > 0)
+    .toSorted(([, a], [, b]) => b - a);
+  if (changed.length > 0) {
+    terminal.note(`would change: ${changed.map(([field, rows]) => `${field} in ${countOf(rows)}`).join(", ")}`);
+  }
+  try {
+    for (const item of await examplesOf(client, trial, file)) terminal.note(itemLine(item));
+  } catch (error) {
+    // An import doesn't fail because of its examples.
+    terminal.note(`no examples: ${plainReason(error)}`);
+  }
+}
