@@ -7,7 +7,6 @@ import { type Proposal, proposeMapping } from "@work-items/importer/proposals/pr
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
 import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
-import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import { unsetTargets } from "@work-items/importer/proposals/target-states.ts";
@@ -56,16 +55,6 @@ async function sampled(terminal: Terminal, file: CsvFile, options: Options): Pro
   };
 }
 
-async function countUndated(file: CsvFile, { mapping }: Proposal): Promise<number> {
-  if (mapping.fields?.["status"] === undefined) return 0;
-  let count: ReturnType<typeof createUndatedCount> | undefined;
-  await observeRows(file.blob.stream(), layoutOf(mapping), (names) => {
-    count = createUndatedCount(mapping, names);
-    return [count];
-  });
-  return count?.rows() ?? 0;
-}
-
 /**
  * Writes a proposed mapping for a file and describes it.
  * @throws CommandError if a date can be read in two ways and no option chooses one
@@ -78,12 +67,6 @@ export async function writeProposal(terminal: Terminal, file: CsvFile, path: str
   for (const line of notFoundLines(unsetTargets({ ...sample, ...proposal }))) terminal.note(line);
   const questions = openQuestions(proposal);
   if (questions.length > 0) throw new CommandError(`${questions.join(" ")} No mapping was written.`);
-  const undated = await countUndated(file, proposal);
-  if (undated > 0) {
-    terminal.note(
-      `please check: ${undated === 1 ? "1 row is" : `${undated} rows are`} completed without a completion date`,
-    );
-  }
   await writeFile(path, `${JSON.stringify(proposal.mapping, null, 2)}\n`);
 }
 

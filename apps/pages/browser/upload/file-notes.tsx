@@ -1,22 +1,15 @@
 import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
-import { createUndatedCount } from "@work-items/importer/proposals/undated.ts";
-import { problemsOfMapping } from "../../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { readRows } from "./check-rows.ts";
 import type { FileIds } from "./file-ids.ts";
 import { Check } from "./parts.tsx";
-import { countOf, shownNumber, shownPart } from "./shown.ts";
-import { asSentence, observeTable, type TableFile } from "./table-file.ts";
-import { useLoaded } from "./use-calls.ts";
+import { countOf, shownPart } from "./shown.ts";
+import { asSentence, type TableFile } from "./table-file.ts";
 import type { Match } from "./use-import.ts";
 
 /** How many cells of a row are shown. */
 const SHOWN_CELLS = 6;
 /** Further rows are chosen all at once. */
 const SHOWN_TOTALS = 20;
-/** In larger files only the first rows are counted, since each change of the mapping reads them again. */
-const COUNTED_MAX_BYTES = 64 * 1024 * 1024;
 
 /** Names the first IDs that more than one row has, if there are any. */
 export function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
@@ -133,29 +126,5 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
         </Check>
       )}
     </fieldset>
-  );
-}
-
-async function countUndated(table: TableFile, mapping: Mapping, signal: AbortSignal): Promise<number> {
-  if (problemsOfMapping(mapping).length > 0) return 0;
-  const count = createUndatedCount(mapping, table.names);
-  if (table.size > COUNTED_MAX_BYTES) readRows(table, mapping).forEach((cells) => count.observe({ cells }));
-  else await observeTable(table, () => [count], { signal });
-  return count.rows();
-}
-
-/** Says how many rows are completed but have no completion date. */
-export function UndatedNote({ table, mapping }: { readonly table: TableFile; readonly mapping: Mapping }) {
-  const { status, completed_at: completedAt } = mapping.fields ?? {};
-  const about = [table, JSON.stringify([status, completedAt, mapping.empty])];
-  // If the mapping doesn't fit the file, another note says so.
-  const { value: rows = 0 } = useLoaded((signal) => countUndated(table, mapping, signal), about);
-  if (rows === 0) return null;
-  const where = table.size > COUNTED_MAX_BYTES ? ` of the first ${shownNumber(readRows(table, mapping).length)}` : "";
-  return (
-    <p class="unchecked">
-      Please check: {countOf(rows, "row")}
-      {where} {rows === 1 ? "is" : "are"} completed but {rows === 1 ? "has" : "have"} no completion date.
-    </p>
   );
 }

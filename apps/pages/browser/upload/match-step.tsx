@@ -1,7 +1,7 @@
 import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
 import type { CheckedRows } from "./check-rows.ts";
 import { ColumnsForm } from "./columns-form.tsx";
-import { SheetNotes, TotalsForm, UndatedNote } from "./file-notes.tsx";
+import { SheetNotes, TotalsForm } from "./file-notes.tsx";
 import { inTypographicQuotes } from "./field-names.ts";
 import { Alert, Button } from "./parts.tsx";
 import { SettingsForm } from "./settings-form.tsx";
@@ -25,7 +25,7 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
-  const { table, mapping, initial, states, isReady, headerDoubt, check, sending, hasTried, error, onStart } = match;
+  const { table, initial, states, isReady, headerDoubt, check, sending, hasTried, error, onStart } = match;
   const isDisabled = !isReady || check.problem !== undefined || sending !== undefined;
   const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question of the strip.
@@ -44,7 +44,6 @@ export function MatchStep({ match }: { readonly match: Match }) {
       <SheetNotes table={table} />
       <TargetStrip key={initial} match={match} />
       <TotalsForm match={match} />
-      <UndatedNote table={table} mapping={mapping} />
       <ColumnsForm match={match} />
       <SettingsForm match={match} />
       {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}

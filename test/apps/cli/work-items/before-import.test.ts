@@ -123,6 +123,14 @@ describe("before an import the command", () => {
     expect(told).not.toMatch(/status:|would/);
   });
 
+  it("says after a trial of dates that a proposal can't read that items are completed without one", async () => {
+    writeFileSync("days.csv", "Ticket #,State,Closed On\nD1,done,46000.5\nD2,done,46001.25\nD3,open,\n");
+    const proposed = await run("import", "days.csv", "--propose", "days.json");
+    expect(proposed.told).toContain('certain: "Ticket #" as external_id');
+    const { told } = await run("import", "days.csv", "--mapping", "days.json", "--dry-run", "--wait");
+    expect(told).toContain("please check: 2 rows are completed without a completion date");
+  });
+
   it.each([
     ["y\n", 0, "b"],
     ["\n", 4, "a"],

