@@ -3,7 +3,7 @@ import { LEFT_OUT, withRepairs } from "@work-items/importer/files/repairs.ts";
 import { columnsOf, singlesOf } from "../../../lib/uploads/mapping/check-mapping.ts";
 import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
+import { proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
 import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";

@@ -76,6 +76,11 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
       "undo-4 | Type | chat | mail | Item changed since",
     ]);
     expect(new Set(await keptRows(page))).toEqual(kept);
+    expect(await page.locator(".outcomes li").allTextContents()).toEqual([
+      "3 rows: items would be deletedundo-1undo-2undo-3",
+      "1 row: would be partly restored, because someone has changed them sinceundo-old",
+      "1 row: would be kept, because someone has changed the items sinceundo-4",
+    ]);
     await look(page, "undo-trial");
 
     await tabTo(page, "button", "Undo now");
@@ -88,6 +93,8 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
       "rows: stayed as they were": "1",
     });
     expect(new Set(await keptRows(page))).toEqual(kept);
+    // Deleted items have no page.
+    expect(await page.locator(".outcomes a").allTextContents()).toEqual(["undo-old", "undo-4"]);
     await page.getByText("An undo can’t be undone.").waitFor();
     expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
     await look(page, "undo-result");

@@ -68,6 +68,11 @@ export function shownTarget(target: string, value: unknown): string {
   return field === undefined ? shownValue(value) : shownField(field, value);
 }
 
+/** The same, also of a field without a value. */
+export function shownOrEmpty(target: string, value: unknown): string {
+  return value === null || value === undefined ? "(empty)" : shownTarget(target, value);
+}
+
 /** The value of a field, as it is shown. */
 export function shownField({ kind }: Field, value: unknown): string {
   const text = shownValue(value ?? "");

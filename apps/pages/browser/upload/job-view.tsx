@@ -5,13 +5,13 @@ import { Counts } from "./charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "./field-names.ts";
 import { titleOfStep } from "./import-steps.ts";
-import { KeptValues } from "./kept-values.tsx";
 import { countsOf, doneIn, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
 import { Alert, Button, Heading, Loading } from "./parts.tsx";
 import { type Moment, withMoment } from "./progress.ts";
 import { send, type Sent, triedBy } from "./send.ts";
 import { countOf, shownNumber, shownTime } from "./shown.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
+import { UndoResults } from "./undo-results.tsx";
 import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
 import { useLoaded, useWork } from "./use-calls.ts";
 
@@ -195,9 +195,12 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
           </Button>
         </p>
       )}
-      {isUndo(job) && <NextOfUndo api={api} job={job} />}
+      {isUndo(job) && (
+        <UndoResults api={api} job={job}>
+          <NextOfUndo api={api} job={job} />
+        </UndoResults>
+      )}
       {isOver && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} />}
-      {isOver && job.partly_undone_rows + job.kept_rows > 0 && <KeptValues api={api} job={job} />}
       {isOver && isUndo(job) && !job.dry_run && (
         <p class="note">An undo can’t be undone. To apply the values again, import the file again.</p>
       )}

@@ -6,7 +6,7 @@ import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Api, Job } from "./api.ts";
 import { exampleOf } from "./check-rows.ts";
-import { EVENT_NAMES, labelOf, shownTarget, shownValue } from "./field-names.ts";
+import { EVENT_NAMES, labelOf, shownOrEmpty, shownValue } from "./field-names.ts";
 import { Table } from "./parts.tsx";
 import { observeSent, type Sent } from "./send.ts";
 import { countOf, shownTime } from "./shown.ts";
@@ -35,10 +35,6 @@ export function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[],
         observeSent(sent, () => [observer], options),
     };
   return readResultingItems(api, rows, file);
-}
-
-function shownOrEmpty(target: string, value: unknown): string {
-  return value === null || value === undefined ? "(empty)" : shownTarget(target, value);
 }
 
 /** A value, and what it was before if the row changes it. */

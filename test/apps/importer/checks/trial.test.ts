@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resultingItems } from "../../../../apps/importer/checks/resulting-items.ts";
 import { periodsOf, ResultingValues, VALUES_MAX } from "../../../../apps/importer/checks/resulting-values.ts";
+import { readUndoRows } from "../../../../apps/importer/checks/undo-rows.ts";
 import { readCells, readTrialRows, type TrialCounters } from "../../../../apps/importer/checks/trial-rows.ts";
 import { observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
@@ -265,4 +266,36 @@ describe("items as they would be", () => {
       ["status", "pending"],
     ]);
   });
+});
+
+it("the results of an undo give five rows of each outcome, and why something stays", async () => {
+  const kept = (reason: string) =>
+    `"{""reason"":""${reason}"",""fields"":{""type"":{""imported"":""a"",""now"":""b""}}}"`;
+  const { content } = listOf([
+    ...Array.from({ length: 7 }, (_, index) => `${index + 2},d${index},${index},deleted,`),
+    `9,k1,9,kept,${kept("in_use")}`,
+    `10,p1,10,partly,${kept("changed")}`,
+    '11,k2,11,dropped,"{""reason"":""forgotten"",""fields"":{}}"',
+    "12,k3,12,kept,{not JSON",
+    "13,,,error,",
+  ]);
+  const { examples, kept: stays, reasons, isWhole } = await readUndoRows(content);
+  expect(
+    Object.fromEntries([...examples].map(([outcome, rows]) => [outcome, rows.map(({ externalId }) => externalId)])),
+  ).toEqual({
+    deleted: ["d0", "d1", "d2", "d3", "d4"],
+    kept: ["k1", "k2", "k3"],
+    partly: ["p1"],
+    error: [""],
+  });
+  expect(stays.map(({ row, kept: { reason, fields } }) => [row, reason, Object.keys(fields)])).toEqual([
+    [9, "in_use", ["type"]],
+    [10, "changed", ["type"]],
+    [11, "forgotten", []],
+  ]);
+  expect([...reasons.get("kept")!]).toEqual([
+    ["in_use", 1],
+    ["forgotten", 1],
+  ]);
+  expect(isWhole).toBe(true);
 });

@@ -1,0 +1,75 @@
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { isJsonObject, parseJson } from "../../../lib/json.ts";
+import type { UndoOutcome } from "../../../lib/work-items/undo/plan-undo.ts";
+import { type FileRow, observeRows, type RowObserver } from "../files/whole-file.ts";
+
+/** Limit of what is read of a list of results: about 300,000 rows. */
+const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
+/** How many rows of each outcome are examples. */
+const EXAMPLES_MAX = 5;
+/** Limit of the rows whose kept values are remembered. */
+const KEPT_ROWS = 100;
+
+/** What an undo keeps of a row. */
+export interface Kept {
+  readonly reason: string;
+  /** By field: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */
+  readonly fields: Readonly<Record<string, { readonly imported: unknown; readonly now: unknown }>>;
+}
+
+/** A row of an undo's results. What it dropped is kept too. */
+export interface UndoneRow {
+  readonly row: number;
+  readonly externalId: string;
+  /** Empty if the row failed. */
+  readonly id: string;
+  readonly outcome: Exclude<UndoOutcome, "dropped"> | "error";
+  /** Undefined if nothing stays. */
+  readonly kept: Kept | undefined;
+}
+
+/** What an undo does to its rows, or would do. */
+export interface UndoRows {
+  /** The first rows of each outcome. */
+  readonly examples: ReadonlyMap<UndoneRow["outcome"], readonly UndoneRow[]>;
+  /** The first rows of which something stays. */
+  readonly kept: readonly (UndoneRow & { readonly kept: Kept })[];
+  /** Why something stays, with numbers of rows, by outcome. */
+  readonly reasons: ReadonlyMap<UndoneRow["outcome"], ReadonlyMap<string, number>>;
+  /** Whether all results were read. */
+  readonly isWhole: boolean;
+}
+
+function keptIn(cell: string): Kept | undefined {
+  if (cell === "") return undefined;
+  try {
+    const kept = parseJson(cell);
+    if (!isJsonObject(kept) || typeof kept["reason"] !== "string") return undefined;
+    return { reason: kept["reason"], fields: (kept["fields"] ?? {}) as unknown as Kept["fields"] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the results of an undo or of its trial. They are row, external_id, id, outcome, kept. */
+export async function readUndoRows(results: ReadableStream<Uint8Array>): Promise<UndoRows> {
+  const examples = new Map<UndoneRow["outcome"], UndoneRow[]>();
+  const stays: (UndoneRow & { readonly kept: Kept })[] = [];
+  const reasons = new Map<UndoneRow["outcome"], Map<string, number>>();
+  const observe = ({ cells: [row = "", externalId = "", id = "", outcome = "", cell = ""] }: FileRow): void => {
+    const kept = keptIn(cell);
+    const shown = (outcome === "dropped" ? "kept" : outcome) as UndoneRow["outcome"];
+    const undone = { row: Number(row), externalId, id, outcome: shown, kept };
+    if (kept) {
+      const ofOutcome = reasons.get(shown) ?? new Map<string, number>();
+      reasons.set(shown, ofOutcome.set(kept.reason, (ofOutcome.get(kept.reason) ?? 0) + 1));
+      if (stays.length < KEPT_ROWS) stays.push({ ...undone, kept });
+    }
+    const known = examples.get(shown) ?? [];
+    if (known.length < EXAMPLES_MAX) examples.set(shown, [...known, undone]);
+  };
+  const observer: RowObserver = { observe };
+  const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES } as const;
+  const isWhole = await observeRows(results, options, () => [observer]);
+  return { examples, kept: stays, reasons, isWhole };
+}
