@@ -9,7 +9,7 @@ import { type FieldChange, readCells, type TrialRow } from "./trial-rows.ts";
 import { type Client, inputOf } from "work-items-client/client.ts";
 
 /** An item's values by field; each custom attribute by its name with a prefix. Fields without a value are left out. */
-export type ItemFields = ReadonlyMap<string, unknown>;
+type ItemFields = ReadonlyMap<string, unknown>;
 
 /** A row of a trial with its item as the import would leave it. */
 export interface ResultingItem extends TrialRow {
@@ -33,7 +33,7 @@ const ATTRIBUTES = "custom_attributes";
 function fieldsOf(item: object): Map<string, unknown> {
   const values: Readonly<Record<string, unknown>> = { ...item };
   const own = Object.keys(WORK_ITEM_FIELDS).filter((name) => name !== ATTRIBUTES);
-  const attributes = Object.entries((values[ATTRIBUTES] ?? {}) as object);
+  const attributes = Object.entries(values[ATTRIBUTES] ?? {});
   return new Map(
     [
       ...own.map((name) => [name, values[name]] as const),

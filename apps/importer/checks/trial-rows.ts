@@ -15,7 +15,7 @@ const COUNTERS = {
   unchanged: "unchanged_rows",
   error: "failed_rows",
 } as const;
-export type TrialOutcome = keyof typeof COUNTERS;
+type TrialOutcome = keyof typeof COUNTERS;
 const OUTCOMES = Object.keys(COUNTERS) as TrialOutcome[];
 
 /** The counters of a job by which the reading ends early. */

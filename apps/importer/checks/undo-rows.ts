@@ -11,7 +11,7 @@ const EXAMPLES_MAX = 5;
 const KEPT_ROWS = 100;
 
 /** What an undo keeps of a row. */
-export interface Kept {
+interface Kept {
   readonly reason: string;
   /** By field: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */
   readonly fields: Readonly<Record<string, { readonly imported: unknown; readonly now: unknown }>>;

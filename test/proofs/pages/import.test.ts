@@ -71,6 +71,77 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.context().close();
   });
 
+  test("shows after a trial what its items and values would be, and what contradicts", async () => {
+    const { page, complaints } = await site.begin();
+    const header = "Ticket ID,Status,Type,Agent,Closed at,Subject,Team";
+    const rowOf = (index: number, agent = `Ann ${index % 12}`, closed = "2024-03-04T10:00:00Z"): string =>
+      `shown-${index},${index % 4 ? "Closed" : "Open"},call,${agent},${index % 4 ? closed : ""},Printer ${index},north`;
+    const first = Array.from({ length: 40 }, (_, index) => rowOf(index));
+    const trial = async (name: string, rows: readonly string[]): Promise<void> => {
+      await chooseFile(page, name, Buffer.from([header, ...rows].join("\n")));
+      await confirmColumns(page);
+      await page.getByRole("button", { name: "Run a trial" }).click();
+    };
+    await trial("first.csv", first);
+    await page.getByRole("heading", { name: "Values in 40 rows" }).waitFor();
+    await page.getByText("Imports into the organization demo with the key default.").waitFor();
+    await page.getByRole("button", { name: "Import 40 rows" }).click();
+    await page.getByText("Import finished.").waitFor();
+    await page.getByRole("link", { name: "Import a file" }).click();
+
+    const long = "far ".repeat(80).trim();
+    const second = [
+      rowOf(0),
+      `shown-1,Closed,call,Ben,2024-03-04T10:00:00Z,Printer 1,${long}`,
+      "shown-50,Closed,,Ben,,New one,south",
+      "shown-51,Open,,,2023-12-31T10:00:00Z,Other,south",
+      "shown-52,Lost,,,,,",
+      "Total,4,,,,,",
+    ];
+    await trial("second.csv", second);
+    await page.getByRole("heading", { name: "Values in 4 rows" }).waitFor();
+    await page.locator(".examples").waitFor();
+    const texts = (selector: string) => page.locator(selector).allTextContents();
+    expect(await texts(".examples h3")).toEqual(["shown-0", "shown-1", "shown-50", "shown-51", "shown-52"]);
+    expect((await texts(".examples li")).map((text) => /^Would \w+ ?\w*(?= by)/.exec(text)?.[0])).toEqual([
+      "Would stay unchanged",
+      "Would be changed",
+      "Would be created",
+      "Would be created",
+      "Would fail",
+    ]);
+    const [, changed, created, , failed] = await texts(".examples dl, .examples .bad");
+    expect(changed).toMatch(/^Agent’s nameAnn 1 → BenTeamnorth → far far/);
+    expect(created).toMatch(/Typework_itemStatusCompleted/);
+    expect(failed).toMatch(/^“Lost” isn’t one of /);
+    // Both values of each field, also of one that is too long for the results.
+    await page.getByText("Agent’s name in 1 row, other columns in 1 row.").waitFor();
+    const lines = page.getByRole("region", { name: "Changed items" }).locator("tbody tr");
+    expect(await lines.allTextContents()).toEqual(["3shown-1Agent’s nameAnn 1Ben", `3shown-1Teamnorth${long}`]);
+    const figures = await texts("figure");
+    expect(figures[0]).toBe("StatusPending2Completed2");
+    expect(figures[1]).toMatch(/^Typecall2work_item2Empty in 2 rows\. New items get the value above; existing/);
+    expect(figures[2]).toBe("AgentBen2Ann 01Empty in 1 row.");
+    expect(figures[3]).toMatch(
+      /Dec 2023: 1 row, Mar 2024: 1 row.*Earliest31 Dec 2023.*Latest4 Mar 2024.*Empty in 2 rows\./,
+    );
+    await page.getByText("1 row is completed but has no completion date.").waitFor();
+    await page.getByText("1 row has a completion date but isn’t completed (1 Pending).").waitFor();
+    expect(await page.locator("button.main:visible").textContent()).toBe("Import 4, leave out 2");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await takeScreenshot(page, "upload-trial");
+
+    // Without the file, the page knows what exists and what would change.
+    const { page: other } = await site.begin(new URL(page.url()).hash);
+    await other.getByRole("region", { name: "Changed items" }).waitFor();
+    await other.locator(".examples").waitFor();
+    expect(await other.locator(".examples h3").allTextContents()).toEqual(["shown-0", "shown-1"]);
+    expect(await other.getByRole("button", { name: /^Import/ }).count()).toBe(0);
+    await other.context().close();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("corrects a value once for all of its rows, and imports them", async () => {
     const { page, complaints } = await site.begin();
     const rows = Array.from({ length: 12 }, (_, index) => {

@@ -62,7 +62,7 @@ export const SHOWN_FIELDS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(
 );
 
 /** The value of a field or a custom attribute, as it is shown. */
-export function shownTarget(target: string, value: unknown): string {
+function shownTarget(target: string, value: unknown): string {
   const fields: Readonly<Record<string, Field>> = WORK_ITEM_FIELDS;
   const field = Object.hasOwn(fields, target) ? fields[target] : undefined;
   return field === undefined ? shownValue(value) : shownField(field, value);

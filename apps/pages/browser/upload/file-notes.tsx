@@ -12,7 +12,7 @@ const SHOWN_CELLS = 6;
 const SHOWN_TOTALS = 20;
 
 /** Names the first IDs that more than one row has, if there are any. */
-export function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
+function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
   if (repeatedRows === 0) return null;
   return (
     <div class="warning">

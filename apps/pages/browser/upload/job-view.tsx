@@ -77,7 +77,8 @@ function NextOfTrial({
   // Corrections made since the trial may change further items.
   const isTried = trial === undefined || trial.of === triedBy(sent);
   const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
-  const label = isTried ? importLabel(job, sent) : `Import now with ${countOf(corrected, "corrected row")}`;
+  const untried = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
+  const label = isTried ? importLabel(job, sent) : untried;
   return (
     <>
       <p class="buttons">

@@ -9,12 +9,14 @@ import { exampleOf } from "./check-rows.ts";
 import { EVENT_NAMES, labelOf, shownOrEmpty, shownValue } from "./field-names.ts";
 import { Table } from "./parts.tsx";
 import { observeSent, type Sent } from "./send.ts";
-import { countOf, shownTime } from "./shown.ts";
+import { countOf, shownStart, shownTime } from "./shown.ts";
 
 const ATTRIBUTES = "custom_attributes";
 const SUBJECT = `${ATTRIBUTE_PREFIX}short_description`;
 /** How many fields of an item or a row are shown. */
 const SHOWN_FIELDS = 8;
+/** How many characters of a value are shown in a card. */
+const SHOWN_CHARACTERS = 60;
 const OUTCOMES: Readonly<Record<TrialRow["outcome"], readonly [kind: string, text: string]>> = {
   created: ["created", "Would be created"],
   updated: ["changed", "Would be changed"],
@@ -37,13 +39,14 @@ export function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[],
   return readResultingItems(api, rows, file);
 }
 
-/** A value, and what it was before if the row changes it. */
+/** A value, and what it was before if the row changes it. Long ones are cut. */
 function valueOf(target: string, value: unknown, change: FieldChange | undefined): ComponentChildren {
-  if (change === undefined) return shownOrEmpty(target, value);
-  if (change.values === undefined) return `${shownOrEmpty(target, value)} (changed)`;
+  const shown = (each: unknown): string => shownStart(shownOrEmpty(target, each), SHOWN_CHARACTERS);
+  if (change === undefined) return shown(value);
+  if (change.values === undefined) return `${shown(value)} (changed)`;
   return (
     <>
-      <s>{shownOrEmpty(target, change.values.from)}</s> → <b>{shownOrEmpty(target, change.values.to)}</b>
+      <s>{shown(change.values.from)}</s> → <b>{shown(change.values.to)}</b>
     </>
   );
 }
@@ -56,7 +59,10 @@ function Facts({ item: { fields, changes, event } }: { readonly item: ResultingI
   const facts: (readonly [string, ComponentChildren])[] = [
     ...ofEvent.map(
       ([name, value]) =>
-        [EVENT_NAMES[name] ?? name, name === "occurred_at" ? shownTime(String(value)) : shownValue(value)] as const,
+        [
+          EVENT_NAMES[name] ?? name,
+          shownStart(name === "occurred_at" ? shownTime(String(value)) : shownValue(value), SHOWN_CHARACTERS),
+        ] as const,
     ),
     ...names.map(
       (name) =>
