@@ -51,19 +51,20 @@ function valueOf(target: string, value: unknown, change: FieldChange | undefined
   );
 }
 
+/** The value of an event's field. */
+function shownOfEvent(name: string, value: unknown): string {
+  const text = value === null || value === undefined ? "(empty)" : shownValue(value);
+  const isTime = name === "occurred_at" && typeof value === "string";
+  return isTime ? shownTime(value) : shownStart(text, SHOWN_CHARACTERS);
+}
+
 /** The fields of an item, changed ones first. */
 function Facts({ item: { fields, changes, event } }: { readonly item: ResultingItem }) {
   const changed = changes.map(({ field }) => field).filter((name) => name !== ATTRIBUTES);
   const names = [...new Set([...changed, ...fields.keys()])].filter((name) => name !== SUBJECT);
   const ofEvent = Object.entries(event ?? {}).filter(([name]) => name !== "external_id");
   const facts: (readonly [string, ComponentChildren])[] = [
-    ...ofEvent.map(
-      ([name, value]) =>
-        [
-          EVENT_NAMES[name] ?? name,
-          shownStart(name === "occurred_at" ? shownTime(String(value)) : shownValue(value), SHOWN_CHARACTERS),
-        ] as const,
-    ),
+    ...ofEvent.map(([name, value]) => [EVENT_NAMES[name] ?? name, shownOfEvent(name, value)] as const),
     ...names.map(
       (name) =>
         [
