@@ -79,6 +79,10 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByLabel("Decimal mark of numbers").selectOption(",");
     await page.getByLabel("Empty cells").selectOption("clear");
     await page.getByText("1 of the first 30 rows would fail").waitFor();
+    // One value isn't a date.
+    const completed = page.getByRole("group", { name: "Which column has the completion date?" });
+    await completed.getByRole("button", { name: "“Closed at”" }).click();
+    expect(await lineOf(page, "Completed at").textContent()).toContain("answered: from “Closed at”");
     // Nothing is tried while it isn't clear what sets a target.
     const deciding = page.getByText("Before you run a trial or import, decide on: TypeSubject");
     await deciding.waitFor();
@@ -312,6 +316,9 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await open(page, "More settings");
     await page.getByLabel(/^This file is a change log/).check();
     await page.getByText("Before you run a trial or import, decide on: ").waitFor();
+    // No column differs in each row of a log by itself.
+    const id = await openTarget(page, "ID");
+    await id.getByLabel("ID from").selectOption("number");
     expect(await lineOf(page, "Event ID").textContent()).toContain("not in this file: choose a column");
     await page.getByRole("button", { name: "Event ID" }).click();
     await page.getByLabel("Event ID").selectOption("number");
