@@ -438,6 +438,18 @@ describe("a request to undo", () => {
     expect(await uploads.results(trial)).toEqual({ url: null, expires_at: null, rows: 1 });
   });
 
+  it("names a time of completion that stays although the status goes back", async () => {
+    await apply({ external_id: "a" });
+    const { id } = await uploads.run("external_id,completed_at\na,2026-01-01T00:00:00Z\n");
+    await patch("a", { completed_at: "2026-01-02T00:00:00.000Z" });
+    const job = await undo(id);
+    expect(await get("a")).toMatchObject({ status: "pending", completed_at: "2026-01-02T00:00:00.000Z" });
+    const completedAt = { imported: "2026-01-01T00:00:00.000Z", now: "2026-01-02T00:00:00.000Z" };
+    expect(await outcomes(job.id)).toEqual([
+      ["a", "partly", { reason: "changed", fields: { completed_at: completedAt } }],
+    ]);
+  });
+
   it("says when it can begin, 40 seconds after the upload ended, and then begins", async () => {
     const { id } = await uploads.run("external_id\na\n");
     const { updated_at: endedAt } = await uploads.get(id);

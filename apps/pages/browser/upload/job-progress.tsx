@@ -70,7 +70,7 @@ export function countsOf(job: Job) {
 }
 
 /** How long an undo waits until it may begin, in seconds; 0 if it may. @param now milliseconds since the epoch */
-export function waitOf({ status, begins_at: beginsAt }: Job, now: number): number {
+function waitOf({ status, begins_at: beginsAt }: Job, now: number): number {
   return status === "pending" && beginsAt !== undefined ? Math.max(0, (Date.parse(beginsAt) - now) / 1000) : 0;
 }
 
