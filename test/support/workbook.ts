@@ -40,14 +40,17 @@ const cellOf = (place: string, cell: Cell): string => {
   return `<c r="${place}" t="${kind}"><f>${escaped(formula)}</f><v>${escaped(result)}</v></c>`;
 };
 
-const sheetOf = (rows: readonly (readonly Cell[])[], merged: readonly string[]): string => {
+const sheetOf = (
+  rows: readonly (readonly Cell[])[],
+  { merged = [], hidden = [], filter = "" }: Pick<Oddities, "merged" | "hidden" | "filter">,
+): string => {
   const cells = rows.map((row, at) => {
     const inner = row.map((cell, column) => cellOf(`${String.fromCodePoint(65 + column)}${at + 1}`, cell));
-    return `<row r="${at + 1}">${inner.join("")}</row>`;
+    return `<row r="${at + 1}"${hidden.includes(at + 1) ? ' hidden="1"' : ""}>${inner.join("")}</row>`;
   });
   const ranges =
     merged.length === 0 ? "" : `<mergeCells>${merged.map((ref) => `<mergeCell ref="${ref}"/>`).join("")}</mergeCells>`;
-  return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData>${ranges}</worksheet>`;
+  return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData>${filter}${ranges}</worksheet>`;
 };
 
 /** What can be odd about a workbook. */
@@ -60,12 +63,16 @@ interface Oddities {
   readonly parts?: Readonly<Record<string, string>>;
   /** Ranges of merged cells, such as `A2:A4`, in all sheets. */
   readonly merged?: readonly string[];
+  /** Numbers of hidden rows, in all sheets. */
+  readonly hidden?: readonly number[];
+  /** XML of a filter, in all sheets. */
+  readonly filter?: string;
 }
 
 /** A workbook (.xlsx). @param sheets rows of at most 26 cells by the names of the sheets */
 export const makeWorkbook = (
   sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>,
-  { states = {}, properties = "", parts = {}, merged = [] }: Oddities = {},
+  { states = {}, properties = "", parts = {}, ...rows }: Oddities = {},
 ): Buffer => {
   const names = Object.keys(sheets);
   const each = (make: (number: number, name: string) => string): string =>
@@ -85,7 +92,7 @@ export const makeWorkbook = (
     "xl/styles.xml": XML + STYLES,
     "xl/_rels/workbook.xml.rels": `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="styles" Type="${RELATIONS}/styles" Target="styles.xml"/>${each((number) => `<Relationship Id="rId${number}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}</Relationships>`,
     ...Object.fromEntries(
-      names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!, merged)]),
+      names.map((name, index) => [`xl/worksheets/sheet${index + 1}.xml`, sheetOf(sheets[name]!, rows)]),
     ),
     ...parts,
   };

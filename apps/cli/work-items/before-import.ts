@@ -1,6 +1,6 @@
 import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
-import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
+import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
 import { type IdFindings, readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
 import type { TriedFile } from "@work-items/importer/checks/resulting-items.ts";
 import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts";
@@ -12,6 +12,7 @@ import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts
 import { readerOf } from "../../../lib/uploads/mapping/file-format.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { isPersonAt } from "./ask-targets.ts";
+import { layoutOf, type SurveyedFile } from "./survey-file.ts";
 import { withBar } from "../progress-bar.ts";
 
 /** The source of the IDs in a file whose columns are named after the fields. */
@@ -24,13 +25,8 @@ export async function usedMapping(client: Client, mapping: Mapping | undefined):
   return mappingSchema.safeParse(given).data;
 }
 
-/** How to read the rows of a file with a mapping. */
-export function layoutOf({ header_row: headerRow = 1, delimiter = COMMA }: CheckedMapping) {
-  return { headerRow, delimiter };
-}
-
 /** Reads a file to its end and finds repeated IDs. @param others makes further observers of its rows */
-export function readIds(
+function readIds(
   terminal: Terminal,
   blob: Blob,
   mapping: CheckedMapping,
@@ -70,13 +66,24 @@ export async function readWhole(terminal: Terminal, content: Blob, mapping: Chec
   return { ids, tried: reader && values && { reader, read, findings: values.findings } };
 }
 
+/** Says how to remove the outer spaces of IDs, if some have any. */
+function noteSpaces(terminal: Terminal, { spacedRows }: IdFindings): void {
+  if (spacedRows === 0) return;
+  const rows = spacedRows === 1 ? "1 row" : `${spacedRows} rows`;
+  terminal.note(
+    `"trim": true beside the column of external_id in the mapping removes the spaces around the ID of ${rows}`,
+  );
+}
+
 /** Prints which IDs repeat or look like another one. */
-export function noteIds(terminal: Terminal, { repeatedRows, repeated, oddRows, odd, isComplete }: IdFindings): void {
+export function noteIds(terminal: Terminal, ids: IdFindings): void {
+  const { repeatedRows, repeated, oddRows, odd, isComplete } = ids;
   if (oddRows > 0) {
     const differ = oddRows === 1 ? "1 row has an ID that differs" : `${oddRows} rows have IDs that differ`;
     terminal.note(`${differ} from what you see${odd.length < oddRows ? "; the first" : ""}:`);
     for (const { row, externalId, oddity } of odd) terminal.note(`row ${row}: "${externalId}" has ${oddity}`);
   }
+  noteSpaces(terminal, ids);
   if (!isComplete) terminal.note("there are more IDs than can be compared here; later rows may repeat one");
   if (repeatedRows === 0) {
     if (isComplete) terminal.note("no ID repeats");
@@ -101,6 +108,23 @@ export function noteCounts(terminal: Terminal, trial: WorkItemUpload): void {
   ];
   const rows = trial.total_rows === 1 ? "1 row" : `${trial.total_rows} rows`;
   terminal.note(`trial of ${rows}: ${counts.join(", ")}`);
+}
+
+/** Says which columns have empty cells, if a trial would update items and the mapping doesn't say what such cells do. */
+export function noteEmptyCells(
+  terminal: Terminal,
+  { updated_rows: updated, restored_rows: restored }: WorkItemUpload,
+  mapping: CheckedMapping,
+  { names, survey }: SurveyedFile,
+): void {
+  const cells = undecidedEmptyCells(mapping, names, survey);
+  const rows = updated + restored;
+  if (rows === 0 || cells.length === 0) return;
+  terminal.note(
+    `${rows === 1 ? "1 row" : `${rows} rows`} would update items, and ${cells.length === 1 ? "this column has" : "these columns have"} ` +
+      `empty cells: ${shownEmptyCells(cells)}; the items keep what they have: say so with "blank": "keep" in the ` +
+      'mapping, or clear it with "blank": "clear"',
+  );
 }
 
 /** Asks a yes-or-no question. @returns undefined without a terminal */

@@ -33,3 +33,9 @@ export function textOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }
+
+/** The texts of an option with several; none if it isn't given. */
+export function textsOption(options: Options, name: string): readonly string[] {
+  const values = options[name];
+  return typeof values === "object" ? values : [];
+}

@@ -1,16 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Mapping, Upload, UploadJob, WorkItemUpload } from "work-items-client/client.ts";
+import type { Client, Mapping, Upload, UploadJob, WorkItemUpload } from "work-items-client/client.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { listed } from "../../../lib/errors.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
+import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption, UsageError } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
-import { confirmed, noteCounts, noteIds, readWhole, unsetIn, usedMapping } from "./before-import.ts";
-import { noteTotals, withoutTotals, writeProposal } from "./propose.ts";
+import { confirmed, noteCounts, noteEmptyCells, noteIds, readWhole, unsetIn, usedMapping } from "./before-import.ts";
+import { writeProposal } from "./propose.ts";
+import { prepareFile, type SurveyedFile } from "./survey-file.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { saveList } from "./row-lists.ts";
 import { noteTrial } from "./trial-lines.ts";
@@ -101,19 +102,47 @@ export function printOutcome(terminal: Terminal, job: WorkItemUpload, options: O
   else if (job.failed_rows > 0) terminal.exitCode = EXIT.someFailed;
 }
 
-async function runImport(
-  { terminal, options, ...call }: CommandCall,
-  path: string,
-  file: CsvFile,
-  given: Mapping | undefined,
-): Promise<void> {
+async function runImport(call: CommandCall, path: string, file: CsvFile, given: Mapping | undefined): Promise<void> {
+  const { terminal, options } = call;
   const client = call.client();
   const mapping = await mappingOf(given, file);
   const used = await usedMapping(client, mapping);
-  const leavesOut = options["withoutTotals"] === true;
-  // With --no-trial, the file isn't read once more just for a note.
-  if (used && !leavesOut && options["trial"] !== false) await noteTotals(terminal, file, used);
-  const content = used && leavesOut ? await withoutTotals(terminal, file, used) : file.blob;
+  const changes = { fill: textsOption(options, "fill"), leavesOutTotals: options["withoutTotals"] === true };
+  // With --no-trial, the file isn't read once more just for notes.
+  const isRead = options["trial"] !== false || changes.leavesOutTotals || changes.fill.length > 0;
+  const prepared = used && isRead ? await prepareFile(terminal, file, used, changes) : undefined;
+  try {
+    await sendFile(call, client, {
+      path,
+      content: prepared?.blob ?? file.blob,
+      surveyed: prepared?.surveyed,
+      isGiven: given !== undefined,
+      mapping,
+      used,
+    });
+  } finally {
+    await prepared?.close();
+  }
+}
+
+/** A file that is ready to be sent. */
+interface ReadyFile {
+  readonly path: string;
+  readonly content: Blob;
+  readonly surveyed: SurveyedFile | undefined;
+  /** Whether a person has named a mapping. */
+  readonly isGiven: boolean;
+  /** The mapping to send. */
+  readonly mapping: Mapping | undefined;
+  /** The mapping that the service will use; undefined if it isn't valid. */
+  readonly used: Awaited<ReturnType<typeof usedMapping>>;
+}
+
+async function sendFile(
+  { terminal, options }: CommandCall,
+  client: Client,
+  { path, content, surveyed, isGiven, mapping, used }: ReadyFile,
+): Promise<void> {
   const isDry = options["dryRun"] === true;
   const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
   const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
@@ -121,7 +150,7 @@ async function runImport(
   const isShown = options["json"] !== true && (isDry ? waits : options["trial"] !== false);
   const { ids, tried } = used ? await readWhole(terminal, content, used, isShown) : {};
   if (ids) noteIds(terminal, ids);
-  const unset = given && used ? await unsetIn(content, used) : [];
+  const unset = isGiven && used ? await unsetIn(content, used) : [];
   for (const line of notFoundLines(unset)) terminal.note(line);
   const start = (dryRun: boolean): Promise<Upload> =>
     client.uploads.upload(content, {
@@ -133,8 +162,12 @@ async function runImport(
     withProgress(terminal, label, "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
+  const noteEmpty = (trial: WorkItemUpload): void => {
+    if (used && surveyed) noteEmptyCells(terminal, trial, used, surveyed);
+  };
   if (!isDry && options["trial"] !== false) {
     const trial = await endOf(await start(true), "trial");
+    noteEmpty(trial);
     const hasCompleted = trial.status === "completed";
     if (hasCompleted) noteCounts(terminal, trial);
     if (hasCompleted && tried) await noteTrial(terminal, client, trial, tried);
@@ -150,6 +183,7 @@ async function runImport(
     terminal.note(`Upload ${upload.id} started. It continues if you stop this command.`);
     job = await endOf(upload, "import");
     if (isDry && tried && job.status === "completed") await noteTrial(terminal, client, job, tried);
+    if (isDry) noteEmpty(job);
     await saveList(terminal, client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(terminal, client, upload.id, "results", lists.results);
   }
@@ -164,6 +198,7 @@ export const importCommand: Command = {
     "--propose <file>": "write a proposed mapping to this file and upload nothing",
     "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
     "--dates <order>": "for --propose: day-first, month-first, year-first or unix, where dates don't show it",
+    "--fill <columns...>": "give empty cells of these columns the value above, as in a grouped report",
     "--without-totals": "leave out rows that look like totals, notes or repeated headers",
     "--dry-run": "trial run: show what would happen, save nothing",
     "--yes":
@@ -175,6 +210,7 @@ export const importCommand: Command = {
     "--delimiter <delimiter>": '"," ";" "|" or tab (default: detected)',
     "--encoding <encoding>": "for example windows-1252 (default: detected)",
     "--sheet <name>": "sheet of a workbook (default: the first with rows)",
+    "--without-hidden": "leave out rows that the sheet hides, for example by a filter",
     "--json": "print the job as JSON",
   },
   examples: [
@@ -182,6 +218,7 @@ export const importCommand: Command = {
     "import tickets.csv --mapping mapping.json --dry-run --wait",
     "import tickets.csv --mapping mapping.json --errors failed.csv",
     "import tickets.csv --mapping mapping.json --yes --wait",
+    "import tickets.csv --mapping mapping.json --fill Status --wait",
     "import - --mapping mapping.json --wait < tickets.csv",
     "import tickets.xlsx --sheet June --mapping mapping.json --wait",
   ],
@@ -196,6 +233,7 @@ export const importCommand: Command = {
       encoding: textOption(options, "encoding"),
       delimiter: knownDelimiter(options, mapping),
       sheet: textOption(options, "sheet"),
+      withoutHidden: options["withoutHidden"] === true,
     };
     const file = await openCsv(path, known, terminal.stdin);
     try {

@@ -12,6 +12,7 @@ import type { DelimiterReading } from "@work-items/importer/proposals/find-delim
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { UTF_8 } from "@work-items/importer/files/encodings.ts";
 import { type EncodingDoubt, EncodingError, findTextFormat, toUtf8 } from "@work-items/importer/files/text-file.ts";
+import { hiddenBelow, shownHidden, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
 import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import { readFirstRows } from "@work-items/importer/files/whole-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "@work-items/importer/files/workbook.ts";
@@ -43,6 +44,8 @@ export interface OpenOptions {
   readonly delimiter: Delimiter | undefined;
   /** Name of a workbook's sheet. @default the first with rows */
   readonly sheet: string | undefined;
+  /** Whether rows that the sheet hides are left out. @default false */
+  readonly withoutHidden?: boolean;
 }
 
 function sheetOf(sheets: readonly [Sheet, ...Sheet[]], name: string | undefined): Sheet {
@@ -55,28 +58,34 @@ function sheetOf(sheets: readonly [Sheet, ...Sheet[]], name: string | undefined)
   );
 }
 
-async function openWorkbook(file: Blob, name: string | undefined): Promise<CsvFile> {
+async function openWorkbook(file: Blob, { sheet: name, withoutHidden: leavesOut }: OpenOptions): Promise<CsvFile> {
   const sheets = await readSheets(file).catch((error: unknown) => {
     throw error instanceof WorkbookError ? new CommandError(error.message, { cause: error }) : error;
   });
   const sheet = sheetOf(sheets, name);
   const others = sheets.filter((each) => each !== sheet).map((each) => each.name);
-  const blob = new Blob([sheet.csv]);
-  const { rows } = await readFirstRows(blob.stream(), COMMA, HEADER_ROW_MAX);
+  const whole = new Blob([sheet.csv]);
+  const { rows } = await readFirstRows(whole.stream(), COMMA, HEADER_ROW_MAX);
+  const headerRow = findHeaderRow(rows);
+  const hidden = hiddenBelow(sheet, headerRow);
+  const note = shownHidden(sheet, hidden.length);
+  const hiddenNote =
+    leavesOut === true ? `${note}, and left out` : `${note}, but imported; --without-hidden leaves out hidden rows`;
   return {
-    blob,
+    blob: leavesOut === true ? await withoutHidden(whole, hidden) : whole,
     delimiter: COMMA,
     isWorkbook: true,
     readAs: `the sheet ${sheet.name}${others.length > 0 ? `; others are ${others.join(", ")}` : ""}`,
-    notes: notesOf(sheet, findHeaderRow(rows)),
+    notes: [...notesOf(sheet, headerRow), ...(hidden.length === 0 ? [] : [hiddenNote])],
     close: async () => undefined,
   };
 }
 
-type OpenFile = Pick<CsvFile, "blob" | "close">;
+/** A file that has to be closed. */
+export type KeptFile = Pick<CsvFile, "blob" | "close">;
 
 /** Writes a stream to a temporary folder, because it may be larger than the memory. */
-async function keep(source: Readable): Promise<OpenFile> {
+export async function keep(source: Readable): Promise<KeptFile> {
   const folder = await mkdtemp(join(tmpdir(), "work-items-"));
   const path = join(folder, "file.csv");
   await pipeline(source, createWriteStream(path));
@@ -84,7 +93,7 @@ async function keep(source: Readable): Promise<OpenFile> {
 }
 
 /** Opens a file, a pipe, or the standard input as `-`. */
-async function openFile(path: string, stdin: Readable): Promise<OpenFile> {
+async function openFile(path: string, stdin: Readable): Promise<KeptFile> {
   if (path === STANDARD_INPUT) return keep(stdin);
   const isFile = (await stat(path)).isFile();
   if (!isFile) return keep(createReadStream(path));
@@ -140,8 +149,9 @@ async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promi
 }
 
 async function openTable(path: string, file: Blob, head: Buffer, options: OpenOptions): Promise<CsvFile> {
-  if (isWorkbook(head)) return openWorkbook(file, options.sheet);
-  if (options.sheet !== undefined) throw new UsageError(`--sheet only works with workbooks, and ${path} isn't one`);
+  if (isWorkbook(head)) return openWorkbook(file, options);
+  const stray = options.sheet === undefined ? options.withoutHidden === true && "--without-hidden" : "--sheet";
+  if (stray !== false) throw new UsageError(`${stray} only works with workbooks, and ${path} isn't one`);
   const problem = problemOfBinary(head) ?? problemOfOtherText(head.toString());
   if (problem !== undefined) throw new CommandError(`${path}: ${problem}`);
   return openText(file, options).catch((error: unknown) => {
@@ -154,7 +164,7 @@ async function openTable(path: string, file: Blob, head: Buffer, options: OpenOp
  * @throws CommandError if it is neither
  */
 export async function openCsv(path: string, options: OpenOptions, stdin: Readable = process.stdin): Promise<CsvFile> {
-  let opened: OpenFile;
+  let opened: KeptFile;
   let head: Buffer;
   try {
     opened = await openFile(path, stdin);

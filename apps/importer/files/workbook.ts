@@ -16,6 +16,10 @@ export interface Sheet {
   readonly lost: Readonly<Record<"formulas" | "damaged", LostCells>>;
   /** Merged cells with a text. */
   readonly merged: readonly MergedRange[];
+  /** Numbers of the rows with texts that it hides. */
+  readonly hiddenRows: readonly number[];
+  /** Whether a filter hides rows. */
+  readonly isFiltered: boolean;
 }
 
 /** Cells whose value can't be read. */
@@ -58,6 +62,11 @@ function textOfPart(bytes: Uint8Array): string {
   const isUtf16 = bytes[0] === 0xff || bytes[0] === 0xfe;
   if (!isUtf16) return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   return new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be", { fatal: true }).decode(bytes);
+}
+
+/** Whether an attribute says yes. */
+function isTrue(attribute: string | undefined): boolean {
+  return /^(?:1|true|on)$/.test(attribute ?? "");
 }
 
 type Visit = (name: string, attribute: (name: string) => string | undefined) => void;
@@ -169,12 +178,26 @@ function textOf({ type, style, value = "" }: RawCell, { texts, styles, dates }: 
   }
 }
 
+/** What a filter keeps of a column, in a sheet or in a table in it. */
+const FILTER = "filterColumn";
+
+/** Whether a table in a sheet is filtered. */
+function hasFilter(table: Uint8Array | undefined): boolean {
+  let found = false;
+  visit(table, (name) => {
+    found ||= name === FILTER;
+  });
+  return found;
+}
+
 /** The rows of a sheet, without the empty cells at their ends and without the empty rows at the end. */
 function readRows(xml: string, book: Book) {
   const rows: string[][] = [];
   const none: LostCells = { count: 0, first: undefined };
   const lost = { formulas: none, damaged: none };
   const merged: MergedRange[] = [];
+  const hidden: number[] = [];
+  let isFiltered = false;
   let read = 0;
   let row = 0;
   let column = 0;
@@ -203,6 +226,7 @@ function readRows(xml: string, book: Book) {
       if (name === "row") {
         row = Number(attribute("r") ?? row + 1);
         column = 0;
+        if (isTrue(attribute("hidden"))) hidden.push(row);
       } else if (name === "c") {
         const position = positionOf(attribute("r") ?? "");
         row = position?.row ?? Math.max(1, row);
@@ -211,7 +235,8 @@ function readRows(xml: string, book: Book) {
       } else if (name === "mergeCell") {
         const range = mergedRangeOf(attribute("ref") ?? "");
         if (range) merged.push(range);
-      } else if (cell && name === "f") cell.hasFormula = true;
+      } else if (name === FILTER) isFiltered = true;
+      else if (cell && name === "f") cell.hasFormula = true;
       else if (name === "rPh") isReading = true;
       else if (cell && !isReading && (name === "v" || name === "t")) {
         isValue = true;
@@ -232,7 +257,8 @@ function readRows(xml: string, book: Book) {
   });
   // If most cells can't be read, the others may be wrong.
   if (lost.damaged.count > read) throw new WorkbookError(DAMAGED);
-  return { lost, ...withMergedValues(rows, merged) };
+  const hiddenRows = hidden.filter((each) => (rows[each - 1]?.length ?? 0) > 0);
+  return { lost, hiddenRows, isFiltered, ...withMergedValues(rows, merged) };
 }
 
 /** Rows as CSV, all as wide as the longest. */
@@ -253,22 +279,23 @@ function readParts(parts: Parts): Sheet[] {
   const relations = relationsOf(parts, main);
   const partOf = (kind: string): Uint8Array | undefined =>
     parts[[...relations.values()].find(({ type }) => type === kind)?.part ?? ""];
-  const found: { readonly name: string; readonly isHidden: boolean; readonly part: Uint8Array }[] = [];
+  const found: { readonly name: string; readonly isHidden: boolean; readonly part: string }[] = [];
   let dates: DateSystem = 1900;
   visit(parts[main], (name, attribute) => {
-    if (name === "workbookPr" && /^(?:1|true|on)$/.test(attribute("date1904") ?? "")) dates = 1904;
+    if (name === "workbookPr" && isTrue(attribute("date1904"))) dates = 1904;
     if (name !== "sheet") return;
     const { type, part = "" } = relations.get(attribute("id") ?? "") ?? {};
-    const bytes = parts[part];
     // Others are charts or dialogs.
-    if (type !== "worksheet" || !bytes) return;
+    if (type !== "worksheet" || !parts[part]) return;
     const isHidden = (attribute("state") ?? "visible") !== "visible";
-    found.push({ name: attribute("name") ?? "", isHidden, part: bytes });
+    found.push({ name: attribute("name") ?? "", isHidden, part });
   });
   const book = { texts: readSharedTexts(partOf("sharedStrings")), styles: readStyles(partOf("styles")), dates };
   return found.flatMap(({ name, isHidden, part }) => {
-    const { rows, ...about } = readRows(textOfPart(part), book);
-    return rows.length === 0 ? [] : [{ name, isHidden, csv: csvOf(rows), ...about }];
+    const { rows, isFiltered, ...about } = readRows(textOfPart(parts[part]!), book);
+    const tables = [...relationsOf(parts, part).values()].filter(({ type }) => type === "table");
+    const hasFilters = isFiltered || tables.some((table) => hasFilter(parts[table.part]));
+    return rows.length === 0 ? [] : [{ name, isHidden, csv: csvOf(rows), isFiltered: hasFilters, ...about }];
   });
 }
 

@@ -38,19 +38,31 @@ export interface IdFindings {
   readonly oddRows: number;
   /** The first such IDs. */
   readonly odd: readonly OddId[];
+  /** Number of rows whose ID has outer spaces, which `trim` in its source removes. */
+  readonly spacedRows: number;
   /** Whether every row was compared with all earlier ones. */
   readonly isComplete: boolean;
 }
 
 /** The findings before any ID was compared. */
-export const NOT_COMPARED: IdFindings = { repeatedRows: 0, repeated: [], oddRows: 0, odd: [], isComplete: false };
+export const NOT_COMPARED: IdFindings = {
+  repeatedRows: 0,
+  repeated: [],
+  oddRows: 0,
+  odd: [],
+  spacedRows: 0,
+  isComplete: false,
+};
 
 /** Invisible characters (soft hyphens, zero-width spaces, direction marks) and white space other than a space. */
 const INVISIBLE = /\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}|[^\S ]/u;
 
+/** What outer spaces are called among the oddities of IDs. */
+const SPACED = "spaces around it";
+
 /** What makes an ID look like another one; undefined if nothing does. */
 function oddityOf(id: string): string | undefined {
-  if (id.trim() !== id) return "spaces around it";
+  if (id.trim() !== id) return SPACED;
   const [invisible] = INVISIBLE.exec(id) ?? [];
   if (invisible === undefined) return undefined;
   const code = invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
@@ -65,6 +77,7 @@ export class RepeatedIds {
   readonly #odd: OddId[] = [];
   #repeatedRows = 0;
   #oddRows = 0;
+  #spacedRows = 0;
 
   /** @param idOf the ID of a row; empty if it has none @param idsMax limit of the different IDs that are compared */
   constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX) {
@@ -88,6 +101,7 @@ export class RepeatedIds {
     const oddity = oddityOf(externalId);
     if (oddity === undefined) return;
     this.#oddRows += 1;
+    if (oddity === SPACED) this.#spacedRows += 1;
     if (this.#odd.length < NAMED_IDS) this.#odd.push({ row, externalId, oddity });
   }
 
@@ -101,6 +115,7 @@ export class RepeatedIds {
       repeated: [...this.#named.values()],
       oddRows: this.#oddRows,
       odd: this.#odd,
+      spacedRows: this.#spacedRows,
       isComplete: this.#table.isComplete,
     };
   }

@@ -16,6 +16,9 @@ import {
   readFile,
   readTextFile,
   surveyFile,
+  withFilledColumns,
+  withHeaderRow,
+  withHidden,
 } from "../../../apps/pages/browser/upload/table-file.ts";
 import { type Moment, rateOf, shownProgress, withMoment } from "../../../apps/pages/browser/upload/progress.ts";
 import { readFirstRows } from "../../../apps/importer/files/whole-file.ts";
@@ -24,6 +27,7 @@ import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { NUL_BYTE } from "../../../lib/uploads/csv/file-kind.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { surveyOf } from "../../../apps/importer/proposals/survey.ts";
+import { makeWorkbook } from "../../support/workbook.ts";
 import { timeReadingsOf } from "../../../apps/importer/proposals/time-formats.ts";
 import { valuesAt } from "../../../apps/pages/browser/upload/sources.ts";
 
@@ -70,6 +74,36 @@ describe("the upload page", () => {
     const chosen = await readTextFile(file, { encoding: "utf-8", delimiter: "|" });
     expect([isAsked(chosen), chosen.names]).toEqual([false, ["One", "Two; three"]]);
     expect(isAsked(await readFile(new File(["Ticket ID|Two; three\n1|a; b\n"], "known.csv")))).toBe(false);
+  });
+
+  test("asks whether to import the rows that a sheet hides, and keeps the answer if the header is another row", async () => {
+    const rows = [["Report"], ["ID", "Owner"], ["1", "Ann"], ["2", "Bob"], ["3", "Cid"]];
+    const file = new File([makeWorkbook({ Sheet: rows }, { hidden: [4] })], "filtered.xlsx");
+    const table = await readFile(file);
+    expect([isAsked(table), table.headerRow, table.rows.length]).toEqual([true, 2, 3]);
+    const all = await withHidden(table, "import");
+    expect([isAsked(all), await all.content.text()]).toEqual([false, await table.content.text()]);
+    const shown = await withHidden(all, "leave out");
+    expect([isAsked(shown), shown.rows]).toEqual([false, [["1", "Ann"], [""], ["3", "Cid"]]]);
+    expect(await shown.content.text()).toBe("Report,\nID,Owner\n1,Ann\n\n3,Cid\n");
+    const below = await withHeaderRow(shown, 3);
+    expect([isAsked(below), below.names, below.rows]).toEqual([false, ["1", "Ann"], [[""], ["3", "Cid"]]]);
+    expect((await withHidden(below, "import")).rows).toEqual([
+      ["2", "Bob"],
+      ["3", "Cid"],
+    ]);
+  });
+
+  test("fills columns down in what it reads and sends, and takes the file as it was again", async () => {
+    const file = new File(["Owner;ID\nBob;1\n;2\nTotal;2\n;3\n"], "grouped.csv");
+    const table = await readFile(file);
+    const read = { ...table, survey: await surveyFile(table) };
+    const filled = await withFilledColumns(read, [0], new Set([4]));
+    expect(await filled.content.text()).toBe("Owner;ID\nBob;1\nBob;2\nTotal;2\nBob;3\n");
+    expect(filled.rows[1]).toEqual(["Bob", "2"]);
+    expect((await withHeaderRow(filled, 2)).rows[0]).toEqual(["", "2"]);
+    const again = { ...filled, survey: await surveyFile(filled) };
+    expect(await withFilledColumns(again, [], new Set())).toBe(read);
   });
 
   test("shows how much of a file was read by what it is converted to", async () => {

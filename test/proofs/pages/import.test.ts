@@ -13,6 +13,7 @@ import {
   tabTo,
   type UploadSite,
 } from "../../support/upload-site.ts";
+import { makeWorkbook } from "../../support/workbook.ts";
 
 let site: UploadSite;
 
@@ -245,6 +246,121 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.getByRole("heading", { name: "Ann 1-2024-03-02" }).waitFor();
     // The parts of the ID are kept as well.
     expect((await page.locator(".facts").allTextContents()).join()).toMatch(/Agent.*Ann 1.*Calls5/s);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("asks after a trial that would update items what empty cells do, and clears fields on request", async () => {
+    const { page, complaints } = await site.begin();
+    const question = page.getByRole("group", { name: "Should empty cells clear what items have?" });
+    const tryFile = async (name: string, rows: string): Promise<void> => {
+      await page.getByRole("link", { name: "Import a file" }).click();
+      await chooseFile(page, name, Buffer.from(`Ticket ID,Status,Assignee email,Closed at\n${rows}`));
+      await confirmColumns(page);
+      await page.getByRole("button", { name: "Run a trial" }).click();
+      await page.getByText("Nothing was saved.").waitFor();
+    };
+    await tryFile("new.csv", "blank-1,Closed,ann@example.com,2026-03-01\nblank-2,Open,,\n");
+    expect(await question.count()).toBe(0);
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByText("Import finished.").waitFor();
+
+    const reopened = "blank-1,Open,,\nblank-2,Open,ben@example.com,\n";
+    await tryFile("reopened.csv", reopened);
+    await question
+      .getByText("2 rows would update items, and these columns have empty cells: Closed at (2), Assignee email (1).")
+      .waitFor();
+    await takeScreenshot(page, "upload-empty-cells");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await question.getByRole("button", { name: "Keep what the items have" }).press("Enter");
+    expect(await page.locator(":focus").textContent()).toBe("Empty cells keep what the items have.");
+    await expect.poll(() => question.count()).toBe(0);
+    // The trial did the same, so the import can follow.
+    expect(await page.locator("button.main:visible").textContent()).toBe("Import now");
+    await open(page, "2. Match");
+    await open(page, "More settings");
+    expect(await page.locator("pre").textContent()).toContain('"blank": "keep"');
+    expect(await page.getByRole("button", { name: "Import", exact: true }).isEnabled()).toBe(true);
+
+    await tryFile("reopened.csv", reopened);
+    await question.getByRole("button", { name: "Clear it, and run the trial again" }).click();
+    await expect.poll(() => question.count()).toBe(0);
+    await page.getByText("Nothing was saved.").waitFor();
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByText("Import finished.").waitFor();
+    const response = await fetch(`${site.stack.baseUrl}/v1/work_items?external_id=blank-1`, {
+      headers: { authorization: `Bearer ${site.stack.apiKey}` },
+    });
+    expect(await response.json()).toMatchObject({
+      data: [{ agent: { email: null }, status: "pending", completed_at: null }],
+    });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("fills down the columns of a grouped report and removes spaces around IDs, if a person wants it", async () => {
+    const { page, complaints } = await site.begin();
+    const groups = ["Bob Stone", '"Dupont, Chloé"'].map((owner, group) =>
+      [1, 2, 3].map(
+        (each) => `${each === 1 ? owner : ""},${group === 0 ? "" : " "}fill-${group}${each},Closed,2026-03-01`,
+      ),
+    );
+    const report = ["Case Owner,Case Number,Status,Closed", ...groups.flatMap((rows) => [...rows, "Subtotal,3,,"]), ""];
+    await chooseFile(page, "grouped.csv", Buffer.from(report.join("\n")));
+    await confirmColumns(page);
+    const offer = page.getByRole("group", { name: /^This column has a value only in the first row of each group/ });
+    const results = offer.getByRole("region", { name: "Rows as they are filled down" }).locator("tbody tr");
+    const shown = ["3Bob Stonefill-02Closed2026-03-01", "4Bob Stonefill-03Closed2026-03-01"];
+    expect((await results.allTextContents()).slice(0, 2)).toEqual(shown);
+    const fills = offer.getByRole("checkbox", { name: "Fill down “Case Owner”" });
+    expect(await fills.isChecked()).toBe(false);
+    const spaces = page.getByRole("checkbox", { name: "Remove spaces around the ID (3 rows)" });
+    expect(await spaces.isChecked()).toBe(false);
+    await spaces.check();
+    await page.getByRole("checkbox", { name: "Remove spaces around the ID", exact: true, checked: true }).waitFor();
+    await fills.check();
+    await expect.poll(() => page.getByRole("button", { name: "Run a trial" }).isEnabled()).toBe(true);
+    expect(await fills.isChecked()).toBe(true);
+    expect((await results.allTextContents()).slice(0, 2)).toEqual(shown);
+    await takeScreenshot(page, "upload-fill-down");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await expect.poll(() => count(page, "would be created")).toBe("6");
+    await page.getByRole("button", { name: "Import now" }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["6", "0"]);
+    const owners = await Promise.all(
+      ["fill-01", "fill-03", "fill-12"].map(async (id) => {
+        const response = await fetch(`${site.stack.baseUrl}/v1/work_items?external_id=${id}`, {
+          headers: { authorization: `Bearer ${site.stack.apiKey}` },
+        });
+        return ((await response.json()) as { data: { agent: { name: string } }[] }).data.map(({ agent }) => agent.name);
+      }),
+    );
+    expect(owners).toEqual([["Bob Stone"], ["Bob Stone"], ["Dupont, Chloé"]]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("asks whether to import rows that a workbook hides", async () => {
+    const { page, complaints } = await site.begin();
+    const rows = [["Ticket ID", "Status"], ...["1", "2", "3"].map((id) => [`hidden-${id}`, "Open"])];
+    const filter = '<autoFilter ref="A1:B4"><filterColumn colId="0"/></autoFilter>';
+    await chooseFile(page, "filtered.xlsx", makeWorkbook({ Cases: rows }, { hidden: [3, 4], filter }));
+    const question = page.getByRole("group", { name: "2 rows are hidden by a filter. Import them too?" });
+    await question.waitFor();
+    expect(await page.getByRole("heading", { name: "2. Match your columns" }).count()).toBe(0);
+    await takeScreenshot(page, "upload-hidden-rows");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await question.getByRole("radio", { name: "Leave out hidden rows" }).check();
+    await confirmColumns(page);
+    await page.getByText("The first row has no errors.").waitFor();
+    await open(page, "1. File");
+    expect(await question.getByRole("radio", { name: "Leave out hidden rows" }).isChecked()).toBe(true);
+    await question.getByRole("radio", { name: "Import all rows" }).check();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("The first 3 rows have no errors.").waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });

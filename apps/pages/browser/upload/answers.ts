@@ -3,7 +3,7 @@ import { singlesOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
 import type { Decisions, TargetName } from "@work-items/importer/proposals/target-states.ts";
-import { columnIndex, surveyed, TIME_ZONE } from "./sources.ts";
+import { changeSingles, columnIndex, surveyed, TIME_ZONE } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The questions about date-times that a person has answered. */
@@ -17,8 +17,7 @@ function dateOf(column: string): string {
 
 /** The mapping with its sources of date-times changed. */
 function withTimes(mapping: Mapping, change: (source: Source) => Source): Mapping {
-  const changed = (source: Source): Source =>
-    source.first_of ? { ...source, first_of: source.first_of.map(changed) } : change(source);
+  const changed = (source: Source): Source => changeSingles(source, change);
   const { completed_at: completedAt } = mapping.fields ?? {};
   const { occurred_at: occurredAt } = mapping.event ?? {};
   return {

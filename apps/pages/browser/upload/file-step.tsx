@@ -1,10 +1,23 @@
 import { useState } from "preact/hooks";
 import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encodings.ts";
+import { shownHidden } from "@work-items/importer/files/hidden-rows.ts";
 import type { EncodingDoubt, TextFormat } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "../../../../lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "./parts.tsx";
 import { countOf, shownBytes, shownPart, shownStart } from "./shown.ts";
-import { asSentence, isAsked, isBlank, readTextFile, type TableFile, withHeaderRow, withSheet } from "./table-file.ts";
+import {
+  asSentence,
+  type HiddenRows,
+  hiddenIn,
+  isAsked,
+  isBlank,
+  readTextFile,
+  type TableFile,
+  unfilled,
+  withHeaderRow,
+  withHidden,
+  withSheet,
+} from "./table-file.ts";
 import { useWork } from "./use-calls.ts";
 import type { useImport } from "./use-import.ts";
 
@@ -149,6 +162,24 @@ function headerOptions({ lines, headerRow }: TableFile): Options {
   });
 }
 
+/** Asks whether to import the rows that a sheet hides. */
+function HiddenRowsQuestion({ table, onRead }: ReadingProps) {
+  const found = hiddenIn(unfilled(table));
+  if (!found) return null;
+  const { sheet, rows } = found;
+  return (
+    <Question
+      text={`${shownHidden(sheet, rows.length)}. Import ${rows.length === 1 ? "it" : "them"} too?`}
+      answers={[
+        ["import", "Import all rows"],
+        ["leave out", "Leave out hidden rows"],
+      ]}
+      chosen={table.workbook?.hidden}
+      onChoose={(hidden) => onRead(withHidden(table, hidden as HiddenRows))}
+    />
+  );
+}
+
 /** How the file is read, with fields to correct it. */
 function ReadingForm({ table, onRead }: ReadingProps) {
   const { text, workbook, delimiter, headerRow } = table;
@@ -159,28 +190,36 @@ function ReadingForm({ table, onRead }: ReadingProps) {
   };
   if (text && isAsked(table)) return <DelimiterQuestion format={text.format} onChoose={separate} />;
   return (
-    <div class="fields">
-      {text && (
-        <>
-          <EncodingForm table={table} text={text} onRead={onRead} />
-          <Choice label="Columns are separated by" value={delimiter} options={DELIMITER_OPTIONS} onChange={separate} />
-        </>
-      )}
-      {workbook && (
+    <>
+      <div class="fields">
+        {text && (
+          <>
+            <EncodingForm table={table} text={text} onRead={onRead} />
+            <Choice
+              label="Columns are separated by"
+              value={delimiter}
+              options={DELIMITER_OPTIONS}
+              onChange={separate}
+            />
+          </>
+        )}
+        {workbook && (
+          <Choice
+            label="Sheet"
+            value={workbook.sheet}
+            options={workbook.sheets.map(({ name, isHidden }) => [name, isHidden ? `${name} (hidden)` : name])}
+            onChange={(sheet) => onRead(withSheet(table, workbook.sheets, sheet))}
+          />
+        )}
         <Choice
-          label="Sheet"
-          value={workbook.sheet}
-          options={workbook.sheets.map(({ name, isHidden }) => [name, isHidden ? `${name} (hidden)` : name])}
-          onChange={(sheet) => onRead(withSheet(table, workbook.sheets, sheet))}
+          label="Header"
+          value={String(headerRow)}
+          options={headerOptions(table)}
+          onChange={(row) => onRead(withHeaderRow(table, Number(row)))}
         />
-      )}
-      <Choice
-        label="Header"
-        value={String(headerRow)}
-        options={headerOptions(table)}
-        onChange={(row) => onRead(withHeaderRow(table, Number(row)))}
-      />
-    </div>
+      </div>
+      <HiddenRowsQuestion table={table} onRead={onRead} />
+    </>
   );
 }
 

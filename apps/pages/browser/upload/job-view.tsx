@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
+import { BlankQuestion } from "./blank-question.tsx";
 import { Counts } from "./charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "./field-names.ts";
@@ -187,7 +188,10 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
         />
       )}
       {hasTried && sent && (
-        <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
+        <>
+          <BlankQuestion {...{ job, sent, onSent }} isSending={sending.isRunning} onSend={sendAgain} />
+          <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
+        </>
       )}
       {(job.status === "failed" || job.status === "cancelled") && sent && (
         <p class="buttons">

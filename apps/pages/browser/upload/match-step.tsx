@@ -1,4 +1,5 @@
 import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
+import { FillForm, SpacesForm } from "./cell-offers.tsx";
 import type { CheckedRows } from "./check-rows.ts";
 import { ColumnsForm } from "./columns-form.tsx";
 import { SheetNotes, TotalsForm } from "./file-notes.tsx";
@@ -26,7 +27,7 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
   const { table, initial, states, isReady, headerDoubt, check, sending, hasTried, error, onStart } = match;
-  const isDisabled = !isReady || check.problem !== undefined || sending !== undefined;
+  const isDisabled = !isReady || check.problem !== undefined || sending !== undefined || match.isReading;
   const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question of the strip.
   const isIdMissing = states.some(({ target, state }) => target === "external_id" && state === "missing");
@@ -44,6 +45,8 @@ export function MatchStep({ match }: { readonly match: Match }) {
       <SheetNotes table={table} />
       <TargetStrip key={initial} match={match} />
       <TotalsForm match={match} />
+      <FillForm match={match} />
+      <SpacesForm match={match} />
       <ColumnsForm match={match} />
       <SettingsForm match={match} />
       {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}

@@ -3,12 +3,12 @@ import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Api, type Job, newKey, NO_CONNECTION } from "./api.ts";
 import { repairedCells, type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
 import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
-import { GONE, isGone, observeTable, type TableFile, withoutRows } from "./table-file.ts";
+import { GONE, isGone, observeTable, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
 
 /** A file that was sent. It is kept so that it can be imported after its trial. */
 export interface Sent {
   readonly jobId: string;
-  readonly table: TableFile;
+  readonly table: SurveyedTable;
   readonly mapping: Mapping;
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;

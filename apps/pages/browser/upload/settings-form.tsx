@@ -42,7 +42,7 @@ export function SettingsForm({ match }: { readonly match: Match }) {
             ["keep", "Leave the field as it is"],
             ["clear", "Clear the field"],
           ]}
-          onChange={(blank) => onChange(withKey(mapping, "blank", blank === "clear" ? "clear" : undefined))}
+          onChange={(blank) => onChange({ ...mapping, blank: blank === "clear" ? "clear" : "keep" })}
         />
       </div>
       <Check

@@ -97,3 +97,9 @@ export function withKey<T extends object, K extends keyof T>(object: T, key: K, 
   const { [key]: _, ...others } = object;
   return (value === undefined ? others : { ...others, [key]: value }) as T;
 }
+
+/** A source with each source in it changed: those of `first_of`, or the source itself. */
+export function changeSingles(source: Source, change: (single: Source) => Source): Source {
+  if (source.first_of === undefined) return change(source);
+  return { ...source, first_of: source.first_of.map((inner) => changeSingles(inner, change)) };
+}

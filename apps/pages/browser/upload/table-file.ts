@@ -17,6 +17,8 @@ import {
   type TextFormat,
   toUtf8,
 } from "@work-items/importer/files/text-file.ts";
+import { filledDown, type Filling } from "@work-items/importer/files/fill-down.ts";
+import { hiddenBelow, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
 import type { Sheet } from "@work-items/importer/files/workbook.ts";
 import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { NO_CONNECTION } from "./api.ts";
@@ -45,6 +47,9 @@ const SAMPLE_ROWS = 200;
 /** How many rows are read, since the header may be below others. */
 const LINES_MAX = SAMPLE_ROWS + HEADER_ROW_MAX;
 
+/** What to do with the hidden rows of a sheet. */
+export type HiddenRows = "import" | "leave out";
+
 /** A chosen file with a table, as it is read now. */
 export interface TableFile {
   readonly name: string;
@@ -60,8 +65,15 @@ export interface TableFile {
         readonly asked: EncodingDoubt | undefined;
       }
     | undefined;
-  /** The sheets of a workbook, and the one that is read; undefined for text. */
-  readonly workbook: { readonly sheets: readonly Sheet[]; readonly sheet: string } | undefined;
+  /** The sheets of a workbook, the one that is read, and whether with its hidden rows; undefined for text. */
+  readonly workbook:
+    | {
+        readonly sheets: readonly Sheet[];
+        readonly sheet: string;
+        /** Undefined until a person has chosen. */
+        readonly hidden: HiddenRows | undefined;
+      }
+    | undefined;
   readonly delimiter: Delimiter;
   /** Cells of the first rows of the file, titles and blank rows included. */
   readonly lines: readonly (readonly string[])[];
@@ -73,6 +85,8 @@ export interface TableFile {
   readonly leftOut?: ReadonlySet<number>;
   /** Why the row after them can't be read; undefined if it can. */
   readonly problem: string | undefined;
+  /** What was filled down in its content, and the table before; undefined if nothing was. */
+  readonly filled?: Omit<Filling, "headerRow"> & { readonly of: SurveyedTable };
 }
 
 /** A file all of whose rows were read. */
@@ -81,8 +95,22 @@ export interface SurveyedTable extends TableFile {
   readonly survey: Survey;
 }
 
-/** Whether a person must choose the encoding or the delimiter of a file. */
-export function isAsked({ text }: Pick<TableFile, "text">): boolean {
+/** The table before it was filled down. */
+export function unfilled<T extends TableFile>(table: T): T | SurveyedTable {
+  return table.filled?.of ?? table;
+}
+
+/** The sheet that is read of a workbook, and the numbers of its hidden rows; undefined if it hides none. */
+export function hiddenIn({ workbook, headerRow }: Pick<TableFile, "workbook" | "headerRow">) {
+  const sheet = workbook?.sheets.find(({ name }) => name === workbook.sheet);
+  const rows = sheet ? hiddenBelow(sheet, headerRow) : [];
+  return sheet && rows.length > 0 ? { sheet, rows } : undefined;
+}
+
+/** Whether a person must choose the encoding or the delimiter of a file, or whether to import its hidden rows. */
+export function isAsked(table: Pick<TableFile, "text" | "workbook" | "headerRow">): boolean {
+  const { text, workbook } = table;
+  if (workbook) return workbook.hidden === undefined && hiddenIn(table) !== undefined;
   return text !== undefined && (text.format.doubt !== undefined || text.format.delimiters.length > 0);
 }
 
@@ -90,9 +118,44 @@ function belowHeader(lines: TableFile["lines"], headerRow: number) {
   return { lines, headerRow, names: lines[headerRow - 1] ?? [], rows: lines.slice(headerRow, headerRow + SAMPLE_ROWS) };
 }
 
+/** The same rows with other content. */
+async function withContent<T extends TableFile>(table: T, content: Blob): Promise<T> {
+  const { rows, problem } = await readFirstRows(content.stream(), table.delimiter, LINES_MAX);
+  return { ...table, content, problem, ...belowHeader(rows, table.headerRow) };
+}
+
+/** The same workbook with its hidden rows, or without them. */
+export async function withHidden(table: TableFile, hidden: HiddenRows | undefined): Promise<TableFile> {
+  const own = unfilled(table);
+  const { workbook } = own;
+  const found = hiddenIn(own);
+  if (!workbook || !found) return own;
+  const whole = new Blob([found.sheet.csv]);
+  const content = hidden === "leave out" ? await withoutHidden(whole, found.rows) : whole;
+  return withContent({ ...own, workbook: { ...workbook, hidden } }, content);
+}
+
 /** The same file with its header in another row. */
-export function withHeaderRow(table: TableFile, headerRow: number): TableFile {
-  return { ...table, ...belowHeader(table.lines, headerRow) };
+export function withHeaderRow(table: TableFile, headerRow: number): Promise<TableFile> {
+  const own = unfilled(table);
+  return withHidden({ ...own, ...belowHeader(own.lines, headerRow) }, own.workbook?.hidden);
+}
+
+/**
+ * The same file with columns filled down.
+ * @param columns their indexes; none to take the file as it is
+ * @param others numbers of rows that aren't items
+ */
+export async function withFilledColumns(
+  table: SurveyedTable,
+  columns: readonly number[],
+  others: ReadonlySet<number>,
+): Promise<TableFile> {
+  const of = unfilled(table);
+  if (columns.length === 0) return of;
+  const { headerRow, delimiter } = of;
+  const content = await new Response(filledDown(of.content, { headerRow, columns, others }, delimiter)).blob();
+  return withContent({ ...of, filled: { of, columns, others } }, content);
 }
 
 /** The first rows of a table. @param content CSV in UTF-8 */
@@ -141,7 +204,13 @@ export async function withSheet(
   sheet: string,
 ): Promise<TableFile> {
   const content = new Blob([sheets.find((each) => each.name === sheet)?.csv ?? ""]);
-  return { name, size, text: undefined, workbook: { sheets, sheet }, ...(await tableOf(content, COMMA)) };
+  return {
+    name,
+    size,
+    text: undefined,
+    workbook: { sheets, sheet, hidden: undefined },
+    ...(await tableOf(content, COMMA)),
+  };
 }
 
 /** Reads a chosen file. Loads the reader of workbooks only for a workbook. @throws Error with a sentence for people */
@@ -191,14 +260,16 @@ export function observeTable(
 /**
  * What the rows of a file say about its columns. An early signal ends the reading; the rows read by then count.
  * @param options `onPart` is called with the part that was read, 0 to 1
+ * @param others what else gets the rows
  */
 export async function surveyFile(
   table: TableFile,
   options: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
+  others: readonly RowObserver[] = [],
 ): Promise<Survey> {
   const survey = new RowSurvey(table.names, table.rows);
   try {
-    return survey.result(await observeTable(table, () => [survey], options));
+    return survey.result(await observeTable(table, () => [survey, ...others], options));
   } catch (error) {
     if (options.signal?.aborted !== true) throw error;
     return survey.result(false);

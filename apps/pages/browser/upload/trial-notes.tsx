@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
-import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
 import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "./compare-mappings.ts";
 import type { Api, Job } from "./api.ts";
 import { Button, TextField } from "./parts.tsx";
 import type { Sent } from "./send.ts";
+import { changeSingles } from "./sources.ts";
 import { ChangedRows, readItems, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
 import { TrialValues } from "./trial-values.tsx";
 import { useLoaded } from "./use-calls.ts";
@@ -15,10 +16,8 @@ const COMPARED_JOBS = 20;
 
 /** The mapping whose IDs have a prefix. */
 export function withPrefix(mapping: Mapping, prefix: string): Mapping {
-  const prefixed = (source: Source): Source =>
-    source.first_of ? { ...source, first_of: source.first_of.map(prefixed) } : { ...source, prefix };
   const { external_id: id = {}, ...fields } = mapping.fields ?? {};
-  return { ...mapping, fields: { external_id: prefixed(id), ...fields } };
+  return { ...mapping, fields: { external_id: changeSingles(id, (single) => ({ ...single, prefix })), ...fields } };
 }
 
 /** The mapping of the last import with the same columns. After one, existing items are expected to change. */

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
+import { GroupedColumns } from "@work-items/importer/proposals/grouped-columns.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { isReady, sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
@@ -22,6 +23,8 @@ import {
   surveyFile,
   type SurveyedTable,
   type TableFile,
+  unfilled,
+  withFilledColumns,
   withoutRows,
 } from "./table-file.ts";
 
@@ -89,6 +92,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const { mapping, checked, decisions } = answered;
   const [error, setError] = useState<string>();
   const [step, setStep] = useState<{ readonly name: "File" | "Match"; readonly takesFocus: boolean }>(FIRST_STEP);
+  /** The indexes of columns that have a value only in the first row of each group. */
+  const [grouped, setGrouped] = useState<readonly number[]>([]);
   const [keptTotals, keepTotals] = useState(NO_ROWS);
   /** The part of the file, 0 to 1, that has been read while it is read, and that has been sent while it is sent. */
   const [scanned, setScanned] = useState<number>();
@@ -100,13 +105,13 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const change = (next: Mapping): void => answer((before) => ({ ...before, mapping: next }));
 
   const totals = useMemo(
-    () => (table ? totalsOf(table, mapping) : []),
+    () => (table ? totalsOf(unfilled(table), mapping) : []),
     [table, mapping.fields?.["external_id"]?.column],
   );
-  const { imported, repairs } = useMemo(() => {
+  const { imported, repairs, leftOut } = useMemo(() => {
     const rows = new Set(totals.map(({ row }) => row).filter((row) => !keptTotals.has(row)));
     const left: Repairs = new Map([...rows].map((row) => [row, LEFT_OUT]));
-    return { imported: table && withoutRows(table, rows), repairs: left };
+    return { imported: table && withoutRows(table, rows), repairs: left, leftOut: rows };
   }, [table, totals, keptTotals]);
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
   const ids = useFileIds(imported, mapping);
@@ -116,20 +121,24 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const open = (name: "File" | "Match"): void => setStep({ name, takesFocus: true });
   /**
    * Reads a file, then proposes a mapping.
+   * @param isSame whether it has the same columns and rows, so that all answers stay
    * @returns undefined if the file can't be read, or was replaced in the meantime
    */
-  const read = async (file: TableFile | Promise<TableFile>): Promise<TableFile | undefined> => {
+  const read = async (file: TableFile | Promise<TableFile>, isSame = false): Promise<TableFile | undefined> => {
     setError(undefined);
     scan.current?.abort(REPLACED);
     const { signal } = (scan.current = new AbortController());
     setScanned(0);
     try {
       const next = await file;
-      const survey = await surveyFile(next, { signal, onPart: setScanned });
+      const groups = new GroupedColumns(next.names);
+      const survey = await surveyFile(next, { signal, onPart: setScanned }, [groups]);
       const nextOpened = openedWith(api, { ...next, survey }, earlier);
       if (signal.reason === REPLACED) return undefined;
       setScanned(undefined);
       setOpened(nextOpened);
+      if (isSame) return next;
+      setGrouped(groups.result());
       answer(nextOpened.initial);
       keepTotals(NO_ROWS);
       return next;
@@ -154,10 +163,18 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     const next = await read(file);
     if (wasAsked && next && !isAsked(next)) open("Match");
   };
+  const fill = (indexes: readonly number[]): void => {
+    if (table) void read(withFilledColumns(table, indexes, leftOut), true);
+  };
+  useEffect(() => {
+    const { filled } = table ?? {};
+    // Other rows are items now.
+    if (filled && filled.others.symmetricDifference(leftOut).size > 0) fill(filled.columns);
+  }, [table, leftOut]);
   useEffect(() => {
     if (table === undefined) return;
     setStep(FIRST_STEP);
-    void read(table);
+    void read(unfilled(table));
   }, [earlier]);
   useEffect(() => {
     if (sent && sent.table === table) change(sent.mapping);
@@ -204,6 +221,10 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       totals,
       keptTotals,
       keepTotals,
+      /** The columns that can be filled down, their table before that, and the numbers of its rows that aren't items. */
+      fillable: { columns: grouped, before: unfilled(opened.table), others: leftOut },
+      /** Whether the file is being read in another way. */
+      isReading: scanned !== undefined,
       check,
       ids,
       sending,
@@ -212,6 +233,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       error,
       onAnswer: answer,
       onChange: change,
+      onFill: fill,
       onStart: (dryRun: boolean) => void start(dryRun),
     };
   return {

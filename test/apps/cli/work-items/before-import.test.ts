@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { WorkItem } from "../../../../apps/client/client.ts";
 import { startTestService, type TestService } from "../../../support/local-service.ts";
+import { makeWorkbook } from "../../../support/workbook.ts";
 import { run, runAt } from "./terminal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
@@ -160,6 +161,111 @@ describe("before an import the command", () => {
     writeFileSync("sums.csv", "nr,step,at\n1,1,\nTotal,1,\n");
     const sums = await run("import", "sums.csv", "--mapping", "from.json", "--without-totals", "--dry-run");
     expect(sums.told).toContain("left out: row 3 (Total, 1)");
+  });
+
+  it("says which columns have empty cells once items would change, until the mapping says what such cells do", async () => {
+    const fields = {
+      external_id: { column: "ID" },
+      type: { value: "ticket" },
+      agent_name: { column: "Owner", values: { unassigned: "" } },
+      completed_at: { first_of: [{ column: "Closed" }, { column: "Solved" }] },
+    };
+    const write = (blank: object): void =>
+      writeFileSync("empty.json", JSON.stringify({ fields, others: "custom_attributes", empty: ["-"], ...blank }));
+    write({});
+    const header = "ID,Owner,Closed,Solved,Team";
+    writeFileSync("full.csv", `${header}\nM-1,Ann,2026-01-01T00:00:00Z,,red\nM-2,Bob,,,red\n`);
+    const first = await run("import", "full.csv", "--mapping", "empty.json", "--wait");
+    expect(first).toMatchObject({ exit: 0, told: expect.not.stringContaining("empty cells") });
+
+    const rows = "M-1,Unassigned,,,blue\nM-2,,-,,red\nM-3,Cid,2026-01-02T00:00:00Z,,\n";
+    writeFileSync("later.csv", `${header}\n${rows}`);
+    const said =
+      "1 row would update items, and these columns have empty cells: Owner (2), Closed or Solved (at most 2), Team (1);";
+    const stopped = await run("import", "later.csv", "--mapping", "empty.json", "--wait");
+    expect(stopped).toMatchObject({ exit: 4, told: expect.stringContaining(said) });
+    const dry = await run("import", "later.csv", "--mapping", "empty.json", "--dry-run", "--wait");
+    expect(dry.told).toContain(said);
+    write({ blank: "keep" });
+    const kept = await run("import", "later.csv", "--mapping", "empty.json", "--dry-run", "--wait");
+    expect(kept).toMatchObject({ exit: 0, told: expect.not.stringContaining("empty cells") });
+
+    write({ blank: "clear" });
+    const cleared = await run("import", "later.csv", "--mapping", "empty.json", "--wait", "--yes");
+    expect(cleared).toMatchObject({ exit: 0, told: expect.not.stringContaining("empty cells") });
+    const item = JSON.parse((await run("get", "M-1")).out) as WorkItem;
+    expect(item).toMatchObject({ completed_at: null, custom_attributes: { Team: "blue" } });
+    expect(item.agent?.name ?? null).toBeNull();
+  });
+
+  it("names what removes the spaces around IDs, until the mapping does it", async () => {
+    writeFileSync("spaced.csv", "Ticket ID,Status\nS-1,Open\n S-2,Open\nS-2,Open\n");
+    const advice =
+      '"trim": true beside the column of external_id in the mapping removes the spaces around the ID of 1 row';
+    await run("import", "spaced.csv", "--propose", "spaced.json");
+    const tried = await run("import", "spaced.csv", "--mapping", "spaced.json", "--dry-run");
+    expect(tried.told).toContain(`row 3: " S-2" has spaces around it\n${advice}\nno ID repeats\n`);
+    const mapping = JSON.parse(readFileSync("spaced.json", "utf8")) as { fields: { external_id: object } };
+    Object.assign(mapping.fields.external_id, { trim: true });
+    writeFileSync("spaced.json", JSON.stringify(mapping));
+    const trimmed = await run("import", "spaced.csv", "--mapping", "spaced.json", "--dry-run", "--wait");
+    expect(trimmed.told).toContain("row 4: S-2, first in row 3\n");
+    expect(trimmed).toMatchObject({
+      told: expect.not.stringContaining("trim"),
+      out: expect.stringContaining("2 created"),
+    });
+  });
+
+  it("names columns of groups, and fills them down in all rows but totals if it is asked to", async () => {
+    const rows = 'Bob,G-1,Closed\n,G-2,Closed\nSubtotal,2,\n"Lee, Ann",G-3,Closed\n,G-4,Closed\n';
+    writeFileSync("grouped.csv", `Case Owner,Case Number,Status\n${rows}`);
+    const offer = '"Case Owner" has a value only in the first row of each group; fill it down with --fill "Case Owner"';
+    const proposed = await run("import", "grouped.csv", "--propose", "grouped.json");
+    expect(proposed.told).toContain(`${offer}\n`);
+    const imported = (...options: readonly string[]) =>
+      run("import", "grouped.csv", "--mapping", "grouped.json", "--without-totals", "--wait", "--yes", ...options);
+    expect((await imported("--dry-run")).told).toContain(`${offer}\n`);
+    expect(await imported("--fill", "Owner")).toMatchObject({
+      exit: 1,
+      told: expect.stringContaining('--fill: there is no column "Owner"; the nearest is "Case Owner"'),
+    });
+    const filled = await imported("--fill", "case owner");
+    expect(filled).toMatchObject({
+      exit: 0,
+      told: expect.not.stringContaining("--fill"),
+      out: expect.stringContaining("4 rows, 4 created"),
+    });
+    const owners = await Promise.all(
+      ["G-2", "G-4"].map(async (id) => (JSON.parse((await run("get", id)).out) as WorkItem).agent?.name),
+    );
+    expect(owners).toEqual(["Bob", "Lee, Ann"]);
+    const without = await imported("--no-trial", "--fill", "Case Owner");
+    expect(without).toMatchObject({ exit: 0, out: expect.stringContaining("4 unchanged") });
+  });
+
+  it("says that a sheet hides rows, and leaves them out if it is asked to", async () => {
+    const rows = [
+      ["external_id", "type"],
+      ["H-1", "a"],
+      ["H-2", "a"],
+      ["H-3", "a"],
+    ];
+    writeFileSync("hidden.xlsx", makeWorkbook({ Sheet: rows }, { hidden: [3] }));
+    const all = await run("import", "hidden.xlsx", "--dry-run", "--wait");
+    expect(all).toMatchObject({
+      out: expect.stringContaining("3 rows, 3 created"),
+      told: expect.stringContaining(
+        "1 row is hidden in the workbook, but imported; --without-hidden leaves out hidden rows\n",
+      ),
+    });
+    const shown = await run("import", "hidden.xlsx", "--without-hidden", "--wait", "--results", "hidden.csv");
+    expect(shown.told).toContain("1 row is hidden in the workbook, and left out\n");
+    expect(readFileSync("hidden.csv", "utf8")).toMatch(/\n2,H-1,[^\n]*\n4,H-3,/);
+    writeFileSync("shown.csv", "external_id,type\n");
+    expect(await run("import", "shown.csv", "--without-hidden")).toMatchObject({
+      exit: 2,
+      told: expect.stringContaining("--without-hidden only works with workbooks, and shown.csv isn't one"),
+    });
   });
 
   it("takes a column of IDs for certain only if they don't repeat in the whole file", async () => {

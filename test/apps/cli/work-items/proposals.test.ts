@@ -2,11 +2,17 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
-import { withoutTotals } from "../../../../apps/cli/work-items/propose.ts";
+import { type CsvFile, openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
+import { prepareFile } from "../../../../apps/cli/work-items/survey-file.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { testTerminal } from "../../../support/terminal.ts";
 import { run } from "./terminal.ts";
+
+/** The rows that are sent with `--without-totals`. */
+const withoutTotals = async (file: CsvFile, mapping: Mapping): Promise<string> => {
+  const { blob } = await prepareFile(testTerminal([]).terminal, file, mapping, { fill: [], leavesOutTotals: true });
+  return blob.text();
+};
 
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
 const home = process.cwd();
@@ -138,9 +144,7 @@ it("names rows of totals, and leaves them out as blank lines", async () => {
   expect(imported.told).toContain("looks like totals, notes or headers, not items: row 5 (Total, 5)");
   const file = await openCsv("sums.csv", { encoding: undefined, delimiter: undefined, sheet: undefined });
   const mapping = JSON.parse(readFileSync("sums.json", "utf8")) as Mapping;
-  expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(
-    "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\n\n",
-  );
+  expect(await withoutTotals(file, mapping)).toBe("ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\n\n");
 });
 
 it("leaves out rows of totals below the header and by the delimiter that the mapping says", async () => {
@@ -148,5 +152,5 @@ it("leaves out rows of totals below the header and by the delimiter that the map
   writeFileSync("titled.csv", `${rows}Total;;5\n`);
   const file = await openCsv("titled.csv", { encoding: undefined, delimiter: ",", sheet: undefined });
   const mapping: Mapping = { fields: { external_id: { column: "ID" } }, header_row: 3, delimiter: ";" };
-  expect(await (await withoutTotals(testTerminal([]).terminal, file, mapping)).text()).toBe(`${rows}\n`);
+  expect(await withoutTotals(file, mapping)).toBe(`${rows}\n`);
 });

@@ -2,6 +2,7 @@ import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { readFile } from "../../../../apps/pages/browser/upload/table-file.ts";
 import { withMergedValues } from "../../../../apps/importer/files/merged-cells.ts";
+import { hiddenBelow, shownHidden, withoutHidden } from "../../../../apps/importer/files/hidden-rows.ts";
 import { notesOf } from "../../../../apps/importer/files/sheet-notes.ts";
 import { readSheets } from "../../../../apps/importer/files/workbook.ts";
 import { kindOfFormat } from "../../../../apps/importer/files/workbook-values.ts";
@@ -160,6 +161,39 @@ describe("a workbook of an unusual program", () => {
       "merged cells: each row of B3:C4 gets the value",
       "merged cells: only the first column of B3:C4 gets the value",
     ]);
+  });
+
+  const FILTER =
+    '<autoFilter ref="A1:B9"><filterColumn colId="1"><filters><filter val="Open"/></filters></filterColumn></autoFilter>';
+  const hiding = async (oddities: Oddities) => {
+    const rows = [["Report"], ["ID", "State"], ["1", "Open"], ["2", "Closed"], [], ["3", "Closed"], ["4", "Open"]];
+    return (await readSheets(new Blob([makeWorkbook({ Sheet: rows }, oddities)])))[0];
+  };
+
+  test("says which rows it hides and whether a filter does it, and gives their values all the same", async () => {
+    const filtered = await hiding({ hidden: [1, 4, 5, 6], filter: FILTER });
+    expect(filtered.csv).toBe("Report,\nID,State\n1,Open\n2,Closed\n,\n3,Closed\n4,Open\n");
+    expect(hiddenBelow(filtered, 2)).toEqual([4, 6]);
+    expect(shownHidden(filtered, 2)).toBe("2 rows are hidden by a filter");
+    const byHand = await hiding({ hidden: [4], filter: '<autoFilter ref="A1:B9"/>' });
+    expect(shownHidden(byHand, hiddenBelow(byHand, 2).length)).toBe("1 row is hidden in the workbook");
+    const inTable = await hiding({
+      hidden: [4],
+      parts: {
+        "xl/worksheets/_rels/sheet1.xml.rels":
+          '<Relationships><Relationship Id="t" Type="http://x/table" Target="../tables/table1.xml"/></Relationships>',
+        "xl/tables/table1.xml": `<table>${FILTER}</table>`,
+      },
+    });
+    expect(inTable.isFiltered).toBe(true);
+    expect(hiddenBelow(await hiding({}), 2)).toEqual([]);
+  });
+
+  test("can be read without hidden rows, whose numbers no other row gets", async () => {
+    const sheet = await hiding({ hidden: [4, 6] });
+    expect(await (await withoutHidden(new Blob([sheet.csv]), hiddenBelow(sheet, 2))).text()).toBe(
+      "Report,\nID,State\n1,Open\n\n,\n\n4,Open\n",
+    );
   });
 
   test("has a header of two rows, whose merged names are also in the lower one", async () => {

@@ -10,19 +10,14 @@ import {
   withRepairs,
 } from "../../../../apps/importer/files/repairs.ts";
 import { failedRowsIn } from "../../../../apps/client/csv.ts";
-import { cellsOf, rawCells, RecordCut, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, rawCells, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { createReportWriter } from "../../../../lib/uploads/files/row-list.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { recordsIn } from "./records-in.ts";
 import { createUploadService, type UploadService } from "../../../support/uploads/upload-service.ts";
 
 const NO_REPAIRS: Repairs = new Map();
-
-/** The records of a whole text, with their line ends. */
-const recordsIn = (text: string): string[] => {
-  const cut = new RecordCut();
-  return [...cut.next(text), cut.take()].filter(Boolean);
-};
 
 /** Corrects the first value that is wrong in each failed row, as the page does it, and imports the file. */
 const correctAndImport = async (
@@ -125,7 +120,7 @@ it("the client reads a report by its own delimiter, and both of two columns with
   const error = { message: "no; really", column: "", value: "", code: "invalid" } as const;
   const row = { row: 2, text: "a;1;2\n", cells: ["a", "1", "2"], bytes: 6 };
   // In pieces of a character, with the blank lines of a header in row 3.
-  const pieces = Readable.from([...(writer.header(3) + writer.line(row, error)).replace("\uFEFF", "")]);
+  const pieces = Readable.from((writer.header(3) + writer.line(row, error)).replace("\uFEFF", "").split(""));
   expect(await Array.fromAsync(failedRowsIn(pieces))).toMatchObject([
     { row: 2, error: "no; really", cells: { id: "a", Amount: "1", "Amount (2)": "2" } },
   ]);

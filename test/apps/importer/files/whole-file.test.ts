@@ -142,4 +142,15 @@ describe("repeated IDs", () => {
     expect(repeatedIn({ fields: { external_id: { column: "a" } }, event }, ["a"], ["b"], ["b"])).toBeUndefined();
     expect(repeatedIn({ fields: { external_id: { column: "b" } } }, ["a"])).toBeUndefined();
   });
+
+  it("that have outer spaces are counted, and compared without them once the mapping trims them", () => {
+    const found = (trim: boolean) => {
+      const ids = idsOf({ fields: { external_id: { column: "a", trim } } }, ["a"]);
+      for (const [row, id] of ["7", " 7", "7 ", "8", "9\u200B"].entries()) ids?.observe({ row, cells: [id] });
+      const { oddRows, spacedRows, repeatedRows } = ids!.findings;
+      return { oddRows, spacedRows, repeatedRows };
+    };
+    expect(found(false)).toEqual({ oddRows: 3, spacedRows: 2, repeatedRows: 0 });
+    expect(found(true)).toEqual({ oddRows: 1, spacedRows: 0, repeatedRows: 2 });
+  });
 });

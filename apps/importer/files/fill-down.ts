@@ -1,0 +1,68 @@
+import { cellsOf, lineEndOf, QuoteError, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
+import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { beginsNoGroup } from "../proposals/grouped-columns.ts";
+import { mapRecords } from "./records.ts";
+import { repairedCells, type RowRepairs } from "./repairs.ts";
+
+/** What is filled down in a file. */
+export interface Filling {
+  /** Number of the header's row. */
+  readonly headerRow: number;
+  /** The indexes of the columns whose empty cells take the value above. */
+  readonly columns: readonly number[];
+  /** Numbers of rows that aren't items and stay as they are. Unlike a sum, a row with only the name of a group begins it. */
+  readonly others: ReadonlySet<number>;
+}
+
+/** Finds the values of empty cells. Gets the rows of a file in order, from its header on. */
+export class FillDown {
+  readonly #filling: Filling;
+  readonly #above = new Map<number, string>();
+  #names: readonly string[] = [];
+
+  constructor(filling: Filling) {
+    this.#filling = filling;
+  }
+
+  /** The values of a row's empty cells. @param row its number as in a spreadsheet */
+  valuesFor(row: number, cells: readonly string[]): RowRepairs {
+    const { headerRow, columns, others } = this.#filling;
+    const values = new Map<number, string>();
+    if (row === headerRow) this.#names = cells;
+    if (row <= headerRow || cells.every((cell) => cell.trim() === "")) return values;
+    const isGroup = !beginsNoGroup(cells, this.#names);
+    // A row that is too short stays so: the service reports it.
+    for (const index of columns.filter((column) => column < cells.length)) {
+      const above = this.#above.get(index);
+      const isEmpty = cells[index]!.trim() === "";
+      if (isEmpty && above !== undefined && !others.has(row)) values.set(index, above);
+      else if (!isEmpty && isGroup) this.#above.set(index, cells[index]!);
+    }
+    return values;
+  }
+}
+
+/** Gives empty cells of a CSV text that comes in pieces the value above. Changes nothing else, and no number of a row. */
+function fillRows(filling: Filling, delimiter: Delimiter): TransformStream<string, string> {
+  const filler = new FillDown(filling);
+  let row = 0;
+  return mapRecords((record) => {
+    row += 1;
+    try {
+      const values = filler.valuesFor(row, cellsOf(record, delimiter));
+      if (values.size === 0) return record;
+      const cells = [...values].map(([column, value]) => [column, toCell(value, delimiter)] as const);
+      return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
+    } catch (error) {
+      // The service reports wrong quotes.
+      if (error instanceof QuoteError) return record;
+      throw error;
+    }
+  });
+}
+
+/** The content of a file in UTF-8, filled down. */
+export function filledDown(content: Blob, filling: Filling, delimiter: Delimiter): ReadableStream<Uint8Array> {
+  const text = content.stream().pipeThrough(new TextDecoderStream());
+  return text.pipeThrough(fillRows(filling, delimiter)).pipeThrough(new TextEncoderStream());
+}

@@ -1,0 +1,19 @@
+import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { LEFT_OUT, withRepairs } from "./repairs.ts";
+import type { Sheet } from "./workbook.ts";
+
+/** The numbers of the rows below a header that a sheet hides. */
+export function hiddenBelow({ hiddenRows }: Sheet, headerRow: number): number[] {
+  return hiddenRows.filter((row) => row > headerRow);
+}
+
+/** Says how many rows a sheet hides: "12 rows are hidden by a filter". */
+export function shownHidden({ isFiltered }: Sheet, rows: number): string {
+  const are = rows === 1 ? "1 row is" : `${rows.toLocaleString("en-US")} rows are`;
+  return `${are} hidden${isFiltered ? " by a filter" : " in the workbook"}`;
+}
+
+/** The CSV of a sheet with blank lines for hidden rows, so that all others keep their numbers. */
+export function withoutHidden(csv: Blob, hidden: readonly number[]): Promise<Blob> {
+  return withRepairs(csv, new Map(hidden.map((row) => [row, LEFT_OUT])), COMMA);
+}
