@@ -162,12 +162,10 @@ test("what is deployed does not know the local service", () => {
 });
 
 test("the importer knows the service's rules and client, page and command know the importer, and not each other", () => {
-  expect(
-    importing(
-      /^apps\/importer\//,
-      /^(functions|infra|apps\/(?!importer\/|client\/)|lib\/(?!uploads\/(csv|mapping)\/))/,
-    ),
-  ).toEqual([]);
+  // Its trial shows items as the service would make them, so it plans with the service's own rules.
+  const rules = String.raw`uploads\/(csv|mapping)\/|work-items\/(plan-apply|undo\/plan-undo|work-item|work-item-fields)\.ts|json\.ts`;
+  const others = new RegExp(`^(functions|infra|apps\\/(?!importer\\/|client\\/)|lib\\/(?!${rules}))`);
+  expect(importing(/^apps\/importer\//, others)).toEqual([]);
   expect(importing(/^apps\/cli\/work-items\//, /^apps\/importer\//)).not.toEqual([]);
   expect(importing(/^apps\/(cli|operator)\//, /^apps\/pages\//)).toEqual([]);
   expect(importing(/^apps\/pages\//, /^apps\/(cli|operator|local)\//)).toEqual([]);

@@ -161,7 +161,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "undo quiet": {
     defect: "an undo begins while workers of its import may still write",
-    file: "lib/uploads/chain/undo-chunks.ts",
+    file: "lib/uploads/job/undos.ts",
     text: "return Date.parse(endedAt) + CLAIM_MS;",
     instead: "return Date.parse(endedAt);",
     foundBy: "test/scenarios/undo-workers.test.ts",

@@ -163,7 +163,7 @@ async function sendFile(
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
   const noteEmpty = (trial: WorkItemUpload): void => {
-    if (used && surveyed) noteEmptyCells(terminal, trial, used, surveyed);
+    if (isShown && used && surveyed) noteEmptyCells(terminal, trial, used, surveyed);
   };
   if (!isDry && options["trial"] !== false) {
     const trial = await endOf(await start(true), "trial");

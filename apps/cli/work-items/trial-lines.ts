@@ -6,7 +6,7 @@ import {
   periodsOf,
   type ResultingFindings,
 } from "@work-items/importer/checks/resulting-values.ts";
-import { readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
+import { changedByRows, readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { readList } from "./row-lists.ts";
@@ -111,9 +111,7 @@ export async function noteTrial(
   { findings, ...file }: TriedFile & { readonly findings: ResultingFindings },
 ): Promise<void> {
   for (const line of valueLines(findings)) terminal.note(line);
-  const changed = Object.entries(trial.changed_fields ?? {})
-    .filter(([, rows]) => rows > 0)
-    .toSorted(([, a], [, b]) => b - a);
+  const changed = changedByRows(trial.changed_fields);
   if (changed.length > 0) {
     terminal.note(`would change: ${changed.map(([field, rows]) => `${field} in ${countOf(rows)}`).join(", ")}`);
   }

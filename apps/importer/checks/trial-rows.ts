@@ -164,3 +164,10 @@ export async function readCells(
   await readUntil(read, { observe }, () => isPast);
   return cells;
 }
+
+/** The fields that a trial would change, each with its number of rows, those of most rows first. @param changed `changed_fields` of its job */
+export function changedByRows(changed: Readonly<Record<string, number>> = {}): (readonly [string, number])[] {
+  return Object.entries(changed)
+    .filter(([, rows]) => rows > 0)
+    .toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
+}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { readResultingItems, type ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
-import type { FieldChange, TrialRow } from "@work-items/importer/checks/trial-rows.ts";
+import { changedByRows, type FieldChange, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { ATTRIBUTE_PREFIX } from "../../../../lib/uploads/csv/target.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
@@ -165,13 +165,8 @@ export function ChangedRows({ rows }: { readonly rows: readonly TrialRow[] }) {
 }
 
 /** In how many rows each field would change, in a sentence: "Status in 15 rows, completed at in 12 rows." */
-export function sentenceOfChanges({ changed_fields: changed = {} }: Job): string {
-  const parts = Object.entries(changed)
-    .filter(([, rows]) => rows > 0)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([field, rows]) => {
-      return `${nameOf(field)} in ${countOf(rows, "row")}`;
-    });
+export function sentenceOfChanges({ changed_fields: changed }: Job): string {
+  const parts = changedByRows(changed).map(([field, rows]) => `${nameOf(field)} in ${countOf(rows, "row")}`);
   const [first = "", ...others] = parts;
   const lowered = others.map((part) => part.charAt(0).toLowerCase() + part.slice(1));
   return parts.length === 0 ? "" : `${[first, ...lowered].join(", ")}.`;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { readUndoRows, type UndoneRow, type UndoRows } from "@work-items/importer/checks/undo-rows.ts";
+import { readUndoRows, type UndoneRow, type UndoRows } from "@work-items/importer/checks/undone-rows.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import type { Api, Job } from "./api.ts";
 import { EVENT_NAMES, labelOf, shownOrEmpty } from "./field-names.ts";

@@ -175,7 +175,7 @@ describe("before an import the command", () => {
     write({});
     const header = "ID,Owner,Closed,Solved,Team";
     writeFileSync("full.csv", `${header}\nM-1,Ann,2026-01-01T00:00:00Z,,red\nM-2,Bob,,,red\n`);
-    const first = await run("import", "full.csv", "--mapping", "empty.json", "--wait");
+    const first = await run("import", "full.csv", "--mapping", "empty.json", "--wait", "--yes");
     expect(first).toMatchObject({ exit: 0, told: expect.not.stringContaining("empty cells") });
 
     const rows = "M-1,Unassigned,,,blue\nM-2,,-,,red\nM-3,Cid,2026-01-02T00:00:00Z,,\n";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resultingItems } from "../../../../apps/importer/checks/resulting-items.ts";
 import { periodsOf, ResultingValues, VALUES_MAX } from "../../../../apps/importer/checks/resulting-values.ts";
-import { readUndoRows } from "../../../../apps/importer/checks/undo-rows.ts";
+import { readUndoRows } from "../../../../apps/importer/checks/undone-rows.ts";
 import { readCells, readTrialRows, type TrialCounters } from "../../../../apps/importer/checks/trial-rows.ts";
 import { observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";

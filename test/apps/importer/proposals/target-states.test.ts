@@ -221,7 +221,7 @@ it.each([
     "completions in the future",
     "completed_at",
     ["Task ID,Completion date", "h-1,2027-05-01", "h-2,2027-05-02"],
-    'by name and values, but "2027-05-01" would be 2027-05-01 00:00, in the future',
+    'by name and values, but "2027-05-01" would be 1 May 2027, in the future',
     ["Completion date"],
   ],
   [
