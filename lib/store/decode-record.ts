@@ -8,9 +8,11 @@ type Item = Readonly<Record<string, unknown>>;
 /** A stored record lacks a required attribute, or one has the wrong type. The message contains its key, but no values. */
 export class MalformedRecordError extends Error {
   override name = "MalformedRecordError";
+  readonly kind: string;
 
   constructor(kind: string, item: Item, problems: string) {
     super(`${kind} ${String(item["pk"])} ${String(item["sk"])}: ${problems}`);
+    this.kind = kind;
   }
 }
 
@@ -26,6 +28,23 @@ export function decoderOf<S extends z.ZodType>(kind: string, schema: S) {
     const parsed = schema.safeParse(item);
     if (parsed.success) return parsed.data;
     throw new MalformedRecordError(kind, item, describeProblems(problemsOf(parsed.error), "record"));
+  };
+}
+
+/** Reads each attribute of a record by itself. */
+export function readablePart<S extends z.ZodObject>(schema: S, item: Item) {
+  const readable: Record<string, unknown> = {};
+  const damaged: string[] = [];
+  for (const [name, attribute] of Object.entries<z.ZodType>(schema.shape)) {
+    const parsed = attribute.safeParse(item[name]);
+    if (!parsed.success) damaged.push(name);
+    else if (parsed.data !== undefined) readable[name] = parsed.data;
+  }
+  return {
+    /** The attributes that can be read. */
+    readable: readable as Partial<z.output<S>>,
+    /** The names of those that can't, or that are missing. */
+    damaged: damaged as (keyof z.output<S> & string)[],
   };
 }
 

@@ -85,8 +85,9 @@ function report(
 }
 
 async function eraseAll({ terminal, runtime, organization, options, carryOut }: Erasing): Promise<Result> {
+  const onDamaged = nameDamaged(terminal);
   const { erased, readUnits } = await withReadBar(terminal, "counting", (onProgress) =>
-    countForErasure(runtime, organization, onProgress),
+    countForErasure(runtime, organization, { onProgress, onDamaged }),
   );
   if (options.dryRun === true) {
     return [
@@ -104,7 +105,7 @@ async function eraseAll({ terminal, runtime, organization, options, carryOut }: 
           onProgress,
           onWait,
           sleep: terminal.sleep,
-          onDamaged: nameDamaged(terminal),
+          onDamaged,
           withoutScan: options.withoutScan === true,
         }),
       ),

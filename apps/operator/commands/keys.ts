@@ -13,9 +13,9 @@ import {
 } from "../data/key-management.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { apiKeyId, hashApiKey, KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/api-key.ts";
-import type { OnDamaged } from "../../../lib/store/decode-record.ts";
+import { type OnDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
 import {
-  existingOrganization,
+  assertOrganization,
   nameDamaged,
   type OpenedAdministration,
   organizationId,
@@ -59,8 +59,8 @@ function stateOf(key: ApiKeyRecord, now: number): string {
 }
 
 /** A key's record without its hash. */
-function withoutHash(key: ApiKeyRecord) {
-  return apiKeyRecordSchema.omit({ hash: true }).parse(key);
+function withoutHash(key: Partial<ApiKeyRecord>) {
+  return apiKeyRecordSchema.partial().omit({ hash: true }).parse(key);
 }
 
 function describeCreated({ key, record }: CreatedKey): string {
@@ -105,8 +105,14 @@ type Values = Target & {
   readonly create?: boolean;
 };
 
-async function existing(administration: OpenedAdministration, organization: string): Promise<string> {
-  return (await existingOrganization(administration, organizationId(organization))).organization;
+async function existing(
+  administration: OpenedAdministration,
+  id: string,
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<string> {
+  const organization = organizationId(id);
+  await assertOrganization(administration, organization, onDamaged);
+  return organization;
 }
 
 function newKey({ name, expires, scopes }: Values, clock: Clock) {
@@ -120,7 +126,9 @@ function newKey({ name, expires, scopes }: Values, clock: Clock) {
 async function create(administration: OpenedAdministration, values: Values): Promise<Result> {
   const options = newKey(values, administration.clock);
   const organization = organizationId(values.organization);
-  if (values.create !== true) await existingOrganization(administration, organization, "use --create for a new one");
+  if (values.create !== true) {
+    await assertOrganization(administration, organization, stopAtDamaged, "use --create for a new one");
+  }
   const created = await createKey(administration, organization, options);
   return [{ key: created.key, ...withoutHash(created.record) }, describeCreated(created)];
 }
@@ -131,8 +139,9 @@ async function list(
   terminal: Terminal,
 ): Promise<Result> {
   const { organization } = values;
-  if (organization !== undefined) await existing(administration, organization);
-  const keys = await keysWithUse(administration, organization, nameDamaged(terminal));
+  const onDamaged = nameDamaged(terminal);
+  if (organization !== undefined) await existing(administration, organization, onDamaged);
+  const keys = await keysWithUse(administration, organization, onDamaged);
   const now = administration.clock();
   return [
     keys.map(({ key, usedAt }) => ({ ...withoutHash(key), ...(usedAt !== undefined && { used_at: usedAt }) })),
@@ -155,9 +164,14 @@ async function rotate(administration: OpenedAdministration, values: Values): Pro
   ];
 }
 
-async function revoke(administration: OpenedAdministration, values: Values & { key: string }): Promise<Result> {
-  const organization = await existing(administration, values.organization);
-  const revoked = await revokeKey(administration, organization, keyId(values.key));
+async function revoke(
+  administration: OpenedAdministration,
+  values: Values & { key: string },
+  terminal: Terminal,
+): Promise<Result> {
+  const onDamaged = nameDamaged(terminal);
+  const organization = await existing(administration, values.organization, onDamaged);
+  const revoked = await revokeKey(administration, organization, keyId(values.key), onDamaged);
   return [withoutHash(revoked), `key ${revoked.key_id} is revoked; it stops working everywhere within 60 s`];
 }
 

@@ -1,11 +1,6 @@
 import { type Command, Option } from "commander";
-import {
-  type Administration,
-  getOrganization,
-  growListingShards,
-  listOrganizations,
-  putOrganization,
-} from "../data/administration.ts";
+import { type Administration, growListingShards, listOrganizations, putOrganization } from "../data/administration.ts";
+import { type GivenAttributes, readOrganization, repairOrganization } from "../data/damaged-access.ts";
 import { type FeedState, readFeedState, resyncFeed } from "../data/feed-state.ts";
 import { listOrganizationIds } from "../../../lib/organizations/access-store.ts";
 import {
@@ -17,8 +12,8 @@ import {
   RETENTION_DAYS_MAX,
 } from "../../../lib/organizations/organization.ts";
 import {
+  assertOrganization,
   describeError,
-  existingOrganization,
   nameDamaged,
   type OpenedAdministration,
   organizationId,
@@ -28,6 +23,7 @@ import {
   type Target,
   withTarget,
 } from "./target-tables.ts";
+import { passDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
 import type { RegionCode } from "../../../lib/regions.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { reapplyErasures } from "../data/erasure-ledger.ts";
@@ -49,9 +45,9 @@ function wholeNumber(name: string, text: string | undefined, max: number, min = 
   return value;
 }
 
-/** What an operator sees of an organization: its record without what only the service uses. */
-function publicPart(record: OrganizationRecord) {
-  return organizationRecordSchema.omit({ cursor_secret: true, changes_from: true }).parse(record);
+/** What an operator sees of an organization: its record, as far as it can be read, without what only the service uses. */
+function publicPart(record: Partial<OrganizationRecord>) {
+  return organizationRecordSchema.partial().omit({ cursor_secret: true, changes_from: true }).parse(record);
 }
 
 type Values = Target & {
@@ -68,13 +64,8 @@ interface ChangesOptions {
   readonly resync?: boolean;
 }
 
-async function changed(
-  terminal: Terminal,
-  administration: OpenedAdministration,
-  organization: string,
-  values: Values,
-  carryOut: CarryOut,
-): Promise<OrganizationRecord> {
+/** The limits that were given. Asks before work items are erased. @throws UsageError */
+async function limitsIn(terminal: Terminal, organization: string, values: Values): Promise<GivenAttributes> {
   const rate = wholeNumber("rate", values.rate, RATE_MAX);
   const burst = wholeNumber("burst", values.burst, BURST_MAX);
   const shards = wholeNumber("listing-shards", values.listingShards, LISTING_SHARDS_MAX);
@@ -86,12 +77,29 @@ async function changed(
     );
     if (typed !== organization) throw new UsageError("nothing was changed");
   }
+  return { rate, burst, listing_shards: shards, retention_days: retention };
+}
+
+function noteFirewall(terminal: Terminal, { variables }: OpenedAdministration, { rate = 0 }: GivenAttributes): void {
+  const { FIREWALL_RATE: firewallRate } = variables;
+  if (rate <= Number(firewallRate ?? Infinity)) return;
+  terminal.note(`the firewall blocks an address above ${firewallRate} requests a second: raise firewallRate first`);
+}
+
+async function changed(
+  terminal: Terminal,
+  administration: OpenedAdministration,
+  organization: string,
+  values: Values,
+  carryOut: CarryOut,
+): Promise<Partial<OrganizationRecord>> {
+  const { listing_shards: shards, ...others } = await limitsIn(terminal, organization, values);
   return carryOut(async () => {
-    const record = await putOrganization(administration, organization, { retention_days: retention, rate, burst });
-    const { FIREWALL_RATE: firewallRate } = administration.variables;
-    if (record.rate > Number(firewallRate ?? Infinity)) {
-      terminal.note(`the firewall blocks an address above ${firewallRate} requests a second: raise firewallRate first`);
-    }
+    const onDamaged = shards === undefined ? nameDamaged(terminal) : stopAtDamaged;
+    const record = await putOrganization(administration, organization, others).catch(passDamaged(onDamaged));
+    // It was changed, but something else in it can't be read.
+    if (record === undefined) return readOrganization(administration, organization, onDamaged);
+    noteFirewall(terminal, administration, record);
     if (shards === undefined || shards === record.listing_write_shards) return record;
     return growListingShards(administration, organization, shards, (milliseconds) => {
       terminal.note(
@@ -102,21 +110,41 @@ async function changed(
   });
 }
 
-function describe(record: OrganizationRecord, region: RegionCode): string {
+function describe(record: Partial<OrganizationRecord>, region: RegionCode): string {
+  const { rate = "unreadable", burst = "unreadable", listing_shards: shards = "unreadable" } = record;
   return (
-    `${record.organization} in ${region}: ${record.rate} requests a second, ${record.burst} at once; ` +
-    `its lists have ${record.listing_shards} shards` +
+    `${record.organization} in ${region}: ${rate} requests a second, ${burst} at once; ` +
+    `its lists have ${shards} shards` +
     (record.retention_days ? `; work items are erased after ${record.retention_days} days` : "") +
     (record.erasing_since === undefined ? "" : `; its erasure started at ${record.erasing_since}`)
   );
 }
 
-function shown(record: OrganizationRecord, { region }: Administration): Result {
+function shown(record: Partial<OrganizationRecord>, { region }: Administration): Result {
   return [{ region, ...publicPart(record) }, describe(record, region)];
 }
 
-const show: Run<Values> = async (_, opened, organization) => shown(await getOrganization(opened, organization), opened);
+const show: Run<Values> = async (terminal, opened, organization) =>
+  shown(await readOrganization(opened, organization, nameDamaged(terminal)), opened);
 const set: Run<Values> = async (terminal, opened, ...rest) => shown(await changed(terminal, opened, ...rest), opened);
+
+/** Writes an organization's damaged records again. */
+const repair: Run<Values> = async (terminal, opened, organization, values, carryOut) => {
+  const given = await limitsIn(terminal, organization, values);
+  const done = await carryOut(() => repairOrganization(opened, organization, given));
+  const { record, attributes, keys, lost } = done;
+  noteFirewall(terminal, opened, record);
+  if (lost.length > 0) terminal.exitCode = 1;
+  const lines = [
+    describe(record, opened.region),
+    ...(attributes.length === 0 ? [] : [`written again: ${attributes.join(", ")}`]),
+    ...(attributes.includes("cursor_secret") ? ["cursors of its lists and its feed are no longer valid"] : []),
+    ...(attributes.includes("changes_from") ? ["readers of its change feed load everything again"] : []),
+    ...(keys.length === 0 ? [] : [`keys restored: ${keys.join(", ")}`]),
+    ...lost.map((id) => `key ${id} can't be restored: create a new one, then revoke it`),
+  ];
+  return [{ region: opened.region, ...publicPart(record), repaired: attributes, keys, lost }, lines.join("\n")];
+};
 
 async function list(terminal: Terminal, values: Values): Promise<Result> {
   const opened = await open(terminal, values);
@@ -157,7 +185,7 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
     printResult(terminal, values, [state, describeFeed(state)]);
   };
   if (id !== undefined) {
-    await existingOrganization(opened, organizationId(id));
+    await assertOrganization(opened, organizationId(id), stopAtDamaged);
     await change(id);
     return;
   }
@@ -207,6 +235,18 @@ type Run<V> = (
   carryOut: CarryOut,
 ) => Promise<Result | undefined>;
 
+function withLimits(command: Command): Command {
+  return command
+    .option("--rate <number>", "requests a second")
+    .option("--burst <number>", "requests at once")
+    .option("--listing-shards <number>", "shards of its lists; they can only grow")
+    .option(
+      "--retention-days <number>",
+      "erase work items this many days after they were completed, or created if they never were; 0: never",
+    )
+    .option("--yes", "don't ask for confirmation");
+}
+
 /** `npm run organizations`. @returns the exit status */
 export function organizationsCommand(terminal: Terminal): Promise<number> {
   const program = createCommandLine(
@@ -219,13 +259,19 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   /**
    * Opens the tables, runs a command on an organization that exists, and prints what it returns.
    * @param kept name under which what the command carries out is kept, unless it is a dry run
+   * @param onDamaged called if the organization's record is damaged. @default names it
    */
   const onExisting =
-    <V extends Values & { readonly dryRun?: boolean }>(run: Run<V>, kept?: string, advice = "") =>
+    <V extends Values & { readonly dryRun?: boolean }>(
+      run: Run<V>,
+      kept?: string,
+      advice = "",
+      onDamaged = nameDamaged(terminal),
+    ) =>
     async (id: string, values: V): Promise<void> => {
       const organization = organizationId(id);
       const opened = await open(terminal, values);
-      if (values.create !== true) await existingOrganization(opened, organization, advice);
+      if (values.create !== true) await assertOrganization(opened, organization, onDamaged, advice);
       const isKept = kept !== undefined && values.dryRun !== true;
       const carryOut: CarryOut = (work) => (isKept ? keepCommand(opened, kept, organization, values, work) : work());
       const result = await run(terminal, opened, organization, values, carryOut);
@@ -236,17 +282,12 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     printResult(terminal, values, await list(terminal, values)),
   );
   command("show <organization>", "show one").action(onExisting(show));
-  command("set <organization>", "set the limits of an organization")
-    .option("--rate <number>", "requests a second")
-    .option("--burst <number>", "requests at once")
-    .option("--listing-shards <number>", "shards of its lists; they can only grow")
-    .option(
-      "--retention-days <number>",
-      "erase work items this many days after they were completed, or created if they never were; 0: never",
-    )
+  withLimits(command("set <organization>", "set the limits of an organization"))
     .option("--create", "create it if it doesn't exist")
-    .option("--yes", "don't ask for confirmation")
     .action(onExisting(set, "organizations set", "use --create for a new one"));
+  withLimits(command("repair <organization>", "write what can't be read of its record and its keys again")).action(
+    onExisting(repair, "organizations repair", "", () => undefined),
+  );
   command("changes [organization]", "show the cursors of its change feed")
     .option("--all", "of all organizations")
     .option("--resync", "make readers load everything again, such as after a table was restored")
@@ -262,6 +303,8 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
       onExisting<TransferOptions & Values>(
         (_, opened, id, values, carryOut) => carryOut(() => exportTo(terminal, operatorRuntime(opened), id, values)),
         "organizations export",
+        "",
+        stopAtDamaged,
       ),
     );
   withLedger(command("import <organization>", "read what export wrote, from the standard input or a file"))
@@ -272,6 +315,8 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
       onExisting<TransferOptions & Values>(
         (_, opened, id, values, carryOut) => carryOut(() => importFrom(terminal, operatorRuntime(opened), id, values)),
         "organizations import",
+        "",
+        stopAtDamaged,
       ),
     );
   command("erase <organization>", "erase an organization, or one item or person of it")

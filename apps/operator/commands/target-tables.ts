@@ -3,10 +3,11 @@ import { createDynamoDbClient } from "../../../lib/aws/dynamodb-client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { NotFoundError, WorkItemsError } from "../../../lib/errors.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
-import { type Administration, getOrganization, listOrganizations } from "../data/administration.ts";
-import { organizationIdSchema, type OrganizationRecord } from "../../../lib/organizations/organization.ts";
+import { type Administration, listOrganizations } from "../data/administration.ts";
+import { readOrganization } from "../data/damaged-access.ts";
+import { organizationIdSchema } from "../../../lib/organizations/organization.ts";
 import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
-import type { OnDamaged } from "../../../lib/store/decode-record.ts";
+import { MalformedRecordError, type OnDamaged } from "../../../lib/store/decode-record.ts";
 import { CommandError, runCommand, UsageError } from "../../../infra/command-line.ts";
 import { localFiles, readEnvironmentFile } from "../../../infra/environment-file.ts";
 import { meaningOf } from "../../../infra/plain-reason.ts";
@@ -118,14 +119,20 @@ export function organizationId(value: string): string {
   throw new UsageError(`organization: ${parsed.error.issues[0]?.message ?? "is not valid"}`);
 }
 
-/** Reads an organization. @param advice end of the message @throws UsageError with the nearest one that exists */
-export async function existingOrganization(
+/**
+ * Checks that an organization exists.
+ * @param onDamaged called if its record can't be read
+ * @param advice end of the message
+ * @throws UsageError with the nearest one that exists
+ */
+export async function assertOrganization(
   administration: Administration,
   id: string,
+  onDamaged: OnDamaged,
   advice = "",
-): Promise<OrganizationRecord> {
+): Promise<void> {
   try {
-    return await getOrganization(administration, id);
+    await readOrganization(administration, id, onDamaged);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const others = (await listOrganizations(administration, () => undefined)).map(({ organization }) => organization);
@@ -143,17 +150,29 @@ export function printResult(terminal: Terminal, { json }: Target, [data, lines]:
   else terminal.printLines(lines);
 }
 
+/** What each terminal has named. */
+const namedOn = new WeakMap<Terminal, Set<string>>();
+
 /**
  * What a command does with records that can't be read: it names each once, continues with the others, and ends with
  * status 1.
  */
 export function nameDamaged(terminal: Terminal): OnDamaged {
-  const named = new Set<string>();
-  return ({ message }) => {
+  const named = namedOn.get(terminal) ?? new Set<string>();
+  namedOn.set(terminal, named);
+  return (damaged) => {
+    const { message } = damaged;
     terminal.exitCode = 1;
-    if (!named.has(message)) terminal.noteLines(`can't read a record: ${message}`);
+    if (!named.has(message)) terminal.noteLines(describeDamaged(damaged));
     named.add(message);
   };
+}
+
+/** What `organizations repair` can repair. */
+const REPAIRABLE = ["organization", "API key"];
+
+function describeDamaged({ kind, message }: MalformedRecordError): string {
+  return `can't read a record: ${message}${REPAIRABLE.includes(kind) ? "; repair it: npm run organizations -- repair" : ""}`;
 }
 
 /** The line for an error. */
@@ -161,6 +180,7 @@ export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = error instanceof CommandError || error instanceof WorkItemsError;
   if (isExpected) return error.message;
+  if (error instanceof MalformedRecordError) return describeDamaged(error);
   const codes = [error, error.cause].map((each) => (each as NodeJS.ErrnoException | undefined)?.code);
   if (codes.includes("ECONNREFUSED")) return "DynamoDB isn't responding there: is the local service running?";
   const meaning = meaningOf(error);

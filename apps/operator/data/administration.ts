@@ -32,7 +32,7 @@ export interface Administration extends AccessRuntime {
   readonly clock: Clock;
 }
 
-const MICROSECONDS = 1000;
+export const MICROSECONDS = 1000;
 const CREATING = { attempts: 5, message: "other commands keep changing the organization; run the command again" };
 
 const absent = "attribute_not_exists(pk)";

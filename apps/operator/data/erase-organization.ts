@@ -4,7 +4,7 @@ import { toOrganization } from "../../../lib/organizations/organization.ts";
 import { type PartitionKind, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import { type OnDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
 import { webhookKeys } from "../../../lib/webhooks/webhook-store.ts";
-import { getOrganization } from "./administration.ts";
+import { readForErasure, repairForErasure } from "./damaged-access.ts";
 import { scanOrganization } from "./customer-records.ts";
 import {
   createErasurePass,
@@ -48,10 +48,10 @@ function reasonOf(now: number, quiet: number, filesUntil: number): string {
 export async function countForErasure(
   runtime: ErasureRuntime,
   organization: string,
-  onProgress?: ErasureOptions["onProgress"],
+  { onProgress, onDamaged = stopAtDamaged }: Pick<ErasureOptions, "onProgress" | "onDamaged"> = {},
 ): Promise<ReadProgress & { readonly erased: ErasureCounts }> {
   const erased = noCounts();
-  const record = await getOrganization(runtime, organization);
+  const record = await readForErasure(runtime, organization, onDamaged);
   erased.keys = (await listKeyNames(runtime, organization)).length;
   const read = await traverseOrganization(
     runtime,
@@ -123,7 +123,8 @@ async function repeatPasses(
 export async function eraseOrganization(runtime: ErasureRuntime, organization: string, options: ErasureOptions) {
   const { onProgress, onDamaged = stopAtDamaged, withoutScan = false } = options;
   const { clock, environment } = runtime;
-  const before = await startErasing(runtime, await getOrganization(runtime, organization), isoTime(clock()));
+  const intact = await repairForErasure(runtime, organization, onDamaged);
+  const before = await startErasing(runtime, intact, isoTime(clock()));
   const { erasing_since: since, files_until: filesUntil = isoTime(0) } = before;
   const writes = createErasureWrites(runtime, organization, since);
   // No key can be created from now on. If the erasure still goes on after the keys were listed, they are its own.

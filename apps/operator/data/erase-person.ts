@@ -8,8 +8,8 @@ import { jobKeptUntil } from "../../../lib/uploads/job/kept-until.ts";
 import type { UploadJob } from "../../../lib/uploads/job/upload-record.ts";
 import { isEnded } from "../../../lib/uploads/job/upload-record.ts";
 import { jobFrom } from "../../../lib/uploads/job/upload-store.ts";
-import { getOrganization } from "./administration.ts";
 import { deleteRecords, type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";
+import { readForErasure } from "./damaged-access.ts";
 import { emptyPerson } from "./empty-person.ts";
 import { CALLS_END_WITHIN_MS, createJobsBefore } from "./jobs-before.ts";
 import { erasedAs, kindOf } from "./kinds-of-data.ts";
@@ -150,7 +150,7 @@ export async function erasePerson(
   const { clock } = runtime;
   const { dryRun = false, withoutScan = dryRun, onProgress, onDamaged = stopAtDamaged } = options;
   const { onWait = () => undefined, sleep = wait } = options;
-  const organization = toOrganization(await getOrganization(runtime, organizationId));
+  const organization = toOrganization(await readForErasure(runtime, organizationId, onDamaged));
   /** Until when calls that were running when the erasure began may write, in milliseconds since the epoch. */
   const callsUntil = clock() + CALLS_END_WITHIN_MS;
   const jobs = createJobsBefore(runtime, organization.id, callsUntil, onDamaged);

@@ -5,14 +5,15 @@ import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { keyUseKey } from "../../../lib/organizations/key-use.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { readPartition } from "../../../lib/store/all-items.ts";
-import { batchGet } from "../../../lib/store/batch-get.ts";
-import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
+import { batchGet, getItem } from "../../../lib/store/batch-get.ts";
+import { type OnDamaged, readablePart, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
 import { toUpdate } from "../../../lib/store/conditional-update.ts";
 import { tryOnce } from "../../../lib/store/conditional-write.ts";
 import { NotFoundError, StateConflictError } from "../../../lib/errors.ts";
 import {
   type AccessRuntime,
   type ApiKeyRecord,
+  apiKeyRecordSchema,
   decodeKey,
   keyRecordKey,
   listedKeyKey,
@@ -159,36 +160,42 @@ export async function listKeyNames(runtime: AccessRuntime, organization: string)
 }
 
 /** Whether a key is neither revoked nor expired. @param now milliseconds since the epoch */
-export function isLive(key: ApiKeyRecord, now: number): boolean {
+export function isLive(key: Pick<ApiKeyRecord, "revoked_at" | "valid_until">, now: number): boolean {
   return key.revoked_at === undefined && (key.valid_until === undefined || now < Date.parse(key.valid_until));
 }
 
+/** A revoked key, as far as its record can be read. */
+export type RevokedKey = Partial<ApiKeyRecord> & Pick<ApiKeyRecord, "organization" | "key_id">;
+
 /**
  * Revokes a key permanently; functions reject it within 60 s. A key that is already revoked doesn't change.
+ * @param onDamaged called if its record is damaged; it is revoked nevertheless. @default throws
  * @throws NotFoundError if the organization has no key with that id
  */
 export async function revokeKey(
   administration: Administration,
   organization: string,
   keyId: string,
-): Promise<ApiKeyRecord> {
+  onDamaged: OnDamaged = stopAtDamaged,
+): Promise<RevokedKey> {
   const { dynamodb, environment, clock } = administration;
-  // A damaged record of another key doesn't prevent this.
-  const isThis = ({ message }: Error) => message.includes(`KEY#${keyId}:`);
-  const keys = await listKeys(administration, organization, (key) => (isThis(key) ? stopAtDamaged(key) : undefined));
-  const record = keys.find((key) => key.key_id === keyId);
-  if (record === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
-  if (record.revoked_at !== undefined) return record;
+  const names = { organization, key_id: keyId };
+  const item = await getItem(dynamodb, environment.ACCESS_TABLE, listedKeyKey(names));
+  if (item === undefined) throw new NotFoundError(`organization ${organization} has no key ${keyId}`);
+  const record = unlessDamaged(() => decodeKey(item), onDamaged);
+  if (record?.revoked_at !== undefined) return record;
+  const hash =
+    record?.hash ?? (await listKeyNames(administration, organization)).find((key) => key.key_id === keyId)?.hash;
   const revokedAt = isoTime(clock());
-  const condition = "attribute_exists(#pk) AND attribute_not_exists(#revoked_at)";
+  const condition = `attribute_exists(#pk)${record === undefined ? "" : " AND attribute_not_exists(#revoked_at)"}`;
   const revoke = (key: ReturnType<typeof keyRecordKey>) => ({
     Update: toUpdate(environment.ACCESS_TABLE, { key, set: { revoked_at: revokedAt }, condition }),
   });
-  const TransactItems = [revoke(keyRecordKey(record.hash)), revoke(listedKeyKey(record))];
+  const TransactItems = [revoke(keyRecordKey(String(hash))), revoke(listedKeyKey(names))];
   if (!(await tryOnce(dynamodb, new TransactWriteCommand({ TransactItems })))) {
     throw new StateConflictError(`key ${keyId} is being changed by another call; try again`);
   }
-  return { ...record, revoked_at: revokedAt };
+  return { ...readablePart(apiKeyRecordSchema, item).readable, ...names, revoked_at: revokedAt };
 }
 
 /** Which key is rotated. */
@@ -228,7 +235,7 @@ export async function rotateKey(
   administration: Administration,
   organization: string,
   { keyId, ...options }: RotationOptions = {},
-): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly ApiKeyRecord[] }> {
+): Promise<CreatedKey & { readonly previous: ApiKeyRecord; readonly revoked: readonly RevokedKey[] }> {
   const keys = await listKeys(administration, organization, () => undefined);
   const live = keys.filter((key) => isLive(key, administration.clock()));
   const previous = keyToRotate(live, organization, { keyId, name: options.name });

@@ -4,9 +4,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { keysCommand } from "../../../../apps/operator/commands/keys.ts";
 import { organizationsCommand } from "../../../../apps/operator/commands/organizations.ts";
-import { createAccessStore } from "../../../../lib/organizations/access-store.ts";
+import {
+  createAccessStore,
+  keyRecordKey,
+  listedKeyKey,
+  organizationRecordKey,
+} from "../../../../lib/organizations/access-store.ts";
+import { hashApiKey } from "../../../../lib/organizations/api-key.ts";
 import { createAuthenticate } from "../../../../lib/organizations/authenticate.ts";
 import { create as createGetHandler } from "../../../../functions/list-work-items.ts";
+import { overwrite } from "../../../support/customer-data.ts";
 import { withoutTimeouts } from "../../../support/faults.ts";
 import { call } from "../../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
@@ -67,6 +74,40 @@ describe("npm run keys", () => {
     const second = await json(`keys rotate --organization scoped --key ${first["key_id"]}`);
     expect(await callerOf(first["key"])).toMatchObject({ scopes: ["read", "upload"] });
     expect(await callerOf(second["key"])).toMatchObject({ scopes: ["read", "upload"] });
+  });
+
+  it("lists and revokes what can be read of damaged keys, and restores each from its other record", async () => {
+    const create = () => json("keys create --create --organization torn --scopes read");
+    const [first, second, third] = [await create(), await create(), await create()];
+    const listed = (key: Record<string, string>) => listedKeyKey({ organization: "torn", key_id: key["key_id"]! });
+    const byHash = (key: Record<string, string>) => keyRecordKey(hashApiKey(key["key"]!));
+    await overwrite(runtime, "ACCESS_TABLE", listed(first), "hash", 7);
+    await overwrite(runtime, "ACCESS_TABLE", byHash(second), "scopes", "all");
+    await overwrite(runtime, "ACCESS_TABLE", listed(second), "name", 7);
+    await overwrite(runtime, "ACCESS_TABLE", listed(third), "created_at", 7);
+    await overwrite(runtime, "ACCESS_TABLE", byHash(third), "created_at", 7);
+    await overwrite(runtime, "ACCESS_TABLE", organizationRecordKey("torn"), "rate");
+
+    const { status, error } = await run("keys list --organization torn");
+    expect(status).toBe(1);
+    for (const name of ["#ORGANIZATION", ...[first, second, third].map((key) => `KEY#${key["key_id"]}`)]) {
+      expect(error).toContain(`ORGANIZATION#torn ${name}: `);
+    }
+    const revoked = await run(`keys revoke --organization torn --key ${first["key_id"]}`);
+    expect(revoked).toMatchObject({ status: 1, out: expect.stringContaining(`${first["key_id"]} is revoked`) });
+    await expect(authenticate(second["key"])).rejects.toThrow("scopes");
+
+    const repaired = await run("organizations repair torn --rate 8 --json");
+    expect(repaired.status).toBe(1);
+    const { keys, lost } = JSON.parse(repaired.out) as { keys: string[]; lost: string[] };
+    expect(keys.toSorted()).toEqual([first["key_id"], second["key_id"]].toSorted());
+    expect(lost).toEqual([third["key_id"]]);
+    await expect(authenticate(first["key"])).rejects.toThrow("API key");
+    expect(await callerOf(second["key"])).toMatchObject({ scopes: ["read"], organization: { id: "torn", rate: 8 } });
+    const after = await run("keys list --organization torn");
+    expect(after.out).toMatch(new RegExp(`${second["key_id"]}  default  read  .*  live`));
+    expect(after.out).toMatch(new RegExp(`${first["key_id"]}  default  read  .*  revoked`));
+    expect((await run(`keys revoke --organization torn --key ${third["key"]}`)).out).toContain("is revoked");
   });
 
   it("lists the keys of all organizations with the hour of their last use", async () => {

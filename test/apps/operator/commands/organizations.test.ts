@@ -8,11 +8,23 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeleteCommand, paginateScan, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { organizationsCommand } from "../../../../apps/operator/commands/organizations.ts";
+import { createKey } from "../../../../apps/operator/data/key-management.ts";
 import { workItemId } from "../../../../lib/identity.ts";
 import { allItems } from "../../../../lib/store/all-items.ts";
-import { listedOrganizationKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
+import {
+  listedKeyKey,
+  listedOrganizationKey,
+  organizationRecordKey,
+} from "../../../../lib/organizations/access-store.ts";
 import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
-import { createCustomer, type Customer, fill, overwrite } from "../../../support/customer-data.ts";
+import {
+  createCustomer,
+  type Customer,
+  fill,
+  operatorOf,
+  overwrite,
+  tracesOf,
+} from "../../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 import { runCommand } from "../../../support/terminal.ts";
 
@@ -303,6 +315,60 @@ describe("npm run organizations", () => {
     expect(Date.parse(files)).toBeGreaterThan(Date.now() + (28 + 35) * 86_400_000);
     expect(out).toContain(`after ${files} only copies that people made by hand still hold it\n`);
     expect((await items()).map(({ agent }) => agent.email)).toEqual(expect.not.arrayContaining(["ann@example.com"]));
+  });
+
+  it("goes on with what can be read of a damaged organization, and repairs the rest from what is given", async () => {
+    const damaged =
+      /^can't read a record: organization ORGANIZATION#torn #ORGANIZATION: .*listing_shards.*organizations -- repair$/;
+    await run("set torn --create --rate 7 --burst 70");
+    const { key_id: key } = (await createKey(operatorOf(runtime), "torn")).record;
+    for (const attribute of ["listing_shards", "cursor_secret", "retention_days"]) {
+      await overwrite(runtime, "ACCESS_TABLE", organizationRecordKey("torn"), attribute, { not: "readable" });
+    }
+    await overwrite(runtime, "ACCESS_TABLE", listedKeyKey({ organization: "torn", key_id: key }), "created_at", 7);
+
+    const show = await run("show torn");
+    expect(show).toMatchObject({ status: 1, error: expect.stringMatching(damaged) });
+    expect(show.out).toBe("torn in us: 7 requests a second, 70 at once; its lists have unreadable shards\n");
+    const set = await run("set torn --burst 9 --json");
+    expect(set).toMatchObject({ status: 1, error: expect.stringMatching(damaged) });
+    expect(JSON.parse(set.out)).toEqual({ region: "us", organization: "torn", rate: 7, burst: 9 });
+    const dry = await run("erase torn --dry-run");
+    expect(dry).toMatchObject({ status: 1, out: expect.stringMatching(/^would erase .* 1 keys/) });
+    expect(await run("export torn")).toMatchObject({ status: 1, out: "", error: expect.stringMatching(damaged) });
+
+    for (const [options, error] of [
+      ["", "can't be read: give --listing-shards and --retention-days"],
+      [" --retention-days 0 --listing-shards 3 --rate 5", "can be read, and is changed with organizations set: --rate"],
+      [" --retention-days 30 --listing-shards 3", expect.stringContaining("nothing was changed")],
+    ] as const) {
+      expect(await run(`repair torn${options}`)).toEqual({ status: 1, out: "", error });
+    }
+    const repairs = await Promise.all([3, 4].map((n) => run(`repair torn --retention-days 0 --listing-shards ${n}`)));
+    const [done, ...others] = repairs.toSorted((a, b) => a.status - b.status);
+    expect(done).toMatchObject({ status: 0, error: "" });
+    expect(done!.out).toMatch(
+      /^torn in us: 7 requests a second, 9 at once; its lists have [34] shards\nwritten again: listing_shards, cursor_secret, retention_days\ncursors .*/,
+    );
+    expect(others).toMatchObject([{ status: 1, out: "" }]);
+    const shown = await run("show torn");
+    expect(shown).toMatchObject({ status: 0, error: "" });
+    expect(done!.out.startsWith(shown.out)).toBe(true);
+    expect(await run("repair torn")).toMatchObject({ error: "all records of torn and its keys can be read" });
+  });
+
+  it("erases a damaged organization whole, and names what it couldn't read", async () => {
+    const torn = await createCustomer(runtime, "torn-too");
+    await fill(runtime, torn);
+    for (const attribute of ["listing_shards", "cursor_secret", "files_until"]) {
+      await overwrite(runtime, "ACCESS_TABLE", organizationRecordKey("torn-too"), attribute, 0.5);
+    }
+    const { status, out, error } = await run("erase torn-too --yes");
+    expect(status).toBe(1);
+    expect(error.match(/can't read a record: organization /g)).toHaveLength(1);
+    expect(out).toMatch(/^torn-too in us is erased: 3 work items, 1 events/);
+    const ledger = /^(COMMANDS|ERASURES)#/;
+    expect((await tracesOf(runtime, "torn-too")).filter((trace) => !ledger.test(trace ?? ""))).toEqual([]);
   });
 
   it("says what to do after an erasure was interrupted", async () => {
