@@ -1,5 +1,6 @@
 import { isoTime } from "../../../lib/clock.ts";
 import { keptUntil } from "../../../lib/uploads/job/kept-until.ts";
+import { tablesOfData } from "../data/kinds-of-data.ts";
 import type { Variables } from "./target-tables.ts";
 
 /** How long point-in-time recovery keeps changes. */
@@ -47,11 +48,9 @@ function backups(finished: number, { BACKUP_VAULT: vault, BACKUP_DAYS: days }: V
       until: "they are deleted by hand",
       by_hand: true,
     },
-    {
-      what: "the ledger of erasures: ids and times, and an HMAC of a person's address",
-      until: "it is kept",
-      without_content: true,
-    },
+    ...Object.values(tablesOfData)
+      .flatMap(({ kept = [] }) => kept)
+      .map((each) => ({ ...each, until: "it is kept" })),
   ];
 }
 
@@ -116,6 +115,6 @@ export function remainsInWords(remains: readonly Remaining[]): string[] {
   return [
     "what remains:",
     ...remains.map((each) => `  ${each.what}${each.without_content ? ", no content" : ""}: until ${each.until}`),
-    ...(last === null ? [] : [`after ${last} only copies that people made by hand still hold it`]),
+    ...(last === null ? [] : [`after ${last} only what people made or wrote by hand may still hold it`]),
   ];
 }

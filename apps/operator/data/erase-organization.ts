@@ -18,7 +18,7 @@ import {
 import { createErasureWrites, startErasing } from "./erasure-writes.ts";
 import { WORKERS_END_WITHIN_MS } from "./jobs-before.ts";
 import { listKeyNames, listKeys, revokeKey } from "./key-management.ts";
-import { erasedAs, lastRecords } from "./kinds-of-data.ts";
+import { erasedAs, tablesOfData } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { INDEX_SHOWS_WITHIN_MS, traverseOrganization } from "./traverse-organization.ts";
 
@@ -148,7 +148,7 @@ export async function eraseOrganization(runtime: ErasureRuntime, organization: s
   const passesMade = await repeatPasses(passes, state, Date.parse(since), clock, options);
 
   for (const [name] of resourcesOfKind("table")) {
-    const last = lastRecords[name](organization, keys);
+    const last = tablesOfData[name].last(organization, keys);
     await deleteAll(environment[resources[name].variable], last, () => ({}));
   }
   // Last: while it is there, the erasure can be repeated.

@@ -3,6 +3,8 @@ import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { StoreBusyError } from "../../../lib/errors.ts";
 import { toOrganization } from "../../../lib/organizations/organization.ts";
+import { type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
+import { readPartition } from "../../../lib/store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
 import { jobKeptUntil } from "../../../lib/uploads/job/kept-until.ts";
 import type { UploadJob } from "../../../lib/uploads/job/upload-record.ts";
@@ -12,13 +14,13 @@ import { deleteRecords, type OwnedRecord, type RecordsPage, scanOrganization } f
 import { readForErasure } from "./damaged-access.ts";
 import { emptyPerson } from "./empty-person.ts";
 import { CALLS_END_WITHIN_MS, createJobsBefore } from "./jobs-before.ts";
-import { erasedAs, kindOf } from "./kinds-of-data.ts";
+import { erasedAs, kindOf, tablesOfData } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { type Mention, PersonAddress } from "./person-address.ts";
 import { INDEX_SHOWS_WITHIN_MS, traverseOrganization } from "./traverse-organization.ts";
 
 /** What erasing a person requires of a runtime. */
-export type PersonRuntime = RuntimeWith<"workItems" | "access" | "uploads">;
+export type PersonRuntime = RuntimeWith<ResourceNameOf<"table"> | "uploads">;
 
 /** How the erasure of a person reports its progress, and how it waits. */
 export interface PersonOptions {
@@ -134,6 +136,22 @@ function createPass(
   };
 }
 
+/** The texts in other tables than that of work items that hold the address. */
+async function mentionsElsewhere(
+  { dynamodb, environment }: PersonRuntime,
+  organization: string,
+  person: PersonAddress,
+): Promise<Mention[]> {
+  const mentions: Mention[] = [];
+  for (const [name] of resourcesOfKind("table")) {
+    for (const pk of tablesOfData[name].texts(organization)) {
+      const records = (await readPartition(dynamodb, environment[resources[name].variable], pk)) as OwnedRecord[];
+      mentions.push(...records.flatMap((record) => person.mentionsIn(record)));
+    }
+  }
+  return mentions;
+}
+
 /**
  * Empties the agent of every item, deleted or not, and the actor of every event that has this email address in any case. Deletes
  * the plans of dry runs that hold it. First waits for running calls, and for the upload jobs whose files have arrived by then.
@@ -195,7 +213,8 @@ export async function erasePerson(
       if (isSettled) scanned = pass;
     }
     if (dryRun || (isSettled && pass.found === 0)) {
-      const { mentions, files } = scanned ?? pass;
+      const { mentions: inItems, files } = scanned ?? pass;
+      const mentions = [...inItems, ...(await mentionsElsewhere(runtime, organization.id, new PersonAddress(address)))];
       const isScanned = scanned !== undefined;
       return { work_items: items, events, mentions, files, scanned: isScanned, read_units: readUnits };
     }

@@ -1,12 +1,17 @@
 import type { RecordKey } from "../../../lib/store/versioned-record.ts";
 import { gapKey } from "../../../lib/changes/due-gaps.ts";
-import { keyRecordKey, listedKeyKey, listedOrganizationKey } from "../../../lib/organizations/access-store.ts";
+import {
+  keyRecordKey,
+  listedKeyKey,
+  listedOrganizationKey,
+  organizationPartition,
+} from "../../../lib/organizations/access-store.ts";
 import { keyUseKey } from "../../../lib/organizations/key-use.ts";
 import { rateLimitKey } from "../../../lib/organizations/limit-record.ts";
 import type { KeyNames } from "./key-management.ts";
 import type { ListingKind } from "../../../lib/store/lists/partition.ts";
 import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "../../../lib/work-items/work-item-record.ts";
-import type { PartitionKind, RecordKind, ResourceNameOf } from "../../../lib/resources.ts";
+import { type PartitionKind, partitionKeyOf, type RecordKind, type ResourceNameOf } from "../../../lib/resources.ts";
 
 /** What an erasure counts, beside objects and keys. */
 export type ErasedKind = "work_items" | "events" | "upload_jobs" | "conversation_uploads" | "other_records";
@@ -88,24 +93,60 @@ export function exportedAs(key: RecordKey): KindOfData["exportedAs"] {
   return kindsOfData[kindOf(key)]?.exportedAs ?? null;
 }
 
-/**
- * What an erasure deletes last from each table. Its passes need the organization, and keys are refused while the organization's
- * record says that it is being erased. A new table must say here what it holds.
- */
-export const lastRecords: Readonly<
-  Record<ResourceNameOf<"table">, (organization: string, keys: readonly KeyNames[]) => readonly RecordKey[]>
-> = {
-  workItems: () => [],
-  limits: (organization, keys) => [rateLimitKey(organization), ...keys.map(({ key_id: id }) => keyUseKey(id))],
-  // The organization's own record is deleted after all others.
-  access: (organization, keys) => [
-    ...keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]),
-    listedOrganizationKey(organization),
-  ],
-  // Every pass erases the log, and nothing is appended while the organization is being erased.
-  changes: (organization) => [gapKey(organization)],
-  // Every pass erases them, and no key can create one while the organization is being erased.
-  webhooks: () => [],
-  // Stays: it says that the organization was erased, and by whom.
-  audit: () => [],
+/** What stays in a table when an organization or a person is erased. */
+interface Kept {
+  readonly what: string;
+  /** Whether it holds only ids and times. @default false */
+  readonly without_content?: true;
+  /** Whether people wrote it. @default false */
+  readonly by_hand?: true;
+}
+
+interface TableOfData {
+  /**
+   * What an organization's erasure deletes last. Its passes need the organization, and keys are refused while the organization's
+   * record says that it is being erased.
+   */
+  readonly last: (organization: string, keys: readonly KeyNames[]) => readonly RecordKey[];
+  /** The partitions with texts that people wrote. A person's erasure looks through them. */
+  readonly texts: (organization: string) => readonly string[];
+  /** What every receipt names, because it stays. @default nothing */
+  readonly kept?: readonly Kept[];
+}
+const withoutTexts = { texts: () => [] };
+
+/** All tables. A new one must say here what it holds. */
+export const tablesOfData: Readonly<Record<ResourceNameOf<"table">, TableOfData>> = {
+  // Every erasure visits all of its records.
+  workItems: { last: () => [], texts: () => [] },
+  limits: {
+    ...withoutTexts,
+    last: (organization, keys) => [rateLimitKey(organization), ...keys.map(({ key_id: id }) => keyUseKey(id))],
+  },
+  access: {
+    // The organization's own record is deleted after all others.
+    last: (organization, keys) => [
+      ...keys.flatMap((key) => [keyRecordKey(key.hash), listedKeyKey(key)]),
+      listedOrganizationKey(organization),
+    ],
+    // Names of keys.
+    texts: (organization) => [organizationPartition(organization)],
+  },
+  // Every pass erases the log, and nothing is appended while the organization is being erased. It holds ids.
+  changes: { ...withoutTexts, last: (organization) => [gapKey(organization)] },
+  webhooks: {
+    // Every pass erases them, and no key can create one while the organization is being erased.
+    last: () => [],
+    // Not the states: they hold ids, times and our own words.
+    texts: (organization) => [partitionKeyOf("WEBHOOK", organization)],
+  },
+  // Stays: it says what was erased, and by whom.
+  audit: {
+    ...withoutTexts,
+    last: () => [],
+    kept: [
+      { what: "the ledger of erasures: ids and times, and an HMAC of a person's address", without_content: true },
+      { what: "the log of commands: who ran them, and the names that they gave to keys", by_hand: true },
+    ],
+  },
 };

@@ -8,9 +8,9 @@ import { kindOf } from "./kinds-of-data.ts";
 
 /** Where a text may still hold a person's address. */
 export interface Mention {
-  /** `agent`, `actor` or the name of another field; `other` is none of them. */
+  /** `agent`, `actor` or the name of another field or attribute; `other` is the ID of an item or event. */
   readonly kind: string;
-  /** Id of the work item, or key of a record of another kind. */
+  /** Id of the work item, or key of a record of another kind, such as a job, a webhook or an API key. */
   readonly id: string;
 }
 
@@ -38,6 +38,8 @@ const AFTER_AT = /[\p{L}\p{M}\p{N}.-]{1,300}/uy;
 const AFTER_SEPARATOR = /[^!#$%&*/=?^`{|}~]*$/u;
 /** A domain up to its last label: `example.com` of `example.com-1`. */
 const WITH_LAST_LABEL = /^.*\.(?:xn--[a-z0-9-]+|\p{L}{2,})(?![\p{L}\p{M}\p{N}])/u;
+/** What comes before the name of a custom attribute in layers, headers and mappings. */
+const CUSTOM_ATTRIBUTE = /^custom_attributes\./;
 const FILE_ENDING = /\.(?:csv|tsv|txt|xlsx|json|jsonl|ndjson|zip|gz)$/;
 
 /**
@@ -56,13 +58,20 @@ function addressesIn(text: string): ReadonlySet<string> {
     const before = all.slice(from, at);
     const domain = after.replace(/[.-]+$/, "");
     const [labels = domain] = WITH_LAST_LABEL.exec(domain) ?? [];
-    for (const local of [before, AFTER_SEPARATOR.exec(before)![0]]) {
+    for (const local of [before, AFTER_SEPARATOR.exec(before)![0], before.replace(CUSTOM_ATTRIBUTE, "")]) {
       for (const each of [local, local.replace(/^[.'-]+/, "")]) {
         for (const host of [domain, labels, domain.replace(FILE_ENDING, "")]) found.add(`${each}@${host}`);
       }
     }
   }
   return found;
+}
+
+/** A text with its percent-encoded characters, as in a URL, also decoded. */
+function withDecoded(text: string): string {
+  if (!/%40/.test(text)) return text;
+  const decode = (encoded: string): string => Buffer.from(encoded.replaceAll("%", ""), "hex").toString();
+  return `${text}\n${text.replaceAll(/(?:%[0-9a-f]{2})+/gi, decode)}`;
 }
 
 /** The value of a text that is a JSON object or array; undefined for any other text. */
@@ -113,7 +122,8 @@ export class PersonAddress {
   /** The texts of a record that still hold the address when its agent or actor is emptied. */
   mentionsIn(record: Attributes & RecordKey): Mention[] {
     if (kindOf(record) !== "ITEM") {
-      return this.isHeldBy(record) ? [{ kind: "other", id: `${record.pk} ${record.sk}` }] : [];
+      const attributes = Object.entries(record).filter(([name, value]) => this.isHeldBy({ [name]: value }));
+      return attributes.map(([kind]) => ({ kind, id: `${record.pk} ${record.sk}` }));
     }
     const id = itemIdOf(record);
     const isEmptied = this.#isAgentOrActor(record);
@@ -128,18 +138,13 @@ export class PersonAddress {
   /** Whether a value holds the address anywhere, in names too. @param isEmail whether each text is one address as a whole */
   #isIn(value: unknown, isEmail = false): boolean {
     if (typeof value === "string") {
-      if (!value.includes("@")) return false;
+      if (!/@|%40/.test(value)) return false;
       if (isEmail) return this.equals(value);
       const json = parsed(value);
-      return json === undefined ? [...addressesIn(value)].some(this.#isOne) : this.#isIn(json);
+      return json === undefined ? [...addressesIn(withDecoded(value))].some(this.#isOne) : this.#isIn(json);
     }
     if (Array.isArray(value)) return value.some((each) => this.#isIn(each, isEmail));
     if (typeof value !== "object" || value === null) return false;
-    return Object.entries(value).some(([name, each]) => this.#isIn(each, EMAILS.has(name)) || this.#isNamed(name));
-  }
-
-  /** In layers, a custom attribute is named `custom_attributes.<name>`. */
-  #isNamed(name: string): boolean {
-    return [name, name.slice(name.indexOf(".") + 1)].some((each) => this.#isIn(each));
+    return Object.entries(value).some(([name, each]) => this.#isIn(each, EMAILS.has(name)) || this.#isIn(name));
   }
 }

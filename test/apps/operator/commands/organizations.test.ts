@@ -313,7 +313,7 @@ describe("npm run organizations", () => {
     expect(out).toMatch(/what remains:\n {2}continuous backups .*: until 20\S+Z\n/);
     const [, files = ""] = /lists of their undos: until (\S+)\n/.exec(out) ?? [];
     expect(Date.parse(files)).toBeGreaterThan(Date.now() + (28 + 35) * 86_400_000);
-    expect(out).toContain(`after ${files} only copies that people made by hand still hold it\n`);
+    expect(out).toContain(`after ${files} only what people made or wrote by hand may still hold it\n`);
     expect((await items()).map(({ agent }) => agent.email)).toEqual(expect.not.arrayContaining(["ann@example.com"]));
   });
 

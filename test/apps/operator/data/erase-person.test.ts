@@ -1,10 +1,21 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { erasePerson } from "../../../../apps/operator/data/erase-person.ts";
+import { createKey } from "../../../../apps/operator/data/key-management.ts";
+import { create as createRecordConversation } from "../../../../functions/record-conversation-upload.ts";
 import { objectKeys } from "../../../../lib/uploads/files/upload-objects.ts";
 import type { JobKey } from "../../../../lib/uploads/job/upload-record.ts";
+import { jobKey } from "../../../../lib/uploads/job/upload-store.ts";
 import { workItemId } from "../../../../lib/identity.ts";
 import { createTestClock, type TestClock } from "../../../support/clock.ts";
-import { allRecords, createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
+import {
+  allRecords,
+  createCustomer,
+  type Customer,
+  everythingIn,
+  fill,
+  operatorOf,
+  overwrite,
+} from "../../../support/customer-data.ts";
 import { type Fault, freezeIndex, injectFaults } from "../../../support/faults.ts";
 import { lambdaContext } from "../../../support/lambda-context.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
@@ -53,6 +64,64 @@ describe("erasing a person", () => {
     expect(mentions).toContainEqual({ kind: "content", id: idOf("kept") });
     expect(mentions).toContainEqual({ kind: "custom_attributes", id: idOf("of another") });
     expect(files).toMatchObject([{ file_name: "large.csv" }]);
+  });
+
+  it("names every record and file that still holds the address, in whatever table", async () => {
+    const { organization, send } = acme;
+    const address = "Eve@Gone.example";
+    const holds = (text: string) =>
+      text.toLowerCase().includes("eve@gone.example") || text.includes("eve%40gone.example");
+    const workers = createWorkers(runtime);
+    const { take } = createUploadHarness(runtime);
+    const text = `external_id,agent_email,custom_attributes.${address}\n${address},${address},of ${address}\n`;
+    const jobs = [
+      await workers.upload(organization, { text }),
+      await workers.upload(organization, { text, dryRun: true }),
+    ];
+    for (const job of jobs) await workers.handle(JSON.stringify(splitMessage(job)), clock() + 60_000);
+    for (const chunk of await take("chunks")) await workers.handle(JSON.stringify(chunk), clock() + 60_000);
+    for (const job of jobs) await overwrite(runtime, "WORK_ITEMS_TABLE", jobKey(job), "file_name", `${address}.csv`);
+    await createRecordConversation(runtime)({
+      organization: organization.id,
+      external_id: address,
+      source: "phone",
+      status: "pending",
+    });
+    await acme.apply({ external_id: "deleted", agent_email: address, type: `for ${address}` });
+    await send("deleteWorkItem", { params: { id: idOf("deleted") } });
+    const webhook = { url: "https://localhost:4000/?for=eve%40gone.example", description: `for ${address}` };
+    const { id } = (await send("createWebhook", { body: { webhook } })).body.data;
+    await send("createWebhook", { body: { webhook: { url: `https://localhost:4000/${address}` } } });
+    const { record: key } = await createKey(operatorOf(runtime), organization.id, { name: `of ${address}` });
+    await createKey(operatorOf(runtime), other.organization.id, { name: `of ${address}` });
+
+    const { mentions, files } = await erasePerson(runtime, organization.id, address, { sleep });
+    for (const kind of ["url", "description"]) {
+      expect(mentions).toContainEqual({ kind, id: `WEBHOOK#${organization.id} ${id}` });
+    }
+    expect(mentions).toContainEqual({ kind: "name", id: `ORGANIZATION#${organization.id} KEY#${key.key_id}` });
+    for (const job of jobs) {
+      for (const kind of ["file_name", "header"]) {
+        const { pk, sk } = jobKey(job);
+        expect(mentions).toContainEqual({ kind, id: `${pk} ${sk}` });
+      }
+    }
+    const named = mentions.map(({ id: each }) => each);
+    const records = (await allRecords(runtime)).filter((each) => holds(JSON.stringify(each)));
+    const kept = records.filter(({ pk, key_id: keyId = "-" }) => {
+      const isNamed = named.some((each) => each.startsWith(String(pk)) || each.endsWith(`KEY#${String(keyId)}`));
+      return !isNamed && !named.includes(String(pk).split("#")[2]!);
+    });
+    expect(kept.map(({ organization: owner }) => owner)).toEqual([other.organization.id, other.organization.id]);
+    expect(new Set(records.map(({ pk }) => String(pk).split("#")[0]))).toEqual(
+      new Set(["ITEM", "UPLOAD", "CONVERSATION", "WEBHOOK", "KEY", "ORGANIZATION"]),
+    );
+    const { objects } = await everythingIn(runtime);
+    const held = await Promise.all(objects.map((each) => workers.objects.readWhole(each)));
+    const holding = objects.filter((_, index) => holds(held[index]!.toString()));
+    expect(holding.length).toBeGreaterThan(2);
+    const ofNamed = files.map((file) => `/${file.job}/`);
+    expect(holding.filter((each) => !ofNamed.some((part) => each.includes(part)))).toEqual([]);
   });
 
   it("leaves other people and other organizations alone", async () => {

@@ -24,6 +24,9 @@ describe("the address of a person", () => {
     ["ann@x.com", "email=ann@x.com&b=1"],
     ["ann@x.com", "/people/ann@x.com/"],
     ["ann@x.com", "bob@x.com;ann@x.com"],
+    ["ann@x.com", "https://x.com/?to=ann%40x.com&n=1"],
+    ["an+n@x.com", "https://x.com/?to=an%2Bn%40x.com"],
+    ["jörg@x.com", "https://x.com/j%C3%B6rg%40x.com"],
     ["ann@x.com", "ann@x.com.csv"],
     ["ann@x.com", "ann@x.com-1"],
     ["ann@x.com", `{"to":["ann@x.com"]}`],
@@ -44,6 +47,7 @@ describe("the address of a person", () => {
     ["b@x.com", "a.b@x.com a+b@x.com a-b@x.com a_b@x.com o'b@x.com"],
     ["x@x.com", "b@x@y.com"],
     ["b@x.com", "öb@x.com"],
+    ["b@x.com", "https://x.com/?to=ab%40x.com"],
   ])("%s isn't found in %j", (address, text) => {
     expect(isFound(address, text)).toEqual([false, false, false]);
   });
