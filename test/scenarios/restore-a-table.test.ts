@@ -5,6 +5,7 @@ import { listOrganizations } from "../../apps/operator/data/administration.ts";
 import { resyncFeed } from "../../apps/operator/data/feed-state.ts";
 import { create as createSweepChanges } from "../../functions/sweep-changes.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { eraseItem } from "../../apps/operator/data/erase-item.ts";
 import { eraseOrganization } from "../../apps/operator/data/erase-organization.ts";
@@ -21,7 +22,7 @@ import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createCaller } from "../support/service.ts";
 import { createTestClock } from "../support/clock.ts";
-import { createCustomer, operatorOf } from "../support/customer-data.ts";
+import { createCustomer, operatorOf, overwrite } from "../support/customer-data.ts";
 import { createFeedCustomer, readFeed } from "../support/feed.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createDelivery } from "../support/stream.ts";
@@ -178,12 +179,16 @@ describe("what was erased since the time that a table was restored to", () => {
     expect(after).not.toMatch(/ann@example|"erased"|of gone|hello/i);
     expect(after).not.toContain(`#${other}#`);
     for (const kept of ['"kept"', '"imported"', "bob@example.com"]) expect(after).toContain(kept);
+    expect(damaged).toEqual([]);
+    // An organization that can't be read is named, and what was erased of it stays erased.
+    await overwrite(restored, "ACCESS_TABLE", organizationRecordKey(id), "rate");
     expect(await reapplyErasures(swapped, swapped, restoredTo, { onDamaged })).toMatchObject({
       deleted: 0,
       emptied: 0,
+      present: [],
     });
     expect(await textOf(restored)).toBe(after);
-    expect(damaged).toEqual([]);
+    expect(damaged).toMatchObject([{ message: expect.stringContaining(organizationRecordKey(id).pk) }]);
   });
 
   test("stays erased in a region that knows nothing of it, whose organizations were made again", async () => {

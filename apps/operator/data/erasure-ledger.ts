@@ -14,7 +14,7 @@ import { decoderOf, type OnDamaged } from "../../../lib/store/decode-record.ts";
 import { readOrigin, type TableOrigin } from "../../../lib/store/table-origin.ts";
 import type { RecordKey } from "../../../lib/store/versioned-record.ts";
 import { itemIdOf } from "../../../lib/work-items/work-item-record.ts";
-import { getOrganization } from "./administration.ts";
+import { readOrganization } from "./damaged-access.ts";
 import { deleteRecords, type OwnedRecord, type RecordsPage, scanTable } from "./customer-records.ts";
 import { emptyPerson } from "./empty-person.ts";
 import { kindOf, ownerOf } from "./kinds-of-data.ts";
@@ -152,7 +152,7 @@ export async function missingErasure(ledger: Ledger, table: string): Promise<str
 /** The erasures of one organization that are missing from a restored table. */
 interface Missing {
   /** Undefined if the organization doesn't exist. */
-  readonly record: OrganizationRecord | undefined;
+  readonly record: Partial<OrganizationRecord> | undefined;
   readonly all: readonly Erasure[];
   readonly persons: PersonAddress;
 }
@@ -201,7 +201,7 @@ export async function reapplyErasures(
   const entries = (await readLedger(ledger)).filter(({ finished_at: at }) => at === undefined || at >= restoredTo);
   const missing = new Map<string, Missing>();
   for (const [organization, all] of Map.groupBy(entries, (entry) => entry.organization)) {
-    const record = await getOrganization(runtime, organization).catch((error: unknown) => {
+    const record = await readOrganization(runtime, organization, options.onDamaged).catch((error: unknown) => {
       if (error instanceof NotFoundError) return undefined;
       throw error;
     });
