@@ -11,6 +11,8 @@ import {
   listOrganizations,
   putOrganization,
 } from "../../../../apps/operator/data/administration.ts";
+import { repairOrganization } from "../../../../apps/operator/data/damaged-access.ts";
+import { listedKeyKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
 import { readFeedState, resyncFeed } from "../../../../apps/operator/data/feed-state.ts";
 import { keptInLog } from "../../../../apps/operator/data/command-log.ts";
 import {
@@ -37,7 +39,7 @@ import { type ResourceName, resources } from "../../../../lib/resources.ts";
 import { isoTime } from "../../../../lib/clock.ts";
 import { stopAtDamaged } from "../../../../lib/store/decode-record.ts";
 import { createTestClock } from "../../../support/clock.ts";
-import { createCustomer, fill, operatorOf, putObject } from "../../../support/customer-data.ts";
+import { createCustomer, fill, operatorOf, overwrite, putObject } from "../../../support/customer-data.ts";
 import { restrictedRuntime } from "../../../infra/restricted-runtime.ts";
 import { resourcesOf, synthesize } from "../../../infra/synthesized.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
@@ -130,7 +132,7 @@ describe("a person with the policy", () => {
     await expect(eraseItem(read, "acme", "a", { sleep })).rejects.toThrow(/./);
   });
 
-  test("keys may create, rotate and revoke keys, and set limits", async () => {
+  test("keys may create, rotate and revoke keys, set limits, and repair both", async () => {
     const keys = operator("keys");
     // For the nearest name, where an organization doesn't exist.
     await listOrganizations(keys);
@@ -140,6 +142,9 @@ describe("a person with the policy", () => {
     await revokeKey(keys, "acme", record.key_id);
     await putOrganization(keys, "acme", { rate: 50 });
     await growListingShards(keys, "acme", 4, sleep);
+    await overwrite(runtime, "ACCESS_TABLE", organizationRecordKey("acme"), "rate");
+    await overwrite(runtime, "ACCESS_TABLE", listedKeyKey(record), "name", 7);
+    expect(await repairOrganization(keys, "acme", { rate: 60 })).toMatchObject({ keys: [record.key_id], lost: [] });
     await expect(countForErasure(keys, "acme")).rejects.toThrow("not authorized");
   });
 
