@@ -210,8 +210,7 @@ test.each([
 
 test("a sweep that fails is not repeated by Lambda: the next one follows soon enough", () => {
   const configs = resourcesOf(us, "AWS::Lambda::EventInvokeConfig").map(([, config]) => plain(config));
-  // Lambda keeps events for at most six hours.
-  const wanted = { SweepUploads: 60, SweepWebhooks: 60, SweepChanges: 600, EraseExpired: 6 * 3600 };
+  const wanted = { SweepUploads: 60, SweepWebhooks: 60, SweepChanges: 600, EraseExpired: 900 };
   expect(configs).toHaveLength(Object.keys(wanted).length);
   for (const [name, seconds] of Object.entries(wanted)) {
     expect(configs).toContainEqual(
