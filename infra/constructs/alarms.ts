@@ -152,6 +152,15 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       periods: [3, 3],
     },
     {
+      name: "WebhooksUnreachable",
+      isTicket: true,
+      metric: metrics.organizationsUnreachable,
+      impact:
+        "For half an hour no call of a webhook has succeeded, and the receivers of three or more organizations can't be reached: the fault is ours or the network's, and no receiver learns what there is to fetch.",
+      threshold: 3,
+      periods: [2, 2],
+    },
+    {
       name: "WebhooksSweepStopped",
       isTicket: true,
       metric: metrics.webhookSweeps,

@@ -32,6 +32,7 @@ function ownMetric(
     | "ChangeAgeSeconds"
     | "ChangesFailingSeconds"
     | "RetentionUnfinished"
+    | "OrganizationsUnreachable"
     | "WebhookCalls"
     | "WebhookFailures",
   statistic: string,
@@ -212,7 +213,20 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     changesFailingSeconds: ownMetric(stack, "ChangesFailingSeconds", Stats.MAXIMUM, "Failing changes").with({
       period: QUARTER_HOUR,
     }),
-    /** Calls of webhooks' endpoints. Failed ones are up to their receivers and raise no alarm. */
+    /**
+     * Organizations with a webhook that can't be reached, while no call of any webhook succeeds. Then the cause isn't a
+     * receiver but our way to all of them.
+     */
+    organizationsUnreachable: new MathExpression({
+      expression: "IF(FILL(succeeded, 0) > 0, 0, unreachable)",
+      usingMetrics: {
+        succeeded: ownMetric(stack, "WebhookCalls", Stats.SUM, "Successful calls"),
+        unreachable: ownMetric(stack, "OrganizationsUnreachable", Stats.MINIMUM, "Unreachable"),
+      },
+      period: QUARTER_HOUR,
+      label: "Organizations that can't be reached, while no call succeeds",
+    }),
+    /** Calls of webhooks' endpoints. Failed ones are up to their receivers, unless all fail. */
     webhookCalls: ownMetric(stack, "WebhookCalls", Stats.SUM, "Successful calls"),
     webhookFailures: ownMetric(stack, "WebhookFailures", Stats.SUM, "Failed calls"),
     /**

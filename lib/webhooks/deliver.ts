@@ -65,6 +65,7 @@ export function createDeliver(runtime: CallEndpointRuntime, callReceiver = creat
     if (called.kind !== "called") return;
     const { outcome, after } = called;
     metrics.singleMetric().addMetric(isSuccess(outcome) ? "WebhookCalls" : "WebhookFailures", MetricUnit.Count, 1);
+    if (outcome.status === undefined) log.warn("no response from a webhook", { ...webhook, reason: outcome.reason });
     if (after?.enabled === false) log.warn("a webhook was disabled", { ...webhook, status: outcome.status });
   }
 

@@ -19,6 +19,8 @@ const DISABLED_AFTER_MS = 5 * 24 * HOUR_MS;
 const CLAIM_MS = 25 * SECOND_MS;
 /** If more jobs have ended, one message stands for the oldest. */
 const JOBS_MAX = 100;
+/** An endpoint that has been unreachable for longer than this is a matter of its owner. */
+const UNREACHABLE_FOR_MS = 24 * HOUR_MS;
 /** The sweep takes care of what has been due for this long: its message must be lost. */
 const SWEPT_AFTER_MS = MINUTE_MS;
 /** A new endpoint is called first after this time: functions remember for 10 s that there are no webhooks. */
@@ -373,4 +375,10 @@ export function delayAfterCall(webhook: string, state: EndpointState, now: numbe
 export function checkAt(state: EndpointState): number | undefined {
   const { enabled, due_since: since } = state;
   return enabled && since !== undefined ? Math.max(since + SWEPT_AFTER_MS, nextAttemptOf(state)) : undefined;
+}
+
+/** Whether the last call of a failing endpoint got no response at all, less than a day after the first that failed. */
+export function isUnreachable({ failing_since: since, deliveries: [last] }: EndpointState): boolean {
+  if (since === undefined || last === undefined) return false;
+  return last.status === undefined && last.at - since < UNREACHABLE_FOR_MS;
 }

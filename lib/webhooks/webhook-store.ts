@@ -13,7 +13,7 @@ import { changeRecord } from "../store/conditional-update.ts";
 import { tryOnce, writeConditionally } from "../store/conditional-write.ts";
 import { decoderOf, type OnDamaged, unlessDamaged } from "../store/decode-record.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
-import { checkAt, type EndpointState, endpointStateSchema } from "./endpoint-state.ts";
+import { checkAt, type EndpointState, endpointStateSchema, isUnreachable } from "./endpoint-state.ts";
 import { rotatableAt, rotated, type Secrets, secretsSchema } from "./signature.ts";
 import { type Webhook, webhookRecordSchema } from "./webhook.ts";
 
@@ -38,6 +38,8 @@ function keyOf(kind: (typeof KINDS)[number], { organization, id }: WebhookKey): 
 const dueIndex = resources.webhooks.indexes.due;
 /** Partitions of the index, so that its writes aren't limited to one partition's throughput. */
 const DUE_PARTITIONS = 8;
+/** Ends the index's sort key of an endpoint that can't be reached: the sweep counts them without reading their states. */
+const UNREACHABLE = "#unreachable";
 const CHANGING = { attempts: 20, cap: CONFLICT_CAP_MS, message: "others keep changing the webhook; retry later" };
 /** Message for a webhook that doesn't exist. */
 export const NO_WEBHOOK = "webhook not found";
@@ -63,7 +65,7 @@ function stateRecord(webhook: WebhookKey, state: EndpointState, version: number)
   const check = checkAt(state);
   const due = check !== undefined && {
     [dueIndex.partitionKey]: partitionKeyOf("DUE_WEBHOOKS", crc32(id) % DUE_PARTITIONS),
-    [dueIndex.sortKey]: `${isoTime(check)}#${organization}#${id}`,
+    [dueIndex.sortKey]: `${isoTime(check)}#${organization}#${id}${isUnreachable(state) ? UNREACHABLE : ""}`,
   };
   return {
     ...keyOf("WEBHOOK_STATE", webhook),
@@ -291,20 +293,29 @@ export async function changeState(
   return outcome === "none" ? undefined : outcome;
 }
 
-/** The webhooks that the sweep must check, eventually consistent. @param now milliseconds since the epoch */
-export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime, now: number): Promise<WebhookKey[]> {
+/** A webhook for which something is due. */
+export interface DueWebhook {
+  readonly key: WebhookKey;
+  /** ISO time from which the sweep takes care of it. */
+  readonly checkAt: string;
+  readonly isUnreachable: boolean;
+}
+
+/** The webhooks for which something is due, eventually consistent. */
+export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime): Promise<DueWebhook[]> {
   const queries = Array.from({ length: DUE_PARTITIONS }, (_, number) => {
     const query = {
       TableName: environment.WEBHOOKS_TABLE,
       IndexName: "due",
-      KeyConditionExpression: "#pk = :pk AND #sk < :now",
-      ExpressionAttributeNames: { "#pk": dueIndex.partitionKey, "#sk": dueIndex.sortKey },
-      ExpressionAttributeValues: { ":pk": partitionKeyOf("DUE_WEBHOOKS", number), ":now": isoTime(now) },
+      KeyConditionExpression: "#pk = :pk",
+      ExpressionAttributeNames: { "#pk": dueIndex.partitionKey },
+      ExpressionAttributeValues: { ":pk": partitionKeyOf("DUE_WEBHOOKS", number) },
     };
     return allItems(paginateQuery({ client: dynamodb }, query));
   });
-  return (await Promise.all(queries)).flat().map(({ pk, sk }) => ({
-    organization: String(pk).split("#")[1] ?? "",
-    id: String(sk),
+  return (await Promise.all(queries)).flat().map(({ pk, sk, [dueIndex.sortKey]: due }) => ({
+    key: { organization: String(pk).split("#")[1] ?? "", id: String(sk) },
+    checkAt: String(due).split("#", 1)[0] ?? "",
+    isUnreachable: String(due).endsWith(UNREACHABLE),
   }));
 }

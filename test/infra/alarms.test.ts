@@ -53,6 +53,8 @@ const WHEN_SILENT: Readonly<Record<string, "fires" | "nothing happens" | "anothe
   // SweepStopped does: the sweep of uploads measures both.
   JobAge: "another fires",
   FilesWaiting: "another fires",
+  // WebhooksSweepStopped does: the sweep of webhooks counts.
+  WebhooksUnreachable: "another fires",
 };
 
 describe("silence", () => {

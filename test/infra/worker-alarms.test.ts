@@ -1,5 +1,5 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { bodyOf } from "../../lib/changes/change-messages.ts";
 import { workItemId } from "../../lib/identity.ts";
 import { changeOrganization } from "../../apps/operator/data/administration.ts";
@@ -8,8 +8,9 @@ import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createWatchedService, nothing, periodsOf, type Service } from "./alarms/watched-service.ts";
-import { overwrite } from "../support/customer-data.ts";
+import { createCustomer, overwrite } from "../support/customer-data.ts";
 import { keepFilesOnClock } from "../support/faults.ts";
+import { createWebhookDelivery, startReceiver } from "../support/webhooks.ts";
 
 /** The alarms that were triggered, each with the minutes after which. */
 const minutesOf = (rung: readonly (readonly string[])[]) =>
@@ -246,5 +247,58 @@ describe("webhooks", () => {
     failing.breakDynamoDb(() => "AccessDeniedException");
     const rung = await periodsOf(failing, 4, () => failing.invoke("sweepWebhooks", {}));
     expect(rung.flat()).toContain("WebhooksSweepStopped");
+  });
+
+  /** Webhooks of so many organizations, a function that handles five minutes of them, and one that stops their receivers. */
+  const webhooksOf = async (organizations: number, answer?: Parameters<typeof startReceiver>[0]) => {
+    const service = await createWatchedService();
+    const delivery = await createWebhookDelivery(service.runtime);
+    const receivers = await Promise.all(Array.from({ length: organizations }, () => startReceiver(answer)));
+    const stop = () => Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
+    onTestFinished(() => void stop());
+    const customers = await Promise.all(receivers.map(() => createCustomer(service.runtime)));
+    for (const [index, { url }] of receivers.entries())
+      await customers[index]!.send("createWebhook", { body: { webhook: { url } } });
+    const work = async (period: number): Promise<void> => {
+      for (const customer of customers) await customer.apply({ external_id: `${service.clock()}-${period}` });
+      await delivery.ring();
+      await service.invoke("sweepWebhooks", {});
+      await delivery.drain();
+    };
+    return { service, work, stop };
+  };
+  const unreachable = (rung: readonly (readonly string[])[]) =>
+    minutesOf(rung).filter(([name]) => name === "WebhooksUnreachable");
+
+  test("trigger WebhooksUnreachable when no receiver of three organizations can be reached", async () => {
+    const { service, work, stop } = await webhooksOf(3);
+    expect(unreachable(await periodsOf(service, 6, work))).toEqual([]);
+    await stop();
+    expect(unreachable(await periodsOf(service, 9, work))).toEqual([["WebhooksUnreachable", 30]]);
+    // Calls come each hour by now. The alarm stays on, and isn't triggered again.
+    expect(unreachable(await periodsOf(service, 18, work))).toEqual([]);
+    expect(service.stateOf("WebhooksUnreachable")).toBe("ALARM");
+  });
+
+  test("trigger no alarm while the receivers of only two organizations, or of three but not all, can't be reached", async () => {
+    const two = await webhooksOf(2);
+    await two.stop();
+    expect(unreachable(await periodsOf(two.service, 12, two.work))).toEqual([]);
+    const { service, work, stop } = await webhooksOf(3);
+    const customer = await createCustomer(service.runtime);
+    const reached = await startReceiver();
+    onTestFinished(() => void reached.stop());
+    await customer.send("createWebhook", { body: { webhook: { url: reached.url } } });
+    await stop();
+    const rung = await periodsOf(service, 12, async (period) => {
+      await customer.apply({ external_id: String(period) });
+      await work(period);
+    });
+    expect(unreachable(rung)).toEqual([]);
+  });
+
+  test("trigger no alarm while all receivers answer 500: they can be reached", async () => {
+    const { service, work } = await webhooksOf(3, (_, response) => response.writeHead(500).end());
+    expect(unreachable(await periodsOf(service, 12, work))).toEqual([]);
   });
 });

@@ -139,6 +139,8 @@ export const createCloudWatch = (template: Template) => {
         }
       }
     },
+    /** The state of an alarm by its full name. */
+    stateOf: (name: string): State | undefined => states.get(name),
     /** Ends five minutes. @returns full names of the alarms that send a message now */
     endPeriod: (): string[] => {
       collected.push(current);

@@ -63,7 +63,7 @@ const captureLog = (): (() => readonly string[]) => {
 export const createWatchedService = async () => {
   const takeLog = captureLog();
   const clock = createTestClock();
-  const runtime = await createTestRuntime({ clock });
+  const runtime = await createTestRuntime({ clock, variables: { WEBHOOKS_TO_LOCALHOST: "true" } });
   const { organization, key } = await createTestOrganization(runtime);
   const cloudwatch = createCloudWatch(us);
   const handlers = await createHandlers(runtime);
@@ -212,6 +212,8 @@ export const createWatchedService = async () => {
       for (const { url } of queues.filter(({ isDeadLetters }) => isDeadLetters))
         await runtime.sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: JSON.stringify(message) }));
     },
+    /** The state of an alarm at the end of the last period. */
+    stateOf: (name: string) => cloudwatch.stateOf(`${STACK}-${name}`),
     /** Lets five minutes pass. @returns names of the alarms that send a message now */
     endPeriod: async (): Promise<string[]> => {
       clock.advance(PERIOD_MS);

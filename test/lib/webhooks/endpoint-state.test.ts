@@ -10,6 +10,7 @@ import {
   type EndedJob,
   type EndpointState,
   endpointStateSchema,
+  isUnreachable,
   newState,
   nextStep,
   noted,
@@ -229,6 +230,22 @@ describe("an endpoint that fails", () => {
     expect(checkAt(state)).toBe(undefined);
     const gone = failing({ status: 410, milliseconds: 1 }, 5);
     expect([gone.waits.length, gone.state.disabled_reason]).toEqual([1, "gone"]);
+  });
+
+  it("counts as unreachable for a day, while its last call got no response", () => {
+    const nothing = { reason: "the host is unknown", milliseconds: 1 };
+    const { state } = failing(nothing, 10);
+    const { state: old } = failing(nothing, 40);
+    expect(old.deliveries[0]!.at).toBeGreaterThan(T + DAY);
+    expect([state, old, failing({ status: 500, milliseconds: 1 }, 10).state, quiet].map(isUnreachable)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    const message = { id: "test", type: "webhook.test", data: {} } as const;
+    const answered = { webhook: "webhook", by: "me", message, outcome: { status: 500, milliseconds: 1 } };
+    expect(isUnreachable(delivered(claimed(state, "me", T), answered, T, 0)!)).toBe(false);
   });
 
   it("starts from the beginning after one success", () => {
