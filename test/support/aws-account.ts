@@ -19,6 +19,18 @@ export interface TableProtection {
   readonly recovery: boolean;
 }
 
+/** What an account has beside stacks. */
+export interface AccountFacts {
+  /** @default 1000 */
+  readonly concurrentExecutions?: number;
+  /** ARN of the role by which API Gateway writes logs. @default none */
+  readonly logRole?: string;
+  /** Addresses that are subscribed to each topic, and whether they have confirmed it. @default none */
+  readonly subscriptions?: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
+  /** Paths and actions that the caller may not ask for. @default none */
+  readonly denied?: readonly string[];
+}
+
 /** An AWS account that the commands reach over HTTP, and that was not bootstrapped for the CDK. */
 export interface AwsAccount {
   /** Variables that lead the SDK and the CDK's command line to it. */
@@ -75,10 +87,14 @@ const describeTable = (action: string, protection: TableProtection | undefined):
         },
       };
 
-/** Starts an account with these stacks. It speaks the protocols of STS, SSM, CloudFormation and DynamoDB as far as they are needed. */
+/**
+ * Starts an account with these stacks. It speaks the protocols of STS, SSM, CloudFormation, DynamoDB, Lambda,
+ * API Gateway and SNS as far as they are needed.
+ */
 export const startAwsAccount = async (
   stacks: Readonly<Record<string, DeployedStack>> = {},
   tables: Readonly<Record<string, TableProtection>> = {},
+  { concurrentExecutions = 1000, logRole, subscriptions = {}, denied = [] }: AccountFacts = {},
 ): Promise<AwsAccount> => {
   const known = new Map(Object.entries(stacks));
   const changes: Readonly<Record<string, string>>[] = [];
@@ -97,6 +113,18 @@ export const startAwsAccount = async (
       );
       return;
     }
+    const asked = new Map([
+      ["/2016-08-19/account-settings", { AccountLimit: { ConcurrentExecutions: concurrentExecutions } }],
+      ["/account", { cloudwatchRoleArn: logRole }],
+    ]);
+    const path = request.url?.replace(/\/$/, "") ?? "";
+    const fact = asked.get(path);
+    if (fact !== undefined) {
+      const isDenied = denied.includes(path);
+      response.writeHead(isDenied ? 403 : 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(isDenied ? { __type: "AccessDeniedException", message: "not authorized" } : fact));
+      return;
+    }
     const { Action: action = "", ...parameters } = Object.fromEntries(new URLSearchParams(body));
     const result = (content: string): unknown =>
       response
@@ -110,6 +138,15 @@ export const startAwsAccount = async (
           element("Arn", "arn:aws:iam::111122223333:user/operator") +
           element("UserId", "operator"),
       );
+    } else if (action === "ListSubscriptionsByTopic") {
+      const members = Object.entries(subscriptions[parameters["TopicArn"] ?? ""] ?? {}).map(([address, isConfirmed]) =>
+        element(
+          "member",
+          element("SubscriptionArn", isConfirmed ? `${parameters["TopicArn"]}:1` : "PendingConfirmation") +
+            element("Endpoint", escape(address)),
+        ),
+      );
+      result(element("Subscriptions", members.join("")));
     } else if (action === "DescribeStacks" && stack === undefined) {
       refuse(response, 400, "ValidationError", `Stack with id ${name} does not exist`);
     } else if (action === "DescribeStacks" && stack !== undefined) {

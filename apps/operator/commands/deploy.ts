@@ -19,6 +19,7 @@ import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
 import { stages } from "../../../infra/stages.ts";
 import { createCommandLine, runCommand } from "../../../infra/command-line.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { checkAccount } from "./account-check.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
 
 /** The CDK prints this for each bootstrap role that it can't assume, before it finds the cause. */
@@ -53,6 +54,8 @@ function relay({ stderr }: Terminal, stack: string, output: NodeJS.ReadableStrea
     .once("close", () => isReplaced || release());
 }
 
+/** Outputs with the topics of alarms. */
+const TOPICS = ["AlarmTopic", "TicketTopic"] as const;
 const OWN_OPTIONS = ["drop", "stage"] as const;
 /** An option that differs from one of ours in at most this many characters is a mistake, which the CDK would ignore. */
 const MISTAKE_MAX = 2;
@@ -78,7 +81,7 @@ function assertForCdk(options: readonly string[]): void {
 
 /** The setting that a `--drop` names. @throws SettingsError */
 function toDrop(name: string): Drop {
-  const names = [...keptSettings, "protection", "everything"] as const;
+  const names = [...keptSettings, "protection", "logRole", "everything"] as const;
   const found = names.find((each) => each === name);
   if (found !== undefined) return found;
   throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
@@ -95,7 +98,7 @@ function assertNotifies(region: RegionCode, settings: RegionSettings): void {
 }
 
 /**
- * Compares the stage's settings with what is deployed, and then runs the CDK.
+ * Compares the stage's settings with what is deployed and what the account has, and then runs the CDK.
  * @param args the region, and options for `cdk deploy`
  * @throws SettingsError
  */
@@ -120,7 +123,9 @@ async function deploy(
   for (const [code, settings] of regions) assertNotifies(code, settings);
   for (const [code, settings] of regions) {
     const address = { stackName: stackNameOf(code, stage), region: REGIONS[code].awsRegion, profile };
-    await checkDeployedStack(address, settings, drops);
+    const outputs = await checkDeployedStack(address, settings, drops);
+    const topics = TOPICS.flatMap((output) => outputs.get(output) ?? []);
+    await checkAccount(terminal, address, settings, { drops, topics });
     const stack = stackIdOf(code);
     const cdk = spawn(
       process.execPath,

@@ -15,11 +15,11 @@ const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
 /** A stack whose first deployment ended before anything was created. It has no tags yet. */
 const NEVER_STARTED = "REVIEW_IN_PROGRESS";
 
-/** What `--drop` takes: a setting, the protection of tables, or everything. */
-export type Drop = KeptSetting | "protection" | "everything";
+/** What `--drop` takes: a setting, the protection of tables, another team's role for the gateway's logs, or everything. */
+export type Drop = KeptSetting | "protection" | "logRole" | "everything";
 
 /** Where to look for a stack. */
-interface StackAddress {
+export interface StackAddress {
   readonly stackName: string;
   readonly region: string;
   /** Profile of the AWS configuration files. @default the environment's credentials */
@@ -89,24 +89,27 @@ async function describe(client: CloudFormationClient, stackName: string): Promis
  * Checks that a deployment removes nothing that is deployed. If the first deployment failed, lifts the protection of the
  * remaining stack, so that the CDK can delete it and create it again.
  * @param drops settings that may be lost
+ * @returns the stack's outputs; none unless it was deployed before
  * @throws SettingsError that names what would be lost
  */
 export async function checkDeployedStack(
   { stackName, region, profile }: StackAddress,
   settings: RegionSettings,
   drops: readonly Drop[],
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   const client = new CloudFormationClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
   const stack = await describe(client, stackName);
-  if (stack === undefined || stack.StackStatus === NEVER_STARTED) return;
+  if (stack === undefined || stack.StackStatus === NEVER_STARTED) return new Map();
   if (FAILED_FIRST.has(stack.StackStatus ?? "")) {
-    if (stack.EnableTerminationProtection !== true) return;
-    await client.send(
-      new UpdateTerminationProtectionCommand({ StackName: stackName, EnableTerminationProtection: false }),
-    );
-    return;
+    if (stack.EnableTerminationProtection === true) {
+      await client.send(
+        new UpdateTerminationProtectionCommand({ StackName: stackName, EnableTerminationProtection: false }),
+      );
+    }
+    return new Map();
   }
-  if (drops.includes("everything")) return;
+  const outputs = new Map(stack.Outputs?.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]));
+  if (drops.includes("everything")) return outputs;
   const tags: StackTags = Object.fromEntries((stack.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   if (tags["stage"] === undefined) {
     throw new SettingsError(
@@ -120,10 +123,9 @@ export async function checkDeployedStack(
         `name that stage (--stage ${tags["stage"]}), or add --drop everything`,
     );
   }
-  const outputs = new Map(stack.Outputs?.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]));
   if (!drops.includes("protection")) await assertTablesProtected({ stackName, region, profile }, outputs);
   const losses = lossesOf(tags, settings).filter(({ setting }) => !drops.includes(setting));
-  if (losses.length === 0) return;
+  if (losses.length === 0) return outputs;
   const allow = new Set(losses.map(({ setting }) => `--drop ${setting}`));
   throw new SettingsError(
     `${stackName}: this deployment would ${losses.map(({ description }) => description).join(", ")}; ` +

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { deployCommand } from "../../../../apps/operator/commands/deploy.ts";
+import { checkAccount } from "../../../../apps/operator/commands/account-check.ts";
 import { checkDeployedStack, type Drop } from "../../../../apps/operator/commands/deployed-stack.ts";
 import { lossesOf, tagsOf } from "../../../../infra/settings/setting-tags.ts";
 import { parseSettings } from "../../../../infra/settings/settings.ts";
@@ -7,7 +8,7 @@ import type { StageSettings } from "../../../../infra/settings/stage-settings.ts
 import { regionCodes } from "../../../../lib/regions.ts";
 import { type AwsAccount, type DeployedStack, startAwsAccount } from "../../../support/aws-account.ts";
 import { runScript } from "../../../support/run-script.ts";
-import { runCommand } from "../../../support/terminal.ts";
+import { runCommand, testTerminal } from "../../../support/terminal.ts";
 import { EVERY_SETTING } from "../../../infra/every-setting.ts";
 import { assemblyOf } from "../../../infra/synthesized.ts";
 
@@ -236,5 +237,83 @@ describe("a deployment", () => {
     const nowhere = { ...variables, AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
     const { status, lines } = await run(["us"], nowhere);
     expect([status, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: can't read what is deployed, /)]]);
+  });
+});
+
+describe("before it deploys, deploy asks the account", () => {
+  const topic = "arn:aws:sns:us-east-1:111122223333:alarms";
+  /** What the checks of an account say about settings: notes, and the reason why the deployment stops. */
+  const ask = async (
+    facts: NonNullable<Parameters<typeof startAwsAccount>[2]>,
+    next: StageSettings = full,
+    drops: readonly Drop[] = [],
+  ) => {
+    const { variables } = await account({}, {}, facts);
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { terminal, printed } = testTerminal([]);
+    const address = { stackName, region: "us-east-1", profile: undefined };
+    const stopped = await checkAccount(terminal, address, settingsOf(next), { drops, topics: [topic] }).then(
+      () => undefined,
+      ({ message }: Error) => message,
+    );
+    return { stopped, notes: printed.stderr };
+  };
+  const own = { ...full, gatewayLogRole: undefined };
+  const theirs = "arn:aws:iam::111122223333:role/api-logs";
+  const ours = "arn:aws:iam::111122223333:role/WorkItems-eu-ApiRestApiCloudWatchRole-1";
+
+  test("whether enough executions can run at once, and proposes smallAccount", async () => {
+    const many = { ...full, concurrency: {} };
+    const { stopped } = await ask({ concurrentExecutions: 10, logRole: theirs }, many);
+    expect(stopped).toMatch(
+      /^WorkItems-us-prod: the account has 10 concurrent executions in us-east-1, and the queues can take 80: /,
+    );
+    expect(stopped).toContain(
+      "set smallAccount: true for stage prod in infra/stages.ts, or request more: aws service-quotas ",
+    );
+    const enough = { stopped: undefined, notes: "" };
+    expect(await ask({ concurrentExecutions: 10, logRole: theirs }, small)).toEqual(enough);
+    expect(await ask({ concurrentExecutions: 81, logRole: theirs }, many)).toEqual(enough);
+    expect(await ask({ concurrentExecutions: 10, logRole: theirs }, { ...full, concurrency: { workers: 2 } })).toEqual(
+      enough,
+    );
+  });
+
+  test("whether another team's role for the gateway's logs would be replaced, or there is none to keep", async () => {
+    const { stopped } = await ask({ logRole: theirs }, own);
+    expect(stopped).toBe(
+      `WorkItems-us-prod: this deployment would replace ${theirs}, by which all APIs of the account write logs in us-east-1; ` +
+        'set gatewayLogRole: "existing" for stage prod in infra/stages.ts, or add --drop logRole',
+    );
+    expect((await ask({}, full)).stopped).toMatch(/: API Gateway has no role for logs in us-east-1, /);
+    const fine = { stopped: undefined, notes: "" };
+    expect(await ask({ logRole: theirs }, own, ["logRole"])).toEqual(fine);
+    expect(await ask({ logRole: ours }, own)).toEqual(fine);
+    expect(await ask({}, own)).toEqual(fine);
+  });
+
+  test("who hasn't confirmed the subscription to its alarms, and continues", async () => {
+    const subscriptions = { [topic]: { "on-call@example.com": false, "later@example.com": true } };
+    const { stopped, notes } = await ask({ subscriptions }, own);
+    expect([stopped, notes]).toEqual([
+      undefined,
+      expect.stringMatching(/^WorkItems-us-prod: on-call@example\.com gets no alarms yet: [^\n]+\n$/),
+    ]);
+  });
+
+  test("and notes what it may not ask", async () => {
+    const { stopped, notes } = await ask({ denied: ["/2016-08-19/account-settings", "/account"] }, own);
+    expect(stopped).toBe(undefined);
+    expect(notes.trim().split("\n")).toEqual([
+      expect.stringMatching(/the account's concurrent executions can't be checked: AccessDeniedException: /),
+      expect.stringMatching(/the account's role for API Gateway's logs can't be checked: AccessDeniedException: /),
+    ]);
+  });
+
+  test("with the command, too", async () => {
+    const { variables } = await account({}, {}, { concurrentExecutions: 10 });
+    const { status, lines } = await run(["us"], variables);
+    expect([status, lines]).toEqual([1, [expect.stringMatching(/^WorkItems-us: the account has 10 concurrent/)]]);
   });
 });
