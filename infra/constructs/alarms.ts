@@ -259,6 +259,11 @@ export interface AlarmsProps {
   readonly key: Key | undefined;
 }
 
+/** Only alarms of this account. */
+function ofThisAccount(scope: Construct) {
+  return { StringEquals: { "aws:SourceAccount": Stack.of(scope).account } };
+}
+
 /** All alarms, and the topics that they are published to. */
 export class Alarms extends Construct {
   /** Alarms for which someone is woken. */
@@ -300,7 +305,7 @@ export class Alarms extends Construct {
         principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
         actions: ["sns:Publish"],
         resources: [topic.topicArn],
-        conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
+        conditions: ofThisAccount(this),
       }),
     );
     if (email !== undefined) topic.addSubscription(new EmailSubscription(email));
@@ -320,6 +325,7 @@ export class Alarms extends Construct {
         principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
         actions: ["kms:Decrypt", "kms:GenerateDataKey*"],
         resources: ["*"],
+        conditions: ofThisAccount(this),
       }),
     );
     return key;

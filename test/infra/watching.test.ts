@@ -129,7 +129,7 @@ describe("alarms", () => {
     expect(addresses).toEqual(["on-call@example.com", "later@example.com"]);
   });
 
-  test("the topics are encrypted by a key that CloudWatch may use", () => {
+  test("the topics are encrypted by a key that CloudWatch may use for this account", () => {
     const [keyId, key] = resourcesOf(us, "AWS::KMS::Key")[0] ?? [];
     for (const [, topic] of resourcesOf(us, "AWS::SNS::Topic")) {
       expect(plain(topic)).toMatchObject({ KmsMasterKeyId: `${keyId}.Arn` });
@@ -141,6 +141,7 @@ describe("alarms", () => {
           expect.objectContaining({
             Action: ["kms:Decrypt", "kms:GenerateDataKey*"],
             Principal: { Service: "cloudwatch.amazonaws.com" },
+            Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
           }),
         ]),
       },

@@ -41,10 +41,13 @@ import { stopAtDamaged } from "../../../../lib/store/decode-record.ts";
 import { createTestClock } from "../../../support/clock.ts";
 import { createCustomer, fill, operatorOf, overwrite, putObject } from "../../../support/customer-data.ts";
 import { restrictedRuntime } from "../../../infra/restricted-runtime.ts";
+import { EVERY_SETTING } from "../../../infra/every-setting.ts";
 import { resourcesOf, synthesize } from "../../../infra/synthesized.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 const POLICIES = ["read", "keys", "erase"] as const;
+/** The policy by which CloudFormation creates the stack. */
+const DEPLOY = "deploy";
 type Policy = (typeof POLICIES)[number];
 
 interface Statement {
@@ -55,7 +58,7 @@ interface Statement {
 }
 
 /** The statements of a policy in `docs/policies`: the first is about the stack, the others about a resource each. */
-const statementsOf = (name: Policy): readonly [Statement, ...Statement[]] => {
+const statementsOf = (name: Policy | typeof DEPLOY): readonly [Statement, ...Statement[]] => {
   const text = readFileSync(join(PROJECT_ROOT, `docs/policies/${name}.json`), "utf8");
   return (JSON.parse(text) as { Statement: [Statement, ...Statement[]] }).Statement;
 };
@@ -217,4 +220,29 @@ test("no one may change or delete what is kept of commands and erasures", () => 
     expect(roles).toContain("TablesAccess");
     expect(roles).not.toContain("TablesAudit");
   }
+});
+
+describe("the policy deploy", () => {
+  const statements = statementsOf(DEPLOY);
+  const { us } = synthesize(EVERY_SETTING);
+
+  test("allows the services of all types of resources, and what vaults, parameters and certificates need", () => {
+    const services = Object.values(us.Resources).map(({ Type }) => Type.split("::")[1]?.toLowerCase());
+    const needed = [...services, "backup-storage", "ssm", "acm"];
+    const allowed = statements.flatMap(({ Action: actions }) => actions.map((action) => action.split(":")[0]));
+    expect(new Set(allowed)).toEqual(new Set(needed));
+    expect(statements[0].Action).toContain("backup-storage:MountCapsule");
+  });
+
+  test("allows only roles whose names begin with the stack's, and no other permission of IAM", () => {
+    const ofRoles = statements.filter(({ Action: actions }) => actions.some((action) => action.startsWith("iam:")));
+    expect(ofRoles.map(({ Action: actions }) => actions)).toEqual([["iam:*Role*"], ["iam:CreateServiceLinkedRole"]]);
+    expect(ofRoles.flatMap(({ Resource: arns }) => arns)).toEqual([
+      "arn:aws:iam::*:role/WorkItems-<region>-*",
+      expect.stringMatching(/:role\/aws-service-role\/[a-z.]+\/\*$/),
+      expect.stringMatching(/:role\/aws-service-role\/[a-z.]+\/\*$/),
+    ]);
+    // CloudFormation gives the others a name that begins with the stack's.
+    expect(resourcesOf(us, "AWS::IAM::Role").filter(([, { RoleName: name }]) => name !== undefined)).toEqual([]);
+  });
 });
