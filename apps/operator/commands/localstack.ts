@@ -10,6 +10,7 @@ import { type Variables, writeEnvironmentFile } from "../../../infra/environment
 import { plainReason } from "../../../infra/plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../../infra/settings/settings.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { resourceVariables } from "./stack-variables.ts";
 import { regionCode, runOperatorCommand } from "./target-tables.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
@@ -18,11 +19,14 @@ const NAME = "localhost.localstack.cloud";
 /** Its address for functions, which run in containers of LocalStack's network. Its port there is fixed. */
 const INSIDE = `http://${NAME}:4566`;
 /** The services that the stack needs. */
-const SERVICES = ["apigateway", "cloudformation", "dynamodb", "lambda", "s3", "sqs", "sts"];
+const SERVICES = ["apigateway", "cloudformation", "dynamodb", "dynamodbstreams", "lambda", "s3", "sqs", "sts"];
 const ACCOUNT = "000000000000";
 const HOW_TO_START = `Start one first. LocalStack 4.14 is the last version that needs no account:
 
-  docker run --rm -p 4566:4566 -p 4510-4559:4510-4559 -v /var/run/docker.sock:/var/run/docker.sock localstack/localstack:4.14
+  docker run --rm -p 4566:4566 -p 4510-4559:4510-4559 -v /var/run/docker.sock:/var/run/docker.sock \\
+    -e PROVIDER_OVERRIDE_DYNAMODB=v2 -e PROVIDER_OVERRIDE_DYNAMODBSTREAMS=v2 localstack/localstack:4.14
+
+Without these providers, what batches and uploads write doesn't reach the stream, and so neither the feed nor webhooks.
 
 floci and ministack are free alternatives with the same port. Functions need a container runtime in all of them.`;
 
@@ -67,14 +71,20 @@ async function assertRunning(endpoint: string): Promise<void> {
   }
 }
 
+/** The names that must resolve to this machine: LocalStack's, S3's, and that of the CDK's bucket for code in a region. */
+export function namesOf(awsRegion: string): readonly string[] {
+  return [NAME, `s3.${NAME}`, `cdk-hnb659fds-assets-${ACCOUNT}-${awsRegion}.s3.${NAME}`];
+}
+
 /** Checks that LocalStack's names resolve to this machine. @throws UsageError naming one that doesn't */
-async function assertNames(): Promise<void> {
-  for (const name of [NAME, `s3.${NAME}`]) {
+async function assertNames(awsRegion: string): Promise<void> {
+  const names = namesOf(awsRegion);
+  for (const name of names) {
     const found = await lookup(name).catch(() => undefined);
     if (found !== undefined && /^(127\.|::1$)/.test(found.address)) continue;
     throw new UsageError(
       `${name} must resolve to 127.0.0.1, but ${found === undefined ? "doesn't resolve" : `is ${found.address}`}: ` +
-        `add "127.0.0.1 ${NAME} s3.${NAME}" to /etc/hosts, or let your DNS server answer with loopback addresses`,
+        `add "127.0.0.1 ${names.join(" ")}" to /etc/hosts, or let your DNS server answer with loopback addresses`,
     );
   }
 }
@@ -92,12 +102,12 @@ async function deployToLocalStack(
 ): Promise<void> {
   const region = regionCode(name);
   await assertRunning(endpoint);
-  if (new URL(endpoint).hostname === "localhost") await assertNames();
+  const { awsRegion } = REGIONS[region];
+  if (new URL(endpoint).hostname === "localhost") await assertNames(awsRegion);
   if (spawnSync("docker", ["version"], { stdio: "ignore" }).status !== 0) {
     terminal.note("Docker isn't running here: functions only start if LocalStack has another container runtime");
   }
   const directory = mkdtempSync(join(tmpdir(), "work-items-localstack-"));
-  const { awsRegion } = REGIONS[region];
   const environment = {
     ...terminal.env,
     AWS_ENDPOINT_URL: endpoint,
@@ -111,7 +121,11 @@ async function deployToLocalStack(
   const cdk = "node_modules/aws-cdk/bin/cdk";
   try {
     const functionsFile = join(directory, "functions.env");
-    writeEnvironmentFile(functionsFile, { AWS_ENDPOINT_URL: inside, S3_FORCE_PATH_STYLE: "true" });
+    writeEnvironmentFile(functionsFile, {
+      AWS_ENDPOINT_URL: inside,
+      S3_FORCE_PATH_STYLE: "true",
+      WEBHOOKS_TO_LOCALHOST: "true",
+    });
     await run(cdk, ["bootstrap", `aws://${ACCOUNT}/${awsRegion}`], environment);
     const outputsFile = join(directory, "outputs.json");
     const stackName = stackNameOf(region, DEFAULT_STAGE);
@@ -134,15 +148,15 @@ async function deployToLocalStack(
     const outputs = readOutputs(outputsFile, stackName);
     const [, apiId = ""] = /^https?:\/\/([a-z0-9]+)\./.exec(outputs["ApiUrl"] ?? "") ?? [];
     const url = `${endpoint}/_aws/execute-api/${apiId}/${DEFAULT_STAGE}`;
-    const tables = ["--table", outputs["AccessTable"] ?? "", "--region", region];
-    const withTables = { ...environment, AUDIT_TABLE: outputs["AuditTable"] };
-    const keys = (...args: readonly string[]): Promise<string> => {
-      const all = [...args, "--organization", "smoke-1", ...tables];
-      return run("apps/operator/commands/keys.ts", all, withTables, { keepsOutput: true });
-    };
+    const resources = resourceVariables((output) => outputs[output]);
+    const onTables = { ...environment, ...resources, REGION_CODE: region, S3_FORCE_PATH_STYLE: "true" };
+    const keys = (...args: readonly string[]): Promise<string> =>
+      run("apps/operator/commands/keys.ts", [...args, "--organization", "smoke-1"], onTables, { keepsOutput: true });
     const key = (await keys("create", "--create", "--name", "localstack")).split("\n", 1)[0] ?? "";
     try {
-      await run("apps/operator/commands/smoke.ts", ["--url", url, "--key", key], environment);
+      // In a container, localhost isn't this machine.
+      const receiver = inside === INSIDE ? ["--no-receiver"] : [];
+      await run("apps/operator/commands/smoke.ts", ["--url", url, "--key", key, ...receiver], onTables);
     } finally {
       await keys("revoke", "--key", key);
     }

@@ -72,7 +72,7 @@ interface SmokeOptions extends Target {
   readonly url: string;
   readonly key: string;
   readonly organization: string;
-  readonly receiver?: string;
+  readonly receiver?: string | false;
 }
 
 /** Erases an item of the organization, if the service's tables are known. */
@@ -119,6 +119,7 @@ export function smokeCommand(terminal: Terminal): Promise<number> {
     .requiredOption("--key <key>", "API key of the organization")
     .option("--organization <id>", "organization to write to", ORGANIZATION_DEFAULT)
     .option("--receiver <url>", "an https receiver that answers messages of webhooks with a 2xx")
+    .option("--no-receiver", "skip webhooks, if functions can't reach this machine")
     .addHelpText(
       "after",
       `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --create --stage prod --region us`,

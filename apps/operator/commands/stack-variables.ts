@@ -21,6 +21,11 @@ const OUTPUTS: readonly (readonly [variable: string, output: string])[] = [
   ...resourcesOfKind("queue").map(([, { variable, id }]) => [variable, `${id}Url`] as const),
 ];
 
+/** The variables that name a stack's tables, bucket and queues, from its outputs. */
+export function resourceVariables(outputOf: (name: string) => string | undefined): Variables {
+  return Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputOf(output)]));
+}
+
 async function describe(client: CloudFormationClient, stackName: string) {
   try {
     const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
@@ -54,7 +59,7 @@ async function variablesOf({ stage, region: code }: Target, environment: Variabl
     BACKUP_DAYS: tags.get("backupDays"),
     ...(tags.has("firewall") && { FIREWALL_RATE: tags.get("firewallRate") }),
     LOG_DAYS: tags.get("logDays"),
-    ...Object.fromEntries(OUTPUTS.map(([variable, output]) => [variable, outputs.get(output)])),
+    ...resourceVariables((output) => outputs.get(output)),
   };
 }
 

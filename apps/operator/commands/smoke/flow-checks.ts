@@ -72,7 +72,8 @@ interface Deliveries {
 
 async function webhook(run: Run): Promise<string> {
   const { send, url: service, receiver: named } = run;
-  if (named === undefined && !isThisMachine(service)) return "skipped: name a receiver, --receiver https://…";
+  if (named === false || (named === undefined && !isThisMachine(service)))
+    return "skipped: name a receiver, --receiver https://…";
   const types: string[] = [];
   let secret = "";
   const own =

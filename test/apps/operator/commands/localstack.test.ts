@@ -1,9 +1,12 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { localstackCommand } from "../../../../apps/operator/commands/localstack.ts";
+import { localstackCommand, namesOf } from "../../../../apps/operator/commands/localstack.ts";
 import { runCommand } from "../../../support/terminal.ts";
+import { assemblyOf } from "../../../infra/synthesized.ts";
 
 const run = async (...args: readonly string[]) => {
   const { status, out, error } = await runCommand(localstackCommand, args);
@@ -24,7 +27,7 @@ test.each([
   [
     "one that lacks services",
     () => answering(200, JSON.stringify({ services })),
-    /doesn't offer lambda, s3, sqs, sts\. Versions after 4\.14 need LOCALSTACK_AUTH_TOKEN/,
+    /doesn't offer dynamodbstreams, lambda, s3, sqs, sts\. Versions after 4\.14 need LOCALSTACK_AUTH_TOKEN/,
   ],
   ["another server", () => answering(404, ""), /responds with 404 and isn't LocalStack/],
 ])("npm run localstack says what to do in place of %s, before it builds anything", async (_, start, message) => {
@@ -34,5 +37,19 @@ test.each([
 
 test("npm run localstack knows its regions, and says how to start a LocalStack", async () => {
   expect((await run("usa")).output).toMatch(/there is no usa; did you mean us\?/);
-  expect((await run("--help")).output).toMatch(/docker run .*floci and ministack/s);
+  expect((await run("--help")).output).toMatch(
+    /docker run .*PROVIDER_OVERRIDE_DYNAMODBSTREAMS=v2 .*floci and ministack/s,
+  );
+});
+
+test("the names that must resolve to this machine include the bucket of the functions' code", () => {
+  const { directory } = assemblyOf({}, { region: "us" });
+  const assets = JSON.parse(readFileSync(join(directory, "WorkItems-us.assets.json"), "utf8")) as {
+    readonly files: Readonly<
+      Record<string, { readonly destinations: Readonly<Record<string, { bucketName: string }>> }>
+    >;
+  };
+  const buckets = Object.values(assets.files).flatMap(({ destinations }) => Object.values(destinations));
+  const names = new Set(buckets.map(({ bucketName }) => bucketName.replace("${AWS::AccountId}", "000000000000")));
+  expect([...names].map((name) => `${name}.s3.localhost.localstack.cloud`)).toEqual(namesOf("us-east-1").slice(2));
 });
