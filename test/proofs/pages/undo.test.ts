@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     const { page, complaints } = await site.begin(`#job=${id}`);
     await page.getByRole("button", { name: "Undo this import…" }).click();
     await page.getByRole("button", { name: "Undo now" }).click();
-    await page.getByText("The undo is waiting to start.").waitFor();
+    await page.getByText(/^The undo is waiting to start/).waitFor();
     await page.getByText("the undo continues").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("Undo cancelled. Rows undone so far stay undone.").waitFor();
