@@ -209,9 +209,9 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     imported &&
     check &&
     !isAsked(opened.table) && {
+      ...answered,
       /** The file without the rows that are left out. */
       table: imported,
-      ...answered,
       initial: opened.initial,
       /** What sets each target of the import, or what is asked about it. */
       states,
@@ -231,7 +231,9 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       hasTried: trial !== undefined,
       /** Why the file wasn't sent. */
       error,
-      onAnswer: answer,
+      // Only what was answered: forms make the next answers of all that they were given.
+      onAnswer: ({ mapping: next, checked: asked, decisions: decided, remembered }: Answered) =>
+        answer({ mapping: next, checked: asked, decisions: decided, remembered }),
       onChange: change,
       onFill: fill,
       onStart: (dryRun: boolean) => void start(dryRun),
