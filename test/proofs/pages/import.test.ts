@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.getByText("Imports into the organization demo with the key default.").waitFor();
     await page.getByRole("button", { name: "Import 40 rows" }).click();
     await page.getByText("Import finished.").waitFor();
-    await page.getByRole("link", { name: "Import a file" }).click();
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
 
     const long = "far ".repeat(80).trim();
     const second = [
@@ -240,7 +240,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await expect.poll(() => count(page, "would be created")).toBe("9");
     await page.getByRole("button", { name: "Import 9 rows" }).click();
     await page.getByText("Import finished.").waitFor();
-    await page.getByRole("link", { name: "Import a file" }).click();
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
     await chooseFile(page, "calls.csv", file);
     // A file with the same columns gets the same answers.
     await confirmColumns(page);
@@ -259,7 +259,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     const { page, complaints } = await site.begin();
     const question = page.getByRole("group", { name: "Should empty cells clear what items have?" });
     const tryFile = async (name: string, rows: string): Promise<void> => {
-      await page.getByRole("link", { name: "Import a file" }).click();
+      await page.getByRole("link", { name: "Import a file", exact: true }).click();
       await chooseFile(page, name, Buffer.from(`Ticket ID,Status,Assignee email,Closed at\n${rows}`));
       await confirmColumns(page);
       await page.getByRole("button", { name: "Run a trial" }).click();

@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["1", "0"]);
     const [, id = ""] = page.url().split("#job=");
     expect(await readJob(id)).toMatchObject({ mapping: { blank: "clear", decimal: ",", delimiter: ";" } });
-    await page.getByRole("link", { name: "Import a file" }).click();
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
     await page.getByRole("button", { name: "Use a proposal instead" }).click();
     // The page shows a frame before its effects run.
     await expect.poll(() => page.getByLabel("Decimal mark of numbers").inputValue()).toBe(".");
@@ -250,7 +250,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(facts).not.toContain("second 1");
 
     // For a file with the same columns, only its dates are asked about.
-    await page.getByRole("link", { name: "Import a file" }).click();
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
     await chooseFile(page, "next.csv", Buffer.from([...file, `next-1;01/02/2025;ben@example.com;a;b`, ""].join("\n")));
     await page.getByText("Before you run a trial or import, decide on: Completed at").waitFor();
     expect(await lineOf(page, "Agent").textContent()).toContain("remembered: from “Email”ben@example.com");
@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await confirmColumns(page);
     await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
-    await page.getByRole("link", { name: "Import a file" }).click();
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
     await chooseFile(
       page,
       "orders.csv",
@@ -284,7 +284,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     // The second row of 1003 changes an item that this file creates.
     expect(await changed.locator("tbody").textContent()).toMatch(/^21002(?!.*1003)/);
     // After the trial, the file can be imported, but not by another mapping.
-    await page.getByRole("link", { name: "Import a file" }).click();
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
     await expect.poll(() => mainButton.textContent()).toBe("Import");
     await openTarget(page, "ID");
     await page.getByLabel("Prefix (optional)").fill("x");
