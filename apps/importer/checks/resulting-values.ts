@@ -47,7 +47,7 @@ export interface ResultingFindings {
   readonly unfinishedRows: readonly CountedValue[];
 }
 
-/** More columns of a chart couldn't be told apart. */
+/** With more columns, a chart is too dense to read. */
 const PERIODS_MAX = 60;
 
 function totals(counts: readonly (readonly [period: number, rows: number])[]): Map<number, number> {

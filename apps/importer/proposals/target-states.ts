@@ -24,7 +24,7 @@ export type Decisions = Readonly<Partial<Record<TargetName, Decision>>>;
 /**
  * - `found`: the mapping has a source for it, and nothing speaks against that
  * - `asked`: the mapping may be wrong; `reason` says why, `candidates` are the columns to choose from
- * - `missing`: no column of the file was recognized, and nobody has decided what happens then
+ * - `missing`: no column of the file was recognized, and a person has yet to decide what happens then
  * - `left`: a person decided that the import doesn't set it: status and type have their defaults, others stay empty
  */
 type State = "found" | "asked" | "missing" | "left";
