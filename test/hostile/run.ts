@@ -10,6 +10,8 @@ const SEEDS_PER_KILLED = 25;
 const FINDINGS_SHOWN_MAX = 20;
 
 const SEEDS_PER_MUTANT = 36;
+/** What `npm run prove` calls the world of all hostilities. */
+const WORLD = "hostile";
 
 const OWN_PATH = fileURLToPath(import.meta.url);
 const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/package.json")));
@@ -17,6 +19,8 @@ const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/p
 /** Lets the world, or its own test, look for each mutant. @param names only these, if there are any @returns whether all were found */
 function runMutants(names: readonly string[]): boolean {
   const missed: string[] = [];
+  const unknown = names.filter((name) => !Object.hasOwn(MUTANTS, name));
+  if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: not a mutant`);
   const mutants = Object.entries(MUTANTS).filter(([name]) => names.length === 0 || names.includes(name));
   for (const [name, { defect, foundBy, story }] of mutants) {
     changedFile(name);
@@ -52,7 +56,7 @@ const { values, positionals } = parseArgs({
     mutant: { type: "string" },
   },
 });
-if (values.mutants) process.exit(runMutants(positionals) ? 0 : 1);
+if (values.mutants) process.exit(runMutants(positionals.filter((name) => name !== WORLD)) ? 0 : 1);
 if (values.mutant !== undefined) load(values.mutant);
 // Only from here on: a module of the service that was loaded before the mutant would stay as it is.
 const { startEngines } = await import("../support/engines.ts");
@@ -68,7 +72,7 @@ const isOlder = positionals.includes("older");
 const isKilled = isOlder || positionals.includes("kills");
 
 // A service that is a process of its own doesn't load the mutant.
-const isBoth = values.mutant === undefined && (positionals.length === 0 || positionals.includes("hostile"));
+const isBoth = values.mutant === undefined && (positionals.length === 0 || positionals.includes(WORLD));
 const inProcess = isKilled
   ? 0
   : Math.ceil(isBoth && count > 1 ? (count * SEEDS_PER_KILLED) / (SEEDS_PER_KILLED + 1) : count);
