@@ -40,10 +40,11 @@ async function* recordsIn(pieces: AsyncIterable<string>): AsyncGenerator<string,
   if (last.trim() !== "") yield last;
 }
 
-/** The rows of a list, by the names of their columns. */
-async function* rowsIn(
+/** The rows of a list. @param rowOf makes a row of its cells by the names of their columns */
+async function* rowsIn<T>(
   pieces: AsyncIterable<string>,
-): AsyncGenerator<Readonly<Record<string, string>>, void, undefined> {
+  rowOf: (cells: Readonly<Record<string, string>>) => T,
+): AsyncGenerator<T, void, undefined> {
   let names: string[] | undefined;
   let delimiter: Delimiter = COMMA;
   for await (const record of recordsIn(pieces)) {
@@ -53,20 +54,27 @@ async function* rowsIn(
       continue;
     }
     const cells = cellsOf(record, delimiter);
-    yield Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""]));
+    yield rowOf(Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""])));
   }
 }
 
 /** @param pieces of the text of a report of failed rows, without a byte order mark */
-export async function* failedRowsIn(pieces: AsyncIterable<string>): AsyncGenerator<FailedRow, void, undefined> {
-  for await (const { _row: row, _error: error = "", _error_code: code = "", ...cells } of rowsIn(pieces)) {
-    yield { row: Number(row), error, code: code as ProblemCode, cells };
-  }
+export function failedRowsIn(pieces: AsyncIterable<string>): AsyncGenerator<FailedRow, void, undefined> {
+  return rowsIn(pieces, ({ _row: row, _error: error = "", _error_code: code = "", ...cells }) => ({
+    row: Number(row),
+    error,
+    code: code as ProblemCode,
+    cells,
+  }));
 }
 
 /** @param pieces of the text of a list of results, without a byte order mark */
-export async function* resultsIn(pieces: AsyncIterable<string>): AsyncGenerator<ResultRow, void, undefined> {
-  for await (const { _row: row, external_id = "", id = "", outcome = "", ...others } of rowsIn(pieces)) {
-    yield { row: Number(row), external_id, id, outcome, ...others };
-  }
+export function resultsIn(pieces: AsyncIterable<string>): AsyncGenerator<ResultRow, void, undefined> {
+  return rowsIn(pieces, ({ _row: row, external_id = "", id = "", outcome = "", ...others }) => ({
+    row: Number(row),
+    external_id,
+    id,
+    outcome,
+    ...others,
+  }));
 }

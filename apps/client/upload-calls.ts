@@ -127,7 +127,7 @@ export function uploadCalls(
     const { url } = await dataOf(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: path(id), ...options }));
     if (url === null) return;
     const { ok, status, body } = await sendFile(url, options);
-    if (!ok || body === null) throw new ApiError(status, {}, null);
+    if (!ok || body === null) throw new ApiError(status, { error: `${list} can't be downloaded: ${status}` }, null);
     // Safari can't iterate over a stream.
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     try {

@@ -9,7 +9,6 @@ import {
 import { changedByRows, readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { readList } from "./row-lists.ts";
 
 /** How many fields of an item, and months or years, are shown, and how many characters of a value. */
 const SHOWN_FIELDS = 8;
@@ -98,9 +97,8 @@ function itemLine({ row, externalId, outcome, changes, fields, error }: Resultin
 }
 
 async function examplesOf(client: Client, trial: UploadJob, file: TriedFile): Promise<ResultingItem[]> {
-  const results = await readList(client, trial.id, "results");
-  if (results === undefined) return [];
-  return readResultingItems(client, (await readTrialRows(results, trial)).examples, file);
+  const { examples } = await readTrialRows(client.uploads.results(trial.id), trial);
+  return readResultingItems(client, examples, file);
 }
 
 /** Prints what a trial shows beyond its counts: values of the whole file, what contradicts, changed fields, and examples. */

@@ -4,9 +4,10 @@ import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
 import type { EventInput, WorkItem, WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import { WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 import { planApply } from "../../../lib/work-items/plan-apply.ts";
-import { newItemOf } from "./resulting-values.ts";
-import { type FieldChange, readCells, type TrialRow } from "./trial-rows.ts";
 import { type Client, inputOf } from "work-items-client/client.ts";
+import type { FileRow, ReadingOptions, RowObserver } from "../files/whole-file.ts";
+import { newItemOf } from "./resulting-values.ts";
+import type { FieldChange, TrialRow } from "./trial-rows.ts";
 
 /** An item's values by field; each custom attribute by its name with a prefix. Fields without a value are left out. */
 type ItemFields = ReadonlyMap<string, unknown>;
@@ -112,7 +113,30 @@ export function resultingItems(
 export interface TriedFile {
   readonly reader: RowReader;
   /** Shows its rows to an observer, as `observeRows` does, until the signal ends it. */
-  readonly read: Parameters<typeof readCells>[0];
+  readonly read: (options: Pick<ReadingOptions, "signal">, observer: RowObserver) => Promise<unknown>;
+}
+
+/** Why a reading ends before the end of the file: all rows were found. */
+const ENOUGH = new Error("enough was read");
+
+/** Reads the cells of some rows of a file, up to the last of them. */
+export async function readCells(
+  read: TriedFile["read"],
+  rows: readonly number[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const found = new Map<number, readonly string[]>();
+  if (rows.length === 0) return found;
+  const wanted = new Set(rows);
+  const last = Math.max(...rows);
+  const stop = new AbortController();
+  const observe = ({ row, cells }: FileRow): void => {
+    if (wanted.has(row)) found.set(row, cells);
+    if (row >= last) stop.abort(ENOUGH);
+  };
+  await read({ signal: stop.signal }, { observe }).catch((error: unknown) => {
+    if (error !== ENOUGH) throw error;
+  });
+  return found;
 }
 
 /**

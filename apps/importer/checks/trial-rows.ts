@@ -1,9 +1,7 @@
-import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import type { ResultRow } from "work-items-client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
-import { type FileRow, observeRows, type ReadingOptions, type RowObserver } from "../files/whole-file.ts";
+import { readFirstResults } from "./first-results.ts";
 
-/** Limit of what is read of a list of results: about 200,000 rows. */
-const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 /** How many rows are shown. */
 const SHOWN_ROWS = 5;
 
@@ -64,8 +62,8 @@ function changesIn(cell: string): FieldChange[] {
   }
 }
 
-/** Collects examples. Results are row, external_id, id, outcome, changes. */
-class Examples implements RowObserver {
+/** Collects examples. */
+class Examples {
   readonly #counters: TrialCounters;
   readonly #byOutcome = new Map<TrialOutcome, TrialRow[]>();
   readonly #created = new Set<string>();
@@ -76,7 +74,7 @@ class Examples implements RowObserver {
     this.#counters = counters;
   }
 
-  observe({ cells: [row = "", externalId = "", id = "", result = "", changes = ""] }: FileRow): void {
+  observe({ row, external_id: externalId, id, outcome: result, changes = "" }: ResultRow): void {
     const outcome = OUTCOMES.find((each) => each === result);
     if (outcome === undefined) return;
     const isOfFile = this.#created.has(id);
@@ -87,7 +85,7 @@ class Examples implements RowObserver {
     const known = this.#byOutcome.get(outcome) ?? [];
     const isChanged = isChange && !isOfFile && this.#changed.length < SHOWN_ROWS;
     if (known.length === SHOWN_ROWS && !isChanged) return;
-    const shown: TrialRow = { row: Number(row), externalId, id, outcome, isOfFile, changes: changesIn(changes) };
+    const shown: TrialRow = { row, externalId, id, outcome, isOfFile, changes: changesIn(String(changes)) };
     if (known.length < SHOWN_ROWS) this.#byOutcome.set(outcome, [...known, shown]);
     if (isChanged) this.#changed.push(shown);
   }
@@ -112,57 +110,14 @@ class Examples implements RowObserver {
   }
 }
 
-/** Why a reading ends before the end of the file: everything was found. */
-const ENOUGH = new Error("enough was read");
-
-/** Reads rows until enough of them were seen. @param isEnough asked after each row */
-async function readUntil(
-  read: (options: Pick<ReadingOptions, "signal">, observer: RowObserver) => Promise<unknown>,
-  observer: RowObserver,
-  isEnough: () => boolean,
-): Promise<void> {
-  const stop = new AbortController();
-  const observe = (row: FileRow): void => {
-    if (stop.signal.aborted) return;
-    observer.observe(row);
-    if (isEnough()) stop.abort(ENOUGH);
-  };
-  await read({ signal: stop.signal }, { observe }).catch((error: unknown) => {
-    if (error !== ENOUGH) throw error;
-  });
-}
-
 /** Reads the results of a trial as far as its examples need. */
-export async function readTrialRows(results: ReadableStream<Uint8Array>, counters: TrialCounters): Promise<TrialRows> {
+export async function readTrialRows(results: AsyncIterable<ResultRow>, counters: TrialCounters): Promise<TrialRows> {
   const examples = new Examples(counters);
-  const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES } as const;
-  await readUntil(
-    ({ signal }, observer) => observeRows(results, { ...options, ...(signal && { signal }) }, () => [observer]),
-    examples,
-    () => examples.isComplete,
-  );
+  await readFirstResults(results, (row) => {
+    examples.observe(row);
+    return examples.isComplete;
+  });
   return examples.rows;
-}
-
-/**
- * Reads the cells of some rows of a file, up to the last of them.
- * @param read shows all rows to an observer, as `observeRows` does, until the signal ends it
- */
-export async function readCells(
-  read: Parameters<typeof readUntil>[0],
-  rows: readonly number[],
-): Promise<ReadonlyMap<number, readonly string[]>> {
-  const cells = new Map<number, readonly string[]>();
-  const wanted = new Set(rows);
-  const last = Math.max(...rows);
-  if (rows.length === 0) return cells;
-  let isPast = false;
-  const observe = (each: FileRow): void => {
-    if (wanted.has(each.row)) cells.set(each.row, each.cells);
-    isPast = each.row >= last;
-  };
-  await readUntil(read, { observe }, () => isPast);
-  return cells;
 }
 
 /** The fields that a trial would change, each with its number of rows, those of most rows first. @param changed `changed_fields` of its job */

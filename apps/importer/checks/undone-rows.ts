@@ -1,10 +1,8 @@
-import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import type { ResultRow } from "work-items-client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import type { UndoOutcome } from "../../../lib/work-items/undo/plan-undo.ts";
-import { type FileRow, observeRows, type RowObserver } from "../files/whole-file.ts";
+import { readFirstResults } from "./first-results.ts";
 
-/** Limit of what is read of a list of results: about 300,000 rows. */
-const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 /** How many rows of each outcome are examples. */
 const EXAMPLES_MAX = 5;
 /** Limit of the rows whose kept values are remembered. */
@@ -51,15 +49,15 @@ function keptIn(cell: string): Kept | undefined {
   }
 }
 
-/** Reads the results of an undo or of its trial. They are row, external_id, id, outcome, kept. */
-export async function readUndoRows(results: ReadableStream<Uint8Array>): Promise<UndoRows> {
+/** Reads the results of an undo or of its trial. */
+export async function readUndoRows(results: AsyncIterable<ResultRow>): Promise<UndoRows> {
   const examples = new Map<UndoneRow["outcome"], UndoneRow[]>();
   const stays: (UndoneRow & { readonly kept: Kept })[] = [];
   const reasons = new Map<UndoneRow["outcome"], Map<string, number>>();
-  const observe = ({ cells: [row = "", externalId = "", id = "", outcome = "", cell = ""] }: FileRow): void => {
-    const kept = keptIn(cell);
+  const isWhole = await readFirstResults(results, ({ row, external_id: externalId, id, outcome, kept: cell = "" }) => {
+    const kept = keptIn(String(cell));
     const shown = (outcome === "dropped" ? "kept" : outcome) as UndoneRow["outcome"];
-    const undone = { row: Number(row), externalId, id, outcome: shown, kept };
+    const undone = { row, externalId, id, outcome: shown, kept };
     if (kept) {
       const ofOutcome = reasons.get(shown) ?? new Map<string, number>();
       reasons.set(shown, ofOutcome.set(kept.reason, (ofOutcome.get(kept.reason) ?? 0) + 1));
@@ -67,9 +65,6 @@ export async function readUndoRows(results: ReadableStream<Uint8Array>): Promise
     }
     const known = examples.get(shown) ?? [];
     if (known.length < EXAMPLES_MAX) examples.set(shown, [...known, undone]);
-  };
-  const observer: RowObserver = { observe };
-  const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES } as const;
-  const isWhole = await observeRows(results, options, () => [observer]);
+  });
   return { examples, kept: stays, reasons, isWhole };
 }

@@ -4,8 +4,6 @@ import { ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { createClient, type UploadJob } from "work-items-client/client.ts";
 import type { Page } from "work-items-client/http.ts";
 import { fetchWithRetries } from "work-items-client/retries.ts";
-import { observeRows } from "@work-items/importer/files/whole-file.ts";
-import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { RowListName } from "../../../../lib/uploads/files/row-list.ts";
 import { parseJson } from "../../../../lib/json.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -30,9 +28,6 @@ const OUTCOME_UNKNOWN =
   "The connection was lost, so this may have started. Look at your imports before you try again. A trial run saves nothing.";
 /** Attempts after the first: few, since a person waits. */
 const RETRIES = 2;
-
-/** How much of a job's results is read: about 300,000 rows. */
-const RESULTS_MAX_BYTES = 24 * 1024 * 1024;
 
 /** An error in a sentence for people. */
 export function sentenceOf(error: unknown): string {
@@ -98,15 +93,6 @@ export function createApi(root: URL, key: string) {
     return (await get<{ readonly data: { readonly url: string | null } }>(path)).data.url;
   };
 
-  /** A list of a job's rows, as CSV; undefined if it has none. */
-  const readList = async (id: string, name: RowListName) => {
-    const url = await listUrl(id, name);
-    if (url === null) return undefined;
-    const { ok, body } = await connect(url);
-    if (!ok || body === null) throw new Error(`The ${name.replace("_", " ")} can’t be loaded. Open this page again.`);
-    return { url, content: body };
-  };
-
   return {
     /** The organization and the key. Asked once: neither changes while the page is open. */
     me: () =>
@@ -126,12 +112,13 @@ export function createApi(root: URL, key: string) {
     name: bytesToHex(sha256(utf8ToBytes(key))).slice(0, 8),
     /** A page of a list, from a cursor on. */
     list: <T>(path: string, query: Query) => get<Page<T>>(path, query),
-    readList,
-    /** Shows the first results of a job's rows. @returns whether these were all */
-    readResults: async (id: string, show: (cells: readonly string[]) => void): Promise<boolean> => {
-      const list = await readList(id, "results");
-      const options = { delimiter: COMMA, headerRow: 1, bytesMax: RESULTS_MAX_BYTES };
-      return list === undefined || observeRows(list.content, options, () => [{ observe: ({ cells }) => show(cells) }]);
+    /** The report of a job's failed rows; undefined if it has none. */
+    failedRows: async (id: string) => {
+      const url = await listUrl(id, "failed_rows");
+      if (url === null) return undefined;
+      const { ok, body } = await connect(url);
+      if (!ok || body === null) throw new Error("The failed rows can’t be loaded. Open this page again.");
+      return { url, content: body };
     },
   };
 }

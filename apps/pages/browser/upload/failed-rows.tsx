@@ -23,7 +23,7 @@ export function FailedRows({
 }) {
   const { mapping: before = {} } = job;
   const { value: report, error } = useLoaded(async () => {
-    const list = await api.readList(job.id, "failed_rows");
+    const list = await api.failedRows(job.id);
     return list && { url: list.url, ...(await readFailedValues(list.content, before, sent?.table.names)) };
   });
   const { rows = [], values = [], count = 0, url = "" } = report ?? {};

@@ -1,3 +1,4 @@
+import { readFirstResults } from "@work-items/importer/checks/first-results.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import { shownDay } from "@work-items/importer/proposals/shown-time.ts";
 import type { ComponentChildren } from "preact";
@@ -85,11 +86,11 @@ function countedItems({ entries, more }: LoadedList<Item>): string {
   return `${more ? "First " : ""}${countOf(entries.length, "item")}`;
 }
 
-/** The IDs of the items that an import wrote or found unchanged, each once. Results are row, external_id, id, outcome. */
+/** The IDs of the items that an import wrote or found unchanged, each once. */
 async function readIds(api: Api, jobId: string) {
   const ids = new Set<string>();
   // A row that failed has no ID.
-  const isWhole = await api.readResults(jobId, ([, , id = ""]) => void (id !== "" && ids.add(id)));
+  const isWhole = await readFirstResults(api.uploads.results(jobId), ({ id }) => void (id !== "" && ids.add(id)));
   return { ids: [...ids], isWhole };
 }
 

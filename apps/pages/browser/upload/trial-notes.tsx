@@ -35,9 +35,7 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
 
 /** Rows of a trial. If items would change, also the mapping of an earlier import of such a file, if there is one. */
 async function readNotes(api: Api, job: Job) {
-  const list = await api.readList(job.id, "results");
-  if (list === undefined) return undefined;
-  const rows = await readTrialRows(list.content, job);
+  const rows = await readTrialRows(api.uploads.results(job.id), job);
   return { rows, earlier: rows.changed.length > 0 ? await earlierMapping(api, job) : undefined };
 }
 

@@ -100,17 +100,17 @@ export function UndoResults({
   readonly children: ComponentChildren;
 }) {
   const hasResults = hasEnded(job) && doneIn(job) > 0;
-  const { value: rows, error } = useLoaded(async () => {
-    const list = hasResults ? await api.readList(job.id, "results") : undefined;
-    return list && readUndoRows(list.content);
-  }, [hasResults]);
+  const { value: rows, error } = useLoaded(
+    async () => (hasResults ? readUndoRows(api.uploads.results(job.id)) : undefined),
+    [hasResults],
+  );
   const stays = job.partly_undone_rows + job.kept_rows;
   return (
     <>
       <Alert text={error} />
       {rows && <Outcomes job={job} rows={rows} />}
       {children}
-      {rows && stays > 0 && (
+      {rows && rows.kept.length > 0 && (
         <section aria-labelledby="kept">
           <h2 id="kept">{job.dry_run ? "What would be kept" : "What was kept"}</h2>
           {rows.kept.length < stays && (

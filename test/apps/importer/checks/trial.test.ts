@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { resultingItems } from "../../../../apps/importer/checks/resulting-items.ts";
+import { resultsIn } from "../../../../apps/client/csv.ts";
+import { readCells, resultingItems } from "../../../../apps/importer/checks/resulting-items.ts";
 import { periodsOf, ResultingValues, VALUES_MAX } from "../../../../apps/importer/checks/resulting-values.ts";
 import { readUndoRows } from "../../../../apps/importer/checks/undone-rows.ts";
-import { readCells, readTrialRows, type TrialCounters } from "../../../../apps/importer/checks/trial-rows.ts";
+import { readTrialRows, type TrialCounters } from "../../../../apps/importer/checks/trial-rows.ts";
 import { observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { mappedReader } from "../../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -124,21 +125,16 @@ describe("the values of a file", () => {
   });
 });
 
-/** A list of results in small pieces, which says how much of it was read. */
-const listOf = (lines: readonly string[]) => {
+/** A list of results as it arrives, line by line, which says how much of it was read. */
+const listOf = (lines: readonly string[], last = "changes") => {
   const state = { read: 0 };
-  const text = ["\uFEFF_row,external_id,id,outcome,changes", ...lines];
-  const content = new ReadableStream<Uint8Array>(
-    {
-      pull: (controller) => {
-        const line = text[state.read++];
-        if (line === undefined) controller.close();
-        else controller.enqueue(Buffer.from(`${line}\n`));
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return { content, state };
+  const pieces = async function* () {
+    for (const line of [`_row,external_id,id,outcome,${last}`, ...lines]) {
+      state.read++;
+      yield `${line}\n`;
+    }
+  };
+  return { results: resultsIn(pieces()), state };
 };
 const counters = (counts: Partial<TrialCounters>): TrialCounters => ({
   created_rows: 0,
@@ -151,7 +147,7 @@ const counters = (counts: Partial<TrialCounters>): TrialCounters => ({
 
 describe("the results of a trial", () => {
   it("give one row of each outcome, and the rows that change items which the file doesn't create itself", async () => {
-    const { content } = listOf([
+    const { results } = listOf([
       "2,a,1,created,",
       '3,b,2,updated,"{""status"":{""from"":""pending"",""to"":""completed""},""custom_attributes.n"":{""to"":1}}"',
       "4,a,1,updated,",
@@ -163,7 +159,7 @@ describe("the results of a trial", () => {
       "10,g,6,created,",
     ]);
     const { examples, changed } = await readTrialRows(
-      content,
+      results,
       counters({ created_rows: 2, updated_rows: 4, restored_rows: 1, unchanged_rows: 1, failed_rows: 1 }),
     );
     expect(examples.map(({ row, outcome }) => [row, outcome])).toEqual([
@@ -190,13 +186,13 @@ describe("the results of a trial", () => {
 
   it("are read only as far as the examples need", async () => {
     const lines = Array.from({ length: 50_000 }, (_, index) => `${index + 2},n${index},${index},created,`);
-    const { content, state } = listOf(lines);
-    const { examples } = await readTrialRows(content, counters({ created_rows: 50_000 }));
+    const { results, state } = listOf(lines);
+    const { examples } = await readTrialRows(results, counters({ created_rows: 50_000 }));
     expect(examples.map(({ row }) => row)).toEqual([2, 3, 4, 5, 6]);
     expect(state.read).toBeLessThan(20);
 
     const later = listOf([...lines.slice(0, 1000), "9000,z,z,updated,", ...lines]);
-    const found = await readTrialRows(later.content, counters({ created_rows: 51_000, updated_rows: 1 }));
+    const found = await readTrialRows(later.results, counters({ created_rows: 51_000, updated_rows: 1 }));
     expect(found.changed.map(({ row }) => row)).toEqual([9000]);
     expect(later.state.read).toBeLessThan(1020);
   });
@@ -271,15 +267,16 @@ describe("items as they would be", () => {
 it("the results of an undo give five rows of each outcome, and why something stays", async () => {
   const kept = (reason: string) =>
     `"{""reason"":""${reason}"",""fields"":{""type"":{""imported"":""a"",""now"":""b""}}}"`;
-  const { content } = listOf([
+  const lines = [
     ...Array.from({ length: 7 }, (_, index) => `${index + 2},d${index},${index},deleted,`),
     `9,k1,9,kept,${kept("in_use")}`,
     `10,p1,10,partly,${kept("changed")}`,
     '11,k2,11,dropped,"{""reason"":""forgotten"",""fields"":{}}"',
     "12,k3,12,kept,{not JSON",
     "13,,,error,",
-  ]);
-  const { examples, kept: stays, reasons, isWhole } = await readUndoRows(content);
+  ];
+  const { results } = listOf(lines, "kept");
+  const { examples, kept: stays, reasons, isWhole } = await readUndoRows(results);
   expect(
     Object.fromEntries([...examples].map(([outcome, rows]) => [outcome, rows.map(({ externalId }) => externalId)])),
   ).toEqual({
@@ -298,4 +295,10 @@ it("the results of an undo give five rows of each outcome, and why something sta
     ["forgotten", 1],
   ]);
   expect(isWhole).toBe(true);
+
+  // Values that are kept can be long, so a page doesn't read all of a large list.
+  const long = Array.from({ length: 30 }, (_, index) => `${index + 2},l,${index},deleted,${"x".repeat(1024 * 1024)}`);
+  const large = listOf(long, "kept");
+  expect((await readUndoRows(large.results)).isWhole).toBe(false);
+  expect(large.state.read).toBeLessThan(30);
 });

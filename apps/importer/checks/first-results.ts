@@ -1,0 +1,22 @@
+import type { ResultRow } from "work-items-client/client.ts";
+
+/** Limit of what is read of a list of results: about 200,000 rows. */
+const CHARACTERS_MAX = 24 * 1024 * 1024;
+
+/**
+ * Reads results from their beginning.
+ * @param show returns whether to stop
+ * @returns whether all were read
+ */
+export async function readFirstResults(
+  results: AsyncIterable<ResultRow>,
+  show: (row: ResultRow) => boolean | void,
+): Promise<boolean> {
+  let characters = 0;
+  for await (const row of results) {
+    if (show(row) === true) return false;
+    characters += Object.values(row).join().length;
+    if (characters >= CHARACTERS_MAX) return false;
+  }
+  return true;
+}
