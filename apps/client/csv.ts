@@ -32,49 +32,48 @@ export interface ResultRow {
   readonly [column: string]: string | number;
 }
 
-/** The cells of a list's records, without blank lines: a report begins with one for each line above its file's header. */
-async function* recordsIn(pieces: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+/** Cuts a list into records, without blank lines: a report begins with one for each line above its file's header. */
+async function* recordsIn(pieces: AsyncIterable<string>): AsyncGenerator<readonly string[], void, undefined> {
   const cut = new RecordCut();
-  for await (const piece of pieces) yield* cut.next(piece).filter((record) => record.trim() !== "");
-  const last = cut.take();
-  if (last.trim() !== "") yield last;
+  const isFilled = (record: string): boolean => record.trim() !== "";
+  for await (const piece of pieces) yield cut.next(piece).filter(isFilled);
+  yield [cut.take()].filter(isFilled);
 }
 
-/** The rows of a list. @param rowOf makes a row of its cells by the names of their columns */
+/** The rows of a list. @param rowOf makes a row of the names of the columns and its cells */
 async function* rowsIn<T>(
   pieces: AsyncIterable<string>,
-  rowOf: (cells: Readonly<Record<string, string>>) => T,
+  rowOf: (names: readonly string[], cells: readonly string[]) => T,
 ): AsyncGenerator<T, void, undefined> {
   let names: string[] | undefined;
   let delimiter: Delimiter = COMMA;
-  for await (const record of recordsIn(pieces)) {
-    if (names === undefined) {
-      delimiter = delimiterOf(record);
-      names = numberedNames(cellsOf(record, delimiter));
-      continue;
+  // Many at a time, because a list may have a million.
+  for await (const records of recordsIn(pieces)) {
+    for (const record of records) {
+      if (names === undefined) {
+        delimiter = delimiterOf(record);
+        names = numberedNames(cellsOf(record, delimiter));
+      } else yield rowOf(names, cellsOf(record, delimiter));
     }
-    const cells = cellsOf(record, delimiter);
-    yield rowOf(Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""])));
   }
 }
 
 /** @param pieces of the text of a report of failed rows, without a byte order mark */
 export function failedRowsIn(pieces: AsyncIterable<string>): AsyncGenerator<FailedRow, void, undefined> {
-  return rowsIn(pieces, ({ _row: row, _error: error = "", _error_code: code = "", ...cells }) => ({
-    row: Number(row),
-    error,
-    code: code as ProblemCode,
-    cells,
-  }));
+  return rowsIn(pieces, (names, values) => {
+    // Unlike an assignment, it takes any name.
+    const row = Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
+    const { _row, _error: error = "", _error_code: code = "", ...cells } = row;
+    return { row: Number(_row), error, code: code as ProblemCode, cells };
+  });
 }
 
 /** @param pieces of the text of a list of results, without a byte order mark */
 export function resultsIn(pieces: AsyncIterable<string>): AsyncGenerator<ResultRow, void, undefined> {
-  return rowsIn(pieces, ({ _row: row, external_id = "", id = "", outcome = "", ...others }) => ({
-    row: Number(row),
-    external_id,
-    id,
-    outcome,
-    ...others,
-  }));
+  return rowsIn(pieces, (names, values) => {
+    const cells: Record<string, string> = {};
+    for (const [index, name] of names.entries()) cells[name] = values[index] ?? "";
+    const { _row: row, external_id = "", id = "", outcome = "", ...others } = cells;
+    return { row: Number(row), external_id, id, outcome, ...others };
+  });
 }

@@ -1,6 +1,6 @@
 import type { ResultRow } from "work-items-client/client.ts";
 
-/** Limit of what is read of a list of results: about 200,000 rows. */
+/** Limit of what is read of a list of results: a few hundred thousand rows. */
 const CHARACTERS_MAX = 24 * 1024 * 1024;
 
 /**
