@@ -1,22 +1,12 @@
 import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
 import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
-import { type IdFindings, readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
-import type { TriedFile } from "@work-items/importer/checks/resulting-items.ts";
-import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts";
-import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
-import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
-import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
-import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
-import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
-import { readerOf } from "../../../lib/uploads/mapping/file-format.ts";
+import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
+import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { isPersonAt } from "./ask-targets.ts";
-import { layoutOf, type SurveyedFile } from "./survey-file.ts";
-import { withBar } from "../progress-bar.ts";
-
-/** The source of the IDs in a file whose columns are named after the fields. */
-const BY_NAMES: CheckedMapping = { fields: { external_id: { column: "external_id" } } };
+import { BY_NAMES, type SeenFile } from "./survey-file.ts";
+import { countOf } from "./trial-lines.ts";
 
 /** The mapping that will be used; undefined if it isn't valid, which the service reports. */
 export async function usedMapping(client: Client, mapping: Mapping | undefined): Promise<CheckedMapping | undefined> {
@@ -25,53 +15,11 @@ export async function usedMapping(client: Client, mapping: Mapping | undefined):
   return mappingSchema.safeParse(given).data;
 }
 
-/** Reads a file to its end and finds repeated IDs. @param others makes further observers of its rows */
-function readIds(
-  terminal: Terminal,
-  blob: Blob,
-  mapping: CheckedMapping,
-  others: (names: readonly string[]) => readonly RowObserver[] = () => [],
-): Promise<IdFindings | undefined> {
-  return withBar(terminal, "reading the file [{bar}] {percentage} %", {}, (update) => {
-    const options = { ...layoutOf(mapping), onProgress: (bytes: number) => update(bytes, blob.size) };
-    return readRepeatedIds(
-      (begin) => observeRows(blob.stream(), options, (names) => [...begin(names), ...others(names)]),
-      mapping,
-    );
-  });
-}
-
-/** The reader of a file's rows; undefined if the mapping doesn't fit, which the service reports. */
-function readerFor(names: readonly string[], mapping: CheckedMapping): RowReader | undefined {
-  if (problemsOfMapping(mapping).length > 0) return undefined;
-  try {
-    return readerOf(names, mapping === BY_NAMES ? undefined : mapping);
-  } catch (error) {
-    if (error instanceof InvalidFileError) return undefined;
-    throw error;
-  }
-}
-
-/** Reads a file to its end. @param hasTrial whether a trial shows its values */
-export async function readWhole(terminal: Terminal, content: Blob, mapping: CheckedMapping, hasTrial: boolean) {
-  let reader: RowReader | undefined;
-  let values: ResultingValues | undefined;
-  const ids = await readIds(terminal, content, mapping, (names) => {
-    reader = hasTrial ? readerFor(names, mapping) : undefined;
-    values = reader && new ResultingValues(reader, new Date().toISOString());
-    return values ? [values] : [];
-  });
-  const read: TriedFile["read"] = (options, observer) =>
-    observeRows(content.stream(), { ...layoutOf(mapping), ...options }, () => [observer]);
-  return { ids, tried: reader && values && { reader, read, findings: values.findings } };
-}
-
 /** Says how to remove the outer spaces of IDs, if some have any. */
 function noteSpaces(terminal: Terminal, { spacedRows }: IdFindings): void {
   if (spacedRows === 0) return;
-  const rows = spacedRows === 1 ? "1 row" : `${spacedRows} rows`;
   terminal.note(
-    `"trim": true beside the column of external_id in the mapping removes the spaces around the ID of ${rows}`,
+    `"trim": true beside the column of external_id in the mapping removes the spaces around the ID of ${countOf(spacedRows)}`,
   );
 }
 
@@ -106,22 +54,20 @@ export function noteCounts(terminal: Terminal, trial: WorkItemUpload): void {
     `leave ${trial.unchanged_rows} unchanged`,
     `reject ${trial.failed_rows}`,
   ];
-  const rows = trial.total_rows === 1 ? "1 row" : `${trial.total_rows} rows`;
-  terminal.note(`trial of ${rows}: ${counts.join(", ")}`);
+  terminal.note(`trial of ${countOf(trial.total_rows)}: ${counts.join(", ")}`);
 }
 
 /** Says which columns have empty cells, if a trial would update items and the mapping doesn't say what such cells do. */
 export function noteEmptyCells(
   terminal: Terminal,
   { updated_rows: updated, restored_rows: restored }: WorkItemUpload,
-  mapping: CheckedMapping,
-  { names, survey }: SurveyedFile,
+  { mapping, names, survey }: Pick<SeenFile, "mapping" | "names" | "survey">,
 ): void {
-  const cells = undecidedEmptyCells(mapping, names, survey);
+  const cells = survey ? undecidedEmptyCells(mapping, names, survey) : [];
   const rows = updated + restored;
   if (rows === 0 || cells.length === 0) return;
   terminal.note(
-    `${rows === 1 ? "1 row" : `${rows} rows`} would update items, and ${cells.length === 1 ? "this column has" : "these columns have"} ` +
+    `${countOf(rows)} would update items, and ${cells.length === 1 ? "this column has" : "these columns have"} ` +
       `empty cells: ${shownEmptyCells(cells)}; the items keep what they have: say so with "blank": "keep" in the ` +
       'mapping, or clear it with "blank": "clear"',
   );
@@ -131,13 +77,6 @@ export function noteEmptyCells(
 async function ask(terminal: Terminal, question: string): Promise<boolean | undefined> {
   if (!isPersonAt(terminal)) return undefined;
   return /^y(?:es)?$/i.test(await terminal.ask(question));
-}
-
-/** The targets that nothing sets in a file with a mapping. */
-export async function unsetIn(blob: Blob, mapping: CheckedMapping): Promise<readonly TargetName[]> {
-  const { headerRow, delimiter } = layoutOf(mapping);
-  const { rows } = await readFirstRows(blob.stream(), delimiter, headerRow);
-  return unsetTargets({ names: rows[headerRow - 1] ?? [], mapping });
 }
 
 /** Why a person has to agree to an import. */

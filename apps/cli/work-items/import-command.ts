@@ -4,14 +4,16 @@ import type { Client, Mapping, Upload, UploadJob, WorkItemUpload } from "work-it
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { listed } from "../../../lib/errors.ts";
+import { isJsonObject } from "../../../lib/json.ts";
+import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption, UsageError } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
-import { confirmed, noteCounts, noteEmptyCells, noteIds, readWhole, unsetIn, usedMapping } from "./before-import.ts";
+import { confirmed, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./before-import.ts";
 import { writeProposal } from "./propose.ts";
-import { prepareFile, type SurveyedFile } from "./survey-file.ts";
+import { changedFile, lookThrough, type SeenFile } from "./survey-file.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { saveList } from "./row-lists.ts";
 import { noteTrial } from "./trial-lines.ts";
@@ -51,14 +53,15 @@ async function mappingByNames(file: CsvFile): Promise<Mapping> {
 async function givenMapping(options: Options): Promise<Mapping | undefined> {
   const path = textOption(options, "mapping");
   if (path === undefined) return undefined;
-  let mapping: Mapping;
+  let given: unknown;
   try {
-    mapping = JSON.parse(await readFile(path, "utf8")) as Mapping;
+    given = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
     throw new CommandError(`cannot read ${path}: ${plainReason(error)}`);
   }
+  if (!isJsonObject(given)) throw new CommandError(`cannot read ${path}: must be a JSON object`);
   const delimiter = delimiterOf(options);
-  return { ...mapping, ...(delimiter !== undefined && !("from" in mapping) && { delimiter }) };
+  return { ...given, ...(delimiter !== undefined && !("from" in given) && { delimiter }) } as Mapping;
 }
 
 /** The delimiter that was given or that a mapping has; undefined if it has to be detected. */
@@ -102,75 +105,53 @@ export function printOutcome(terminal: Terminal, job: WorkItemUpload, options: O
   else if (job.failed_rows > 0) terminal.exitCode = EXIT.someFailed;
 }
 
-async function runImport(call: CommandCall, path: string, file: CsvFile, given: Mapping | undefined): Promise<void> {
-  const { terminal, options } = call;
-  const client = call.client();
-  const mapping = await mappingOf(given, file);
-  const used = await usedMapping(client, mapping);
-  const changes = { fill: textsOption(options, "fill"), leavesOutTotals: options["withoutTotals"] === true };
-  // With --no-trial, the file isn't read once more just for notes.
-  const isRead = options["trial"] !== false || changes.leavesOutTotals || changes.fill.length > 0;
-  const prepared = used && isRead ? await prepareFile(terminal, file, used, changes) : undefined;
-  try {
-    await sendFile(call, client, {
-      path,
-      content: prepared?.blob ?? file.blob,
-      surveyed: prepared?.surveyed,
-      isGiven: given !== undefined,
-      mapping,
-      used,
-    });
-  } finally {
-    await prepared?.close();
-  }
+/** How an import runs. */
+function wayOf(options: Options) {
+  const isDry = options["dryRun"] === true;
+  const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
+  const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
+  const hasTrial = options["trial"] !== false;
+  // Programs get the job alone.
+  const isShown = options["json"] !== true && (isDry ? waits : hasTrial);
+  return { isDry, lists, waits, hasTrial, isShown };
 }
 
 /** A file that is ready to be sent. */
 interface ReadyFile {
-  readonly path: string;
+  readonly name: string;
   readonly content: Blob;
-  readonly surveyed: SurveyedFile | undefined;
-  /** Whether a person has named a mapping. */
-  readonly isGiven: boolean;
   /** The mapping to send. */
   readonly mapping: Mapping | undefined;
-  /** The mapping that the service will use; undefined if it isn't valid. */
-  readonly used: Awaited<ReturnType<typeof usedMapping>>;
+  /** Undefined if the mapping isn't valid, which the service reports. */
+  readonly seen: SeenFile | undefined;
+  /** The targets that nothing sets, although a person has named a mapping. */
+  readonly unset: readonly TargetName[];
 }
 
 async function sendFile(
   { terminal, options }: CommandCall,
   client: Client,
-  { path, content, surveyed, isGiven, mapping, used }: ReadyFile,
+  { name, content, mapping, seen, unset }: ReadyFile,
 ): Promise<void> {
-  const isDry = options["dryRun"] === true;
-  const lists = { failed_rows: textOption(options, "errors"), results: textOption(options, "results") };
-  const waits = options["wait"] === true || lists.failed_rows !== undefined || lists.results !== undefined;
-  // Programs get the job alone.
-  const isShown = options["json"] !== true && (isDry ? waits : options["trial"] !== false);
-  const { ids, tried } = used ? await readWhole(terminal, content, used, isShown) : {};
-  if (ids) noteIds(terminal, ids);
-  const unset = isGiven && used ? await unsetIn(content, used) : [];
-  for (const line of notFoundLines(unset)) terminal.note(line);
+  const { isDry, lists, waits, hasTrial, isShown } = wayOf(options);
+  const { ids, tried } = seen ?? {};
   const start = (dryRun: boolean): Promise<Upload> =>
-    client.uploads.upload(content, {
-      filename: path === STANDARD_INPUT ? "standard-input.csv" : basename(path),
-      dryRun,
-      ...(mapping !== undefined && { mapping }),
-    });
+    client.uploads.upload(content, { filename: name, dryRun, ...(mapping !== undefined && { mapping }) });
   const endOf = (upload: Upload, label: string): Promise<UploadJob> =>
     withProgress(terminal, label, "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
-  const noteEmpty = (trial: WorkItemUpload): void => {
-    if (isShown && used && surveyed) noteEmptyCells(terminal, trial, used, surveyed);
+  const show = async (trial: UploadJob): Promise<void> => {
+    if (tried) await noteTrial(terminal, client, trial, tried);
+    if (isShown && seen) noteEmptyCells(terminal, trial, seen);
   };
-  if (!isDry && options["trial"] !== false) {
+  if (!isDry && hasTrial) {
     const trial = await endOf(await start(true), "trial");
-    noteEmpty(trial);
     const hasCompleted = trial.status === "completed";
-    if (hasCompleted) noteCounts(terminal, trial);
-    if (hasCompleted && tried) await noteTrial(terminal, client, trial, tried);
+    if (hasCompleted) {
+      noteCounts(terminal, trial);
+      await show(trial);
+    }
     if (!hasCompleted || !(await confirmed(terminal, trial, { ids, unset }, options["yes"] === true))) {
       printJob(terminal, trial, options);
       terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
@@ -182,12 +163,41 @@ async function sendFile(
   if (waits) {
     terminal.note(`Upload ${upload.id} started. It continues if you stop this command.`);
     job = await endOf(upload, "import");
-    if (isDry && tried && job.status === "completed") await noteTrial(terminal, client, job, tried);
-    if (isDry) noteEmpty(job);
+    if (isDry && job.status === "completed") await show(job);
     await saveList(terminal, client, upload.id, "failed_rows", lists.failed_rows);
     await saveList(terminal, client, upload.id, "results", lists.results);
   }
   printOutcome(terminal, job, options);
+}
+
+async function runImport(call: CommandCall, path: string, file: CsvFile, given: Mapping | undefined): Promise<void> {
+  const { terminal, options } = call;
+  const client = call.client();
+  const mapping = await mappingOf(given, file);
+  const used = await usedMapping(client, mapping);
+  const name = path === STANDARD_INPUT ? "standard-input.csv" : basename(path);
+  if (used === undefined) {
+    return sendFile(call, client, { name, content: file.blob, mapping, seen: undefined, unset: [] });
+  }
+  const { hasTrial, isShown } = wayOf(options);
+  const changes = { fill: textsOption(options, "fill"), leavesOutTotals: options["withoutTotals"] === true };
+  const mayChange = changes.leavesOutTotals || changes.fill.length > 0;
+  const first = await lookThrough(terminal, file.blob, used, {
+    survey: hasTrial || mayChange,
+    values: isShown && !mayChange,
+  });
+  const changed = await changedFile(terminal, file.blob, first, changes);
+  try {
+    const content = changed?.blob ?? file.blob;
+    // Filled columns have fewer empty cells, and rows that are left out have no IDs and values.
+    const seen = mayChange ? await lookThrough(terminal, content, used, { survey: hasTrial, values: isShown }) : first;
+    if (seen.ids) noteIds(terminal, seen.ids);
+    const unset = given === undefined ? [] : unsetTargets({ names: seen.names, mapping: used });
+    for (const line of notFoundLines(unset)) terminal.note(line);
+    await sendFile(call, client, { name, content, mapping, seen, unset });
+  } finally {
+    await changed?.close();
+  }
 }
 
 export const importCommand: Command = {

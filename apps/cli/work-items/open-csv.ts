@@ -87,9 +87,15 @@ export type KeptFile = Pick<CsvFile, "blob" | "close">;
 /** Writes a stream to a temporary folder, because it may be larger than the memory. */
 export async function keep(source: Readable): Promise<KeptFile> {
   const folder = await mkdtemp(join(tmpdir(), "work-items-"));
-  const path = join(folder, "file.csv");
-  await pipeline(source, createWriteStream(path));
-  return { blob: await openAsBlob(path), close: () => rm(folder, { recursive: true }) };
+  const close = (): Promise<void> => rm(folder, { recursive: true });
+  try {
+    const path = join(folder, "file.csv");
+    await pipeline(source, createWriteStream(path));
+    return { blob: await openAsBlob(path), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** Opens a file, a pipe, or the standard input as `-`. */

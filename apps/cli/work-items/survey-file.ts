@@ -1,58 +1,88 @@
 import { Readable } from "node:stream";
-import { filledDown } from "@work-items/importer/files/fill-down.ts";
-import { LEFT_OUT, withRepairs } from "@work-items/importer/files/repairs.ts";
+import type { TriedFile } from "@work-items/importer/checks/resulting-items.ts";
+import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts";
+import { fillRows } from "@work-items/importer/files/fill-down.ts";
+import { withChanges } from "@work-items/importer/files/records.ts";
+import { LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
+import { readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { GroupedColumns } from "@work-items/importer/proposals/grouped-columns.ts";
-import { type NumberedRow, RowSurvey, type Survey, totalsIn } from "@work-items/importer/proposals/survey.ts";
+import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
-import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { columnsOf, singlesOf } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { columnIndex, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
+import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
+import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { readerOf } from "../../../lib/uploads/mapping/file-format.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { type CsvFile, keep, type KeptFile } from "./open-csv.ts";
+import { withBar } from "../progress-bar.ts";
+import { keep, type KeptFile } from "./open-csv.ts";
 import { totalsLines } from "./proposal-lines.ts";
 
-/** How to read the rows of a file with a mapping. */
-export function layoutOf({ header_row: headerRow = 1, delimiter = COMMA }: Mapping) {
-  return { headerRow, delimiter };
+/** The source of the IDs in a file whose columns are named after the fields. */
+export const BY_NAMES: Mapping = { fields: { external_id: { column: "external_id" } } };
+
+/** The reader of a file's rows; undefined if the mapping doesn't fit, which the service reports. */
+function readerFor(names: readonly string[], mapping: Mapping): RowReader | undefined {
+  if (problemsOfMapping(mapping).length > 0) return undefined;
+  try {
+    return readerOf(names, mapping === BY_NAMES ? undefined : mapping);
+  } catch (error) {
+    if (error instanceof InvalidFileError) return undefined;
+    throw error;
+  }
 }
 
-/** The index of the first column of the items' IDs; undefined without one. */
-function idColumn({ fields = {} }: Mapping, names: readonly string[]): number | undefined {
-  const source = fields["external_id"] ?? {};
-  const used = singlesOf({ source, path: [] }).flatMap((single) => columnsOf(single.source).map(comparable));
-  const index = numberedNames(names).findIndex((name) => used.includes(comparable(name)));
-  return index === -1 ? undefined : index;
+/** What is looked for in the rows of a file, besides repeated IDs. */
+interface Wanted {
+  /** Whether the columns are surveyed. */
+  readonly survey: boolean;
+  /** Whether the values that the rows become are counted. */
+  readonly values: boolean;
 }
 
-/** What all rows of a file show about its columns. */
-export interface SurveyedFile {
-  /** Cells of the header. */
-  readonly names: readonly string[];
-  readonly survey: Survey;
-  /** The rows that don't look like items with its mapping. */
-  readonly totals: readonly NumberedRow[];
-  /** The names of columns that have a value only in the first row of each group. */
-  readonly grouped: readonly string[];
-}
-
-/** Reads a file to its end. */
-async function surveyFile({ blob }: Pick<CsvFile, "blob">, mapping: Mapping): Promise<SurveyedFile> {
-  let header: readonly string[] = [];
-  let rows = new RowSurvey(header);
-  let groups = new GroupedColumns(header);
-  await observeRows(blob.stream(), layoutOf(mapping), (names) => {
-    header = names;
-    rows = new RowSurvey(names);
-    groups = new GroupedColumns(names);
-    return [rows, groups];
+/** Reads a file to its end, once for all that is wanted. */
+export async function lookThrough(terminal: Terminal, content: Blob, mapping: Mapping, wanted: Wanted) {
+  const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
+  const layout = { headerRow, delimiter };
+  let names: readonly string[] = [];
+  let survey: RowSurvey | undefined;
+  let groups: GroupedColumns | undefined;
+  let reader: RowReader | undefined;
+  let values: ResultingValues | undefined;
+  const begin = (header: readonly string[]) => {
+    names = header;
+    survey = wanted.survey ? new RowSurvey(header) : undefined;
+    groups = wanted.survey ? new GroupedColumns(header) : undefined;
+    reader = wanted.values ? readerFor(header, mapping) : undefined;
+    values = reader && new ResultingValues(reader, new Date().toISOString());
+    return [survey, groups, values].filter((each) => each !== undefined);
+  };
+  const ids = await withBar(terminal, "reading the file [{bar}] {percentage} %", {}, (update) => {
+    const options = { ...layout, onProgress: (bytes: number) => update(bytes, content.size) };
+    return readRepeatedIds(
+      (beginIds) => observeRows(content.stream(), options, (header) => [...beginIds(header), ...begin(header)]),
+      mapping,
+    );
   });
-  const survey = rows.result();
-  const totals = totalsIn(survey, header, idColumn(mapping, header));
-  return { names: header, survey, totals, grouped: namesOf(groups, header) };
+  const read: TriedFile["read"] = (options, observer) =>
+    observeRows(content.stream(), { ...layout, ...options }, () => [observer]);
+  return {
+    mapping,
+    /** Cells of the header. */
+    names,
+    ids,
+    survey: survey?.result(),
+    grouped: groups ? namesOf(groups, names) : [],
+    tried: reader && values && { reader, read, findings: values.findings },
+  };
 }
+
+/** What one look at all rows of a file showed. */
+export type SeenFile = Awaited<ReturnType<typeof lookThrough>>;
 
 /** The names of grouped columns. */
 export function namesOf(groups: GroupedColumns, names: readonly string[]): string[] {
@@ -72,23 +102,12 @@ export function noteGroups(terminal: Terminal, grouped: readonly string[]): void
 
 /** The indexes of columns. @throws CommandError if the file has no such column */
 function indexesOf(columns: readonly string[], names: readonly string[]): number[] {
-  const numbered = numberedNames(names);
   return columns.map((column) => {
-    const index = numbered.findIndex((name) => comparable(name) === comparable(column));
+    const index = columnIndex(names, column);
     if (index !== -1) return index;
-    throw new CommandError(`--fill: there is no column "${column}"; the nearest is "${nearestTo(column, numbered)}"`);
+    const nearest = nearestTo(column, numberedNames(names));
+    throw new CommandError(`--fill: there is no column "${column}"; the nearest is "${nearest}"`);
   });
-}
-
-/** A file with blank lines for rows that aren't items, so that all rows keep their numbers. Prints those rows. */
-async function withoutTotals(
-  terminal: Terminal,
-  { blob }: Pick<CsvFile, "blob">,
-  mapping: Mapping,
-  { totals }: SurveyedFile,
-): Promise<Blob> {
-  for (const { row, cells } of totals) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);
-  return withRepairs(blob, new Map(totals.map(({ row }) => [row, LEFT_OUT])), layoutOf(mapping).delimiter);
 }
 
 /** What is changed in a file before it is sent. */
@@ -99,36 +118,33 @@ export interface FileChanges {
   readonly leavesOutTotals: boolean;
 }
 
-/** A file as it is sent, and what its rows show. */
-export interface PreparedFile extends KeptFile {
-  readonly surveyed: SurveyedFile;
-}
-
 /**
- * Reads a file to its end and prints what is odd about its rows, then changes it. All rows keep their numbers.
+ * Prints what is odd about the rows of a file, and changes it. All rows keep their numbers.
+ * @param seen with its survey
+ * @returns undefined if nothing changes
  * @throws CommandError if it has no column to fill
  */
-export async function prepareFile(
+export async function changedFile(
   terminal: Terminal,
-  file: CsvFile,
-  mapping: Mapping,
+  content: Blob,
+  { mapping, names, survey, grouped }: Pick<SeenFile, "mapping" | "names" | "survey" | "grouped">,
   { fill, leavesOutTotals }: FileChanges,
-): Promise<PreparedFile> {
-  const surveyed = await surveyFile(file, mapping);
-  const { names, totals, grouped } = surveyed;
-  const { headerRow, delimiter } = layoutOf(mapping);
+): Promise<KeptFile | undefined> {
+  const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
+  const totals: readonly NumberedRow[] = survey ? totalsIn(survey, names, mapping) : [];
   if (!leavesOutTotals) for (const line of totalsLines(totals)) terminal.note(line);
   const columns = indexesOf(fill, names);
   if (columns.length === 0) noteGroups(terminal, grouped);
+  const left = leavesOutTotals ? totals : [];
+  for (const { row, cells } of left) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);
+  if (columns.length + left.length === 0) return undefined;
   const others = new Set(totals.map(({ row }) => row));
-  const filled =
-    columns.length === 0
-      ? { blob: file.blob, close: async () => undefined }
-      : await keep(Readable.fromWeb(filledDown(file.blob, { headerRow, columns, others }, delimiter) as never));
-  return {
-    // Filled columns have fewer empty cells.
-    surveyed: columns.length === 0 ? surveyed : await surveyFile(filled, mapping),
-    blob: leavesOutTotals ? await withoutTotals(terminal, filled, mapping, surveyed) : filled.blob,
-    close: filled.close,
-  };
+  // Rows that are left out become blank lines.
+  const repairs = new Map(left.map(({ row }) => [row, LEFT_OUT]));
+  const changed = withChanges(
+    content,
+    fillRows({ headerRow, columns, others }, delimiter),
+    repairRows(repairs, delimiter),
+  );
+  return keep(Readable.fromWeb(changed as never));
 }

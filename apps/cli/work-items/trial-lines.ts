@@ -15,7 +15,7 @@ const SHOWN_FIELDS = 8;
 const SHOWN_PERIODS = 12;
 const SHOWN_CHARACTERS = 60;
 
-function countOf(rows: number): string {
+export function countOf(rows: number): string {
   return rows === 1 ? "1 row" : `${rows} rows`;
 }
 

@@ -1,6 +1,6 @@
 import { columnsIn, columnsOf, singlesOf, targetsOf } from "../../../lib/uploads/mapping/check-mapping.ts";
 import { createAliases } from "../../../lib/uploads/mapping/conversion.ts";
-import { comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import { isClearable } from "../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import type { Survey, SurveyedColumn } from "../proposals/survey.ts";
@@ -34,7 +34,7 @@ export function undecidedEmptyCells(mapping: Mapping, names: readonly string[], 
   const numbered = numberedNames(names);
   const rowsOf = (source: Source): number[] =>
     columnsOf(source).map((name) => {
-      const column = survey.columns[numbered.findIndex((each) => comparable(each) === comparable(name))];
+      const column = survey.columns[columnIndex(names, name)];
       return column === undefined ? 0 : emptyRows(column, survey.rows, source, mapping);
     });
   const named = targetsOf(mapping).flatMap(({ target, ...given }): EmptyCells[] => {

@@ -43,7 +43,7 @@ export class FillDown {
 }
 
 /** Gives empty cells of a CSV text that comes in pieces the value above. Changes nothing else, and no number of a row. */
-function fillRows(filling: Filling, delimiter: Delimiter): TransformStream<string, string> {
+export function fillRows(filling: Filling, delimiter: Delimiter): TransformStream<string, string> {
   const filler = new FillDown(filling);
   let row = 0;
   return mapRecords((record) => {
@@ -59,10 +59,4 @@ function fillRows(filling: Filling, delimiter: Delimiter): TransformStream<strin
       throw error;
     }
   });
-}
-
-/** The content of a file in UTF-8, filled down. */
-export function filledDown(content: Blob, filling: Filling, delimiter: Delimiter): ReadableStream<Uint8Array> {
-  const text = content.stream().pipeThrough(new TextDecoderStream());
-  return text.pipeThrough(fillRows(filling, delimiter)).pipeThrough(new TextEncoderStream());
 }

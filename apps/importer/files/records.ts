@@ -15,3 +15,12 @@ export function mapRecords(change: (record: string) => string): TransformStream<
     },
   });
 }
+
+/** The content of a file in UTF-8, changed by transforms of its text. */
+export function withChanges(
+  content: Blob,
+  ...changes: readonly TransformStream<string, string>[]
+): ReadableStream<Uint8Array> {
+  const text: ReadableStream<string> = content.stream().pipeThrough(new TextDecoderStream());
+  return changes.reduce((each, change) => each.pipeThrough(change), text).pipeThrough(new TextEncoderStream());
+}

@@ -1,7 +1,7 @@
 import { lineEndOf, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportColumn, REPORT_COLUMNS } from "../../../lib/uploads/csv/header-names.ts";
-import { mapRecords } from "./records.ts";
+import { mapRecords, withChanges } from "./records.ts";
 
 /** The corrected cells of a row, by the indexes of their columns in the file. */
 export type RowRepairs = ReadonlyMap<number, string>;
@@ -52,7 +52,7 @@ export function cellsInFile(names: readonly string[], reported: readonly string[
 }
 
 /** Replaces the corrected cells of a CSV text that comes in pieces. Everything else stays as it is. */
-function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<string, string> {
+export function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<string, string> {
   let row = 0;
   return mapRecords((record) => {
     const corrected = repairs.get((row += 1));
@@ -65,7 +65,5 @@ function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<str
 
 /** The content of a file in UTF-8 with its corrected rows. */
 export async function withRepairs(content: Blob, repairs: Repairs, delimiter: Delimiter): Promise<Blob> {
-  if (repairs.size === 0) return content;
-  const text = content.stream().pipeThrough(new TextDecoderStream());
-  return new Response(text.pipeThrough(repairRows(repairs, delimiter)).pipeThrough(new TextEncoderStream())).blob();
+  return repairs.size === 0 ? content : new Response(withChanges(content, repairRows(repairs, delimiter))).blob();
 }

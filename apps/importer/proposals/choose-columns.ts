@@ -56,6 +56,12 @@ function holdsChoices(target: string, { values }: FileColumn): boolean {
   return values.every((value) => meaningOf(value) !== undefined) && new Set(values.map(meaningOf)).size > 1;
 }
 
+/** Whether fields are the same, or both of the agent. */
+function areOfOne(field: string | undefined, other: string | undefined): boolean {
+  if (field === undefined) return false;
+  return field === other || (field.startsWith("agent_") && other?.startsWith("agent_") === true);
+}
+
 /** Assigns columns to targets, each at most once. */
 class Choices {
   readonly sources = new Map<string, Source>();
@@ -130,15 +136,14 @@ class Choices {
     if (field.startsWith("agent_")) this.takeAgents(this.#all, column);
     else this.take(field, column, true);
     for (const [index, found] of this.columns) {
-      const isOwn =
-        found.target === field || (field.startsWith("agent_") && found.target?.startsWith("agent_") === true);
-      if (isOwn) this.columns.set(index, { ...found, isSure: true, reason: CHOSEN, doubts: [] });
+      if (areOfOne(field, found.target))
+        this.columns.set(index, { ...found, isSure: true, reason: CHOSEN, doubts: [] });
     }
   }
 
   /** Notes that a column may be a target's, unless it is taken. */
   addRival({ index, survey }: FileColumn, target: string): void {
-    if (survey.hasValues && !this.columns.has(index) && !this.rivals.has(index)) this.rivals.set(index, target);
+    if (survey.filledRows > 0 && !this.columns.has(index) && !this.rivals.has(index)) this.rivals.set(index, target);
   }
 
   /** Notes why a column isn't proposed for a target although it may be meant. */
@@ -213,10 +218,9 @@ class Choices {
     const found = this.columns.get(index);
     if (found === undefined) return { target: undefined, certainty: "unknown", reason: "", mayBe };
     const { target } = found;
-    const isSame = (other: string): boolean =>
-      other === target || (other.startsWith("agent_") && target?.startsWith("agent_") === true);
-    const rivals = [...this.rivals].filter(([, other]) => isSame(other)).map(([each]) => each);
-    const names = this.#all.filter((column) => rivals.includes(column.index)).map(({ name }) => `"${name}"`);
+    const names = this.#all
+      .filter((column) => areOfOne(this.rivals.get(column.index), target))
+      .map(({ name }) => `"${name}"`);
     const doubts = names.length === 0 || found.reason === CHOSEN ? [] : [`${names.join(" and ")} may be meant`];
     const all = [...found.doubts, ...doubts];
     const isOnlyAsked = found.isSure && all.length > 0 && all.every((doubt) => TIME_DOUBTS.has(doubt));

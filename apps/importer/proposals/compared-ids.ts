@@ -1,4 +1,4 @@
-import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { IdTable } from "../ids/id-table.ts";
 import { type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
@@ -90,7 +90,7 @@ export function comparedIds(
   empty: readonly string[] = [],
 ): IdFindings | undefined {
   if (column === undefined || Object.keys(others).length > 0) return undefined;
-  const index = numberedNames(names).findIndex((name) => comparable(name) === comparable(column));
+  const index = columnIndex(names, column);
   const emptied = new Set([...empty, ...Object.keys(values)].map(comparable));
   const isEmptied = Object.values(values).every((value) => value === "") && [...emptied].every(isEmptyWord);
   const words = [...(survey.columns[index]?.emptyWords.keys() ?? [])];

@@ -101,7 +101,7 @@ export function proposeMapping(sample: Sample): Proposal {
   const columnOf = (target: string): FileColumn | undefined =>
     columns.find(({ index }) => choices.columns.get(index)?.target === target);
   const fields = { ...(id && { external_id: id }), ...others };
-  const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.hasValues);
+  const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.filledRows > 0);
   const free = named
     .filter(({ index }) => choices.columns.get(index)?.target === undefined)
     .map((column) => {
@@ -127,7 +127,7 @@ export function proposeMapping(sample: Sample): Proposal {
       return words.length > 0 ? [{ target, words }] : [];
     }),
     questions: choices.questions,
-    totals: totalsIn(survey, names, columnOf("external_id")?.index),
+    totals: totalsIn(survey, names, { fields }),
     keptEmptyWords: keptEmptyWordsOf(columns, choices),
   };
 }

@@ -1,3 +1,6 @@
+import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
+import { columnsIn } from "../../../lib/uploads/mapping/check-mapping.ts";
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import type { IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
@@ -23,7 +26,6 @@ export interface SurveyedColumn extends TextCounts {
   readonly emptyWords: ReadonlyMap<string, number>;
   /** Texts that programs write where there is no date, and their numbers of rows. */
   readonly noDates: ReadonlyMap<string, number>;
-  readonly hasValues: boolean;
   /** Its first different texts, at most three, cut if they are long. */
   readonly examples: readonly string[];
   /** Whether all its texts are clear numbers, without leading zeros and "1.234", which may be more than a thousand. */
@@ -203,7 +205,6 @@ class ColumnSurvey implements TextCounts {
       numberedRows: this.numberedRows,
       spacedRows: this.spacedRows,
       forms: this.forms,
-      hasValues: this.filledRows > 0,
       examples: this.#examples,
       isNumeric: this.filledRows > 0 && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
     };
@@ -304,13 +305,16 @@ export function surveyOf(names: readonly string[], rows: readonly (readonly stri
 }
 
 /**
- * The rows that aren't items, by the column of IDs: if nearly all IDs have digits, "Total" isn't one.
- * @param id index of the column of IDs; undefined without one
+ * The rows that aren't items, by the first column of the IDs: if nearly all IDs have digits, "Total" isn't one.
+ * @param names cells of the header
  */
 export function totalsIn(
   { columns, totals, rows }: Survey,
   names: readonly string[],
-  id: number | undefined,
+  { fields = {} }: Pick<Mapping, "fields">,
 ): readonly NumberedRow[] {
+  const used = columnsIn({ fields: { external_id: fields["external_id"] ?? {} } });
+  const index = numberedNames(names).findIndex((name) => used.has(comparable(name)));
+  const id = index === -1 ? undefined : index;
   return totals.filter(({ cells }) => isNeverItem(cells, names) || isWithoutItem(cells, id, columns, rows));
 }

@@ -34,6 +34,11 @@ export function numberedNames(names: readonly string[]): string[] {
   });
 }
 
+/** The index of a column by its name in mappings; -1 if there is none. @param names cells of the header */
+export function columnIndex(names: readonly string[], column: string): number {
+  return numberedNames(names).findIndex((name) => comparable(name) === comparable(column));
+}
+
 /** A header in messages. */
 export function shownHeader(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);

@@ -17,18 +17,18 @@ import {
 } from "../../../apps/pages/browser/upload/column-roles.ts";
 import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/field-names.ts";
 import { remember, withRemembered } from "../../../apps/pages/browser/upload/remembered.ts";
-import { totalsOf } from "../../../apps/pages/browser/upload/sources.ts";
 import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
 import { withColumns, withNothing, withOnly, withValue } from "../../../apps/pages/browser/upload/target-choices.ts";
 import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/table-file.ts";
 import { isSameMapping } from "../../../apps/pages/browser/upload/compare-mappings.ts";
 import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
+import { totalsIn } from "../../../apps/importer/proposals/survey.ts";
 
 const NOTHING: Checked = new Set();
 const UNDECIDED: Omit<Answered, "mapping"> = { checked: NOTHING, decisions: {}, remembered: new Set() };
 const open = async (text: string) => {
   const table = await readFile(new File([text], "file.csv"));
-  const seen = { ...table, survey: await surveyFile(table, {}) };
+  const seen = await surveyFile(table);
   return { table: seen, ...proposeMapping({ ...seen, timeZone: "Asia/Tokyo", now: Date.now() }) };
 };
 const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
@@ -196,7 +196,11 @@ test("an ID made of columns is for people if few columns are filled in all rows,
 test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {
   const rows = Array.from({ length: 400 }, (_, index) => `${index},Ann\n`).join("");
   const { table, mapping } = await open(`ID,Agent\n${rows}\nTotal,400\n`);
-  expect(totalsOf(table, mapping)).toEqual([{ row: 403, cells: ["Total", "400"] }]);
+  expect(totalsIn(table.survey, table.names, mapping)).toEqual([{ row: 403, cells: ["Total", "400"] }]);
+  // An ID of several columns is compared by its first; a column without a header isn't one.
+  const made = await open("ID,Agent,\n1,Ann,\n2,Bob,\n3,Cid,\nTotal,3,x\n");
+  const ofSeveral = { fields: { external_id: { columns: ["Agent", "ID"], join: "-" } } };
+  expect(totalsIn(made.table.survey, made.table.names, ofSeveral).map(({ row }) => row)).toEqual([5]);
   const without = withoutRows(table, new Set([3, 403]));
   expect(without.rows.slice(0, 3)).toEqual([["0", "Ann"], [""], ["2", "Ann"]]);
   const seen: number[] = [];

@@ -1,9 +1,9 @@
-import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { singlesOf } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
 import type { Decisions, TargetName } from "@work-items/importer/proposals/target-states.ts";
-import { changeSingles, columnIndex, surveyed, TIME_ZONE } from "./sources.ts";
+import { changeSingles, surveyed, TIME_ZONE } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The questions about date-times that a person has answered. */

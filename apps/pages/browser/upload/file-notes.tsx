@@ -1,4 +1,4 @@
-import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
+import { NOT_COMPARED } from "@work-items/importer/ids/repeated-ids.ts";
 import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import type { FileIds } from "./file-ids.ts";
 import { Check } from "./parts.tsx";
@@ -11,46 +11,29 @@ const SHOWN_CELLS = 6;
 /** Further rows are chosen all at once. */
 const SHOWN_TOTALS = 20;
 
-/** Names the first IDs that more than one row has, if there are any. */
-function RepeatedIdsNote({ repeated, repeatedRows }: IdFindings) {
-  if (repeatedRows === 0) return null;
+/** A warning that names the first IDs of some rows. */
+function IdsNote({
+  title,
+  isPart,
+  ids,
+  children,
+}: {
+  readonly title: string;
+  /** Whether there are more than the named ones. */
+  readonly isPart: boolean;
+  readonly ids: readonly (readonly [externalId: string, text: string])[];
+  readonly children: string;
+}) {
   return (
     <div class="warning">
       <p>
-        <strong>
-          {countOf(repeatedRows, "row")} repeat{repeatedRows === 1 ? "s" : ""} the ID of an earlier row.
-        </strong>{" "}
-        The later row wins: its values replace those of the earlier one.
+        <strong>{title}</strong> {children}
       </p>
       <p class="ids">
-        {repeatedRows > repeated.length && "The first: "}
-        {repeated.map(({ externalId, firstRow, row }) => (
-          <span key={externalId}>
-            <b>{externalId}</b> in rows {firstRow} and {row}
-          </span>
-        ))}
-      </p>
-    </div>
-  );
-}
-
-/** Names the first IDs that look like another one, if there are any. */
-function OddIdsNote({ odd, oddRows }: IdFindings) {
-  if (oddRows === 0) return null;
-  return (
-    <div class="warning">
-      <p>
-        <strong>
-          {countOf(oddRows, "row")} {oddRows === 1 ? "has an ID that differs" : "have IDs that differ"} from what you
-          see.
-        </strong>{" "}
-        Spaces and hidden characters are part of an ID, so such a row is a separate item.
-      </p>
-      <p class="ids">
-        {oddRows > odd.length && "The first: "}
-        {odd.map(({ externalId, row, oddity }) => (
-          <span key={row}>
-            <b>{externalId}</b> in row {row} has {oddity}
+        {isPart && "The first: "}
+        {ids.map(([externalId, text]) => (
+          <span key={externalId + text}>
+            <b>{externalId}</b> {text}
           </span>
         ))}
       </p>
@@ -75,6 +58,7 @@ export function SheetNotes({ table: { workbook, headerRow } }: { readonly table:
 
 /** What is known about the IDs of the whole file, before it is sent. */
 export function FileIdsNote({ part, findings }: FileIds) {
+  const { repeatedRows, repeated, oddRows, odd } = findings ?? NOT_COMPARED;
   return (
     <div role="status">
       {part !== undefined && (
@@ -89,8 +73,24 @@ export function FileIdsNote({ part, findings }: FileIds) {
       {findings?.isComplete === false && (
         <p class="unchecked">Not all IDs of this file can be compared here: later rows may repeat an earlier ID.</p>
       )}
-      {findings && <RepeatedIdsNote {...findings} />}
-      {findings && <OddIdsNote {...findings} />}
+      {repeatedRows > 0 && (
+        <IdsNote
+          title={`${countOf(repeatedRows, "row")} repeat${repeatedRows === 1 ? "s" : ""} the ID of an earlier row.`}
+          isPart={repeatedRows > repeated.length}
+          ids={repeated.map(({ externalId, firstRow, row }) => [externalId, `in rows ${firstRow} and ${row}`])}
+        >
+          The later row wins: its values replace those of the earlier one.
+        </IdsNote>
+      )}
+      {oddRows > 0 && (
+        <IdsNote
+          title={`${countOf(oddRows, "row")} ${oddRows === 1 ? "has an ID that differs" : "have IDs that differ"} from what you see.`}
+          isPart={oddRows > odd.length}
+          ids={odd.map(({ externalId, row, oddity }) => [externalId, `in row ${row} has ${oddity}`])}
+        >
+          Spaces and hidden characters are part of an ID, so such a row is a separate item.
+        </IdsNote>
+      )}
     </div>
   );
 }

@@ -26,7 +26,7 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
-  const { table, initial, states, isReady, headerDoubt, check, sending, hasTried, error, onStart } = match;
+  const { table, fillable, states, isReady, headerDoubt, check, sending, hasTried, error, onStart } = match;
   const isDisabled = !isReady || check.problem !== undefined || sending !== undefined || match.isReading;
   const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question of the strip.
@@ -43,7 +43,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
       </datalist>
       {headerDoubt !== undefined && <p class="unchecked">Please check: {inTypographicQuotes(headerDoubt)}.</p>}
       <SheetNotes table={table} />
-      <TargetStrip key={initial} match={match} />
+      <TargetStrip key={fillable.before} match={match} />
       <TotalsForm match={match} />
       <FillForm match={match} />
       <SpacesForm match={match} />

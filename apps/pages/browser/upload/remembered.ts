@@ -8,14 +8,13 @@ import {
   type TargetName,
 } from "@work-items/importer/proposals/target-states.ts";
 import * as z from "zod";
-import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { fieldOf, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { keep, readKept } from "../kept.ts";
 import type { Answered } from "./answers.ts";
 import type { Api } from "./api.ts";
 import { withMadeId } from "./column-roles.ts";
-import { columnIndex } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 import { withColumns, withDecision, withNothing, withValue } from "./target-choices.ts";
 

@@ -1,10 +1,10 @@
-import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { fieldOf, isTime, type Target } from "../../../../lib/uploads/csv/target.ts";
 import { withoutEmptyWords } from "@work-items/importer/proposals/certainty.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
-import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
+import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
-import { type NumberedRow, type SurveyedColumn, totalsIn } from "@work-items/importer/proposals/survey.ts";
+import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The browser's time zone, which is proposed for times without offset. */
@@ -19,7 +19,6 @@ const NO_COLUMN: SurveyedColumn = {
   numberedRows: 0,
   spacedRows: 0,
   forms: undefined,
-  hasValues: false,
   examples: [],
   isNumeric: false,
 };
@@ -27,20 +26,6 @@ const NO_COLUMN: SurveyedColumn = {
 /** What the survey says of a column. */
 export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: number): SurveyedColumn {
   return survey.columns[index] ?? NO_COLUMN;
-}
-
-/** The index of a column; -1 if there is none. */
-export function columnIndex(names: readonly string[], column: string): number {
-  return numberedNames(names).findIndex((name) => comparable(name) === comparable(column));
-}
-
-/** The rows of a file that look like sums. */
-export function totalsOf(
-  { survey, names }: Pick<SurveyedTable, "survey" | "names">,
-  { fields = {} }: Mapping,
-): readonly NumberedRow[] {
-  const index = columnIndex(names, fields["external_id"]?.column ?? "");
-  return totalsIn(survey, names, index === -1 ? undefined : index);
 }
 
 /** A column's distinct values in their order, without empty ones. Spellings that differ only by case count as one. */

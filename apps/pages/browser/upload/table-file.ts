@@ -7,6 +7,7 @@ import {
   utf16Of,
 } from "../../../../lib/uploads/csv/file-kind.ts";
 import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
+import { GroupedColumns } from "@work-items/importer/proposals/grouped-columns.ts";
 import { RowSurvey, type Survey } from "@work-items/importer/proposals/survey.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { HEADER_ROW_MAX } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -17,8 +18,9 @@ import {
   type TextFormat,
   toUtf8,
 } from "@work-items/importer/files/text-file.ts";
-import { filledDown, type Filling } from "@work-items/importer/files/fill-down.ts";
+import { type Filling, fillRows } from "@work-items/importer/files/fill-down.ts";
 import { hiddenBelow, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
+import { withChanges } from "@work-items/importer/files/records.ts";
 import type { Sheet } from "@work-items/importer/files/workbook.ts";
 import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { NO_CONNECTION } from "./api.ts";
@@ -93,6 +95,8 @@ export interface TableFile {
 export interface SurveyedTable extends TableFile {
   /** What all rows say about the columns. */
   readonly survey: Survey;
+  /** The indexes of columns that have a value only in the first row of each group. */
+  readonly grouped: readonly number[];
 }
 
 /** The table before it was filled down. */
@@ -154,7 +158,9 @@ export async function withFilledColumns(
   const of = unfilled(table);
   if (columns.length === 0) return of;
   const { headerRow, delimiter } = of;
-  const content = await new Response(filledDown(of.content, { headerRow, columns, others }, delimiter)).blob();
+  const content = await new Response(
+    withChanges(of.content, fillRows({ headerRow, columns, others }, delimiter)),
+  ).blob();
   return withContent({ ...of, filled: { of, columns, others } }, content);
 }
 
@@ -258,22 +264,20 @@ export function observeTable(
 }
 
 /**
- * What the rows of a file say about its columns. An early signal ends the reading; the rows read by then count.
- * @param options `onPart` is called with the part that was read, 0 to 1
- * @param others what else gets the rows
+ * Reads all rows of a file. An early signal ends the reading; the rows read by then count.
+ * @param options those of `observeTable`
  */
 export async function surveyFile(
   table: TableFile,
-  options: { readonly signal?: AbortSignal; readonly onPart?: (part: number) => void } = {},
-  others: readonly RowObserver[] = [],
-): Promise<Survey> {
+  options: Parameters<typeof observeTable>[2] = {},
+): Promise<SurveyedTable> {
   const survey = new RowSurvey(table.names, table.rows);
-  try {
-    return survey.result(await observeTable(table, () => [survey, ...others], options));
-  } catch (error) {
+  const groups = new GroupedColumns(table.names);
+  const isWhole = await observeTable(table, () => [survey, groups], options).catch((error: unknown) => {
     if (options.signal?.aborted !== true) throw error;
-    return survey.result(false);
-  }
+    return false;
+  });
+  return { ...table, survey: survey.result(isWhole), grouped: groups.result() };
 }
 
 /** The file without some rows. They become blank lines, so that the others keep their numbers. */

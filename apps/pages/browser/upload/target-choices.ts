@@ -6,13 +6,13 @@ import {
   sourcesOf,
   type TargetName,
 } from "@work-items/importer/proposals/target-states.ts";
-import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, eventTarget, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Answered, withoutAnswers } from "./answers.ts";
 import { canBeKept, ELSE_COMPLETED, KEPT, LEFT_OUT, madeId, rolesOf, withRole } from "./column-roles.ts";
-import { columnIndex, sourceFor, valuesAt } from "./sources.ts";
+import { sourceFor, valuesAt } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The mapping in which nothing sets some fields of a target. Their columns are kept as attributes where they can be. */

@@ -9,7 +9,7 @@ import {
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
 import { useState } from "preact/hooks";
-import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { eventTarget, isTime, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import type { Answered } from "./answers.ts";
@@ -21,7 +21,7 @@ import { FileIdsNote } from "./file-notes.tsx";
 import { MadeId } from "./id-form.tsx";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
 import { ChoiceReading, EmptyMarks, MisfitNote, TimeReading } from "./reading-fields.tsx";
-import { columnIndex, valuesAt, withKey } from "./sources.ts";
+import { valuesAt, withKey } from "./sources.ts";
 import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "./target-choices.ts";
 import type { TargetQuestions } from "./target-questions.ts";
 import { canHaveValue, defaultOf, labelOfField, targetQuestion } from "./target-texts.ts";

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
-import { GroupedColumns } from "@work-items/importer/proposals/grouped-columns.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
+import { totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { isReady, sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
 import { COMMA } from "../../../../lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -14,7 +14,7 @@ import { zoneOf } from "./compare-mappings.ts";
 import { useFileIds } from "./file-ids.ts";
 import { remember, withRemembered } from "./remembered.ts";
 import { send, type Sent, triedBy } from "./send.ts";
-import { TIME_ZONE, totalsOf } from "./sources.ts";
+import { TIME_ZONE } from "./sources.ts";
 import {
   GONE,
   isAsked,
@@ -33,14 +33,6 @@ const NO_ROWS: ReadonlySet<number> = new Set();
 const FIRST_STEP = { name: "File", takesFocus: false } as const;
 /** Why a scan of the file ends early: another file, or another way to read it, replaces it. */
 const REPLACED = "replaced";
-
-/** A file as it is read, and what is proposed for it. */
-interface Opened {
-  readonly table: SurveyedTable;
-  readonly proposal: Proposal;
-  /** The mapping and answers before a person changes something. */
-  readonly initial: Answered;
-}
 
 /** Where an import starts, and where it goes. */
 export interface ImportProps {
@@ -67,8 +59,8 @@ function zoneKey(api: Api): string {
   return `work-items-time-zone-${api.name}`;
 }
 
-/** A file with its mapping: an earlier one, or a proposal. */
-function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined): Opened {
+/** A file as it is read, what is proposed for it or was mapped earlier, and the answers before a person changes something. */
+function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined) {
   const kept = readKept(() => localStorage, zoneKey(api));
   // Only a suggestion: this file may come from another system.
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
@@ -87,13 +79,11 @@ function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined): O
 
 /** The state of an import, from a file to what is sent. @param isImported whether the page shows the file's import */
 export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps, isImported: boolean) {
-  const [opened, setOpened] = useState<Opened>();
+  const [opened, setOpened] = useState<Omit<ReturnType<typeof openedWith>, "initial">>();
   const [answered, answer] = useState(NOTHING_SAID);
   const { mapping, checked, decisions } = answered;
   const [error, setError] = useState<string>();
   const [step, setStep] = useState<{ readonly name: "File" | "Match"; readonly takesFocus: boolean }>(FIRST_STEP);
-  /** The indexes of columns that have a value only in the first row of each group. */
-  const [grouped, setGrouped] = useState<readonly number[]>([]);
   const [keptTotals, keepTotals] = useState(NO_ROWS);
   /** The part of the file, 0 to 1, that has been read while it is read, and that has been sent while it is sent. */
   const [scanned, setScanned] = useState<number>();
@@ -102,17 +92,19 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   /** The file that was chosen last. */
   const source = useRef<File>(undefined);
   const { table, proposal } = opened ?? {};
-  const change = (next: Mapping): void => answer((before) => ({ ...before, mapping: next }));
+  const change = (next: Mapping): void => answer((known) => ({ ...known, mapping: next }));
 
+  const before = table && unfilled(table);
   const totals = useMemo(
-    () => (table ? totalsOf(unfilled(table), mapping) : []),
-    [table, mapping.fields?.["external_id"]?.column],
+    () => (before ? totalsIn(before.survey, before.names, mapping) : []),
+    [before, JSON.stringify(mapping.fields?.["external_id"])],
   );
-  const { imported, repairs, leftOut } = useMemo(() => {
-    const rows = new Set(totals.map(({ row }) => row).filter((row) => !keptTotals.has(row)));
-    const left: Repairs = new Map([...rows].map((row) => [row, LEFT_OUT]));
-    return { imported: table && withoutRows(table, rows), repairs: left, leftOut: rows };
-  }, [table, totals, keptTotals]);
+  const leftOut = useMemo(
+    () => new Set(totals.map(({ row }) => row).filter((row) => !keptTotals.has(row))),
+    [totals, keptTotals],
+  );
+  const imported = useMemo(() => table && withoutRows(table, leftOut), [table, leftOut]);
+  const repairs: Repairs = useMemo(() => new Map([...leftOut].map((row) => [row, LEFT_OUT])), [leftOut]);
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
   const ids = useFileIds(imported, mapping);
   // The last trial, if it tried the file as it would be imported now.
@@ -131,15 +123,13 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     setScanned(0);
     try {
       const next = await file;
-      const groups = new GroupedColumns(next.names);
-      const survey = await surveyFile(next, { signal, onPart: setScanned }, [groups]);
-      const nextOpened = openedWith(api, { ...next, survey }, earlier);
+      const surveyed = await surveyFile(next, { signal, onPart: setScanned });
       if (signal.reason === REPLACED) return undefined;
+      const { initial, ...nextOpened } = openedWith(api, surveyed, earlier);
       setScanned(undefined);
       setOpened(nextOpened);
       if (isSame) return next;
-      setGrouped(groups.result());
-      answer(nextOpened.initial);
+      answer(initial);
       keepTotals(NO_ROWS);
       return next;
     } catch (caught) {
@@ -212,7 +202,6 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       ...answered,
       /** The file without the rows that are left out. */
       table: imported,
-      initial: opened.initial,
       /** What sets each target of the import, or what is asked about it. */
       states,
       /** Whether nothing is open, so that the file can be sent. */
@@ -221,8 +210,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       totals,
       keptTotals,
       keepTotals,
-      /** The columns that can be filled down, their table before that, and the numbers of its rows that aren't items. */
-      fillable: { columns: grouped, before: unfilled(opened.table), others: leftOut },
+      /** The table before columns are filled down, and the numbers of its rows that aren't items. */
+      fillable: { before: unfilled(opened.table), others: leftOut },
       /** Whether the file is being read in another way. */
       isReading: scanned !== undefined,
       check,

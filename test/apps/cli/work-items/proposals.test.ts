@@ -3,15 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type CsvFile, openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
-import { prepareFile } from "../../../../apps/cli/work-items/survey-file.ts";
+import { changedFile, lookThrough } from "../../../../apps/cli/work-items/survey-file.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { testTerminal } from "../../../support/terminal.ts";
 import { run } from "./terminal.ts";
 
 /** The rows that are sent with `--without-totals`. */
-const withoutTotals = async (file: CsvFile, mapping: Mapping): Promise<string> => {
-  const { blob } = await prepareFile(testTerminal([]).terminal, file, mapping, { fill: [], leavesOutTotals: true });
-  return blob.text();
+const withoutTotals = async ({ blob }: CsvFile, mapping: Mapping): Promise<string | undefined> => {
+  const { terminal } = testTerminal([]);
+  const seen = await lookThrough(terminal, blob, mapping, { survey: true, values: false });
+  const changed = await changedFile(terminal, blob, seen, { fill: [], leavesOutTotals: true });
+  const text = await changed?.blob.text();
+  await changed?.close();
+  return text;
 };
 
 const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
@@ -41,6 +45,15 @@ it("imports nothing by a mapping that no one has reviewed, and names what a prop
   );
   // A person may be called so.
   expect(proposed.told).not.toContain("values are empty");
+});
+
+it("says that a file has no mapping", async () => {
+  writeFileSync("ids.csv", "ID\n1\n");
+  writeFileSync("text.json", '"ID"');
+  expect(await run("import", "ids.csv", "--mapping", "text.json", "--delimiter", ",")).toMatchObject({
+    exit: 1,
+    told: "work-items: cannot read text.json: must be a JSON object\n",
+  });
 });
 
 it("proposes nothing for an empty file", async () => {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { filledDown, type Filling } from "../../../../apps/importer/files/fill-down.ts";
+import { type Filling, fillRows } from "../../../../apps/importer/files/fill-down.ts";
+import { withChanges } from "../../../../apps/importer/files/records.ts";
 import { GroupedColumns } from "../../../../apps/importer/proposals/grouped-columns.ts";
 import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 import { cellsOf, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
@@ -8,7 +9,7 @@ import { recordsIn } from "./records-in.ts";
 
 const fill = (text: string, filling: Partial<Filling> = {}, delimiter: Delimiter = ","): Promise<string> => {
   const all: Filling = { headerRow: 1, columns: [0], others: new Set(), ...filling };
-  return new Response(filledDown(new Blob([text]), all, delimiter)).text();
+  return new Response(withChanges(new Blob([text]), fillRows(all, delimiter))).text();
 };
 const groupedIn = (text: string): number[] => {
   const [names = [], ...rows] = recordsIn(text).map((record) => cellsOf(record, ","));
