@@ -14,7 +14,7 @@ export type Repairs = ReadonlyMap<number, RowRepairs>;
 
 /** Corrections as a text, to compare them. */
 export function textOfRepairs(repairs: Repairs): string {
-  return JSON.stringify([...repairs].map(([row, cells]) => [row, ...cells]));
+  return JSON.stringify([...repairs].toSorted(([a], [b]) => a - b).map(([row, cells]) => [row, ...cells]));
 }
 
 /** The same rows with another value of a cell. @param original its value in the file, which needs no correction */

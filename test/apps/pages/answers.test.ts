@@ -20,9 +20,11 @@ import { remember, withRemembered } from "../../../apps/pages/browser/upload/rem
 import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
 import { withColumns, withNothing, withOnly, withValue } from "../../../apps/pages/browser/upload/target-choices.ts";
 import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/table-file.ts";
+import { questionsAbout } from "../../../apps/pages/browser/upload/target-questions.ts";
 import { isSameMapping } from "../../../apps/pages/browser/upload/compare-mappings.ts";
 import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "../../../apps/importer/proposals/survey.ts";
+import { targetStates } from "../../../apps/importer/proposals/target-states.ts";
 
 const NOTHING: Checked = new Set();
 const UNDECIDED: Omit<Answered, "mapping"> = { checked: NOTHING, decisions: {}, remembered: new Set() };
@@ -60,7 +62,28 @@ describe("the upload page asks", () => {
     const left = withNothing(table, zoned, "completed_at");
     expect([left.mapping, left.decisions.completed_at]).toEqual([mapping, "left"]);
     const again = withColumns(table, left, "completed_at", "completed_at", ["Stopped"]);
-    expect(kindsOf(openQuestions(table, again.mapping, again.checked))).toEqual([["date", "Stopped"]]);
+    expect(kindsOf(openQuestions(table, again.mapping, again.checked))).toEqual([
+      ["date", "Stopped"],
+      ["zone", "Stopped"],
+    ]);
+  });
+
+  test("which column sets a target as long as others could and nothing sets it, whatever was decided before", async () => {
+    const { table, mapping, columns } = await open("Ticket ID,Agent,Owner\n1,Ann,Bob\n2,Cid,Dan\n");
+    const { names, survey } = table;
+    const isAsked = (answered: Answered) => {
+      const states = targetStates({ names, survey, columns, ...answered });
+      return questionsAbout(
+        { table, ...answered },
+        states.find(({ target }) => target === "agent")!,
+      ).isColumnAsked;
+    };
+    const begun: Answered = { ...UNDECIDED, mapping };
+    const none = withColumns(table, begun, "agent", "agent_name", []);
+    expect([isAsked(begun), isAsked(none)]).toEqual([true, true]);
+    const left = withNothing(table, begun, "agent");
+    expect([isAsked(left), isAsked({ ...left, mapping })]).toEqual([false, true]);
+    expect(isAsked(withOnly(table, left, "agent", ["Owner"]))).toBe(false);
   });
 
   test("once for all columns of a file, and nothing of a mapping that was used before", async () => {
@@ -74,6 +97,15 @@ describe("the upload page asks", () => {
     ]);
     const zoned = withZone(table, dated, "Closed at", "UTC");
     expect(openQuestions(table, zoned.mapping, zoned.checked)).toEqual([]);
+    // A column that is added is read in the same time zone.
+    const first = withColumns(table, zoned, "completed_at", "completed_at", ["Closed at"]);
+    const tokyo = withZone(table, first, "Closed at", "Asia/Tokyo");
+    const added = withColumns(table, tokyo, "completed_at", "completed_at", ["Closed at", "Solved at"]);
+    expect(added.mapping.fields?.["completed_at"]?.first_of?.map(({ time_zone: zone }) => zone)).toEqual([
+      "Asia/Tokyo",
+      "Asia/Tokyo",
+    ]);
+    expect(kindsOf(openQuestions(table, added.mapping, added.checked))).toEqual([["date", "Solved at"]]);
     expect(openQuestions(table, mapping, answersIn(table, mapping))).toEqual([]);
   });
 });
@@ -170,6 +202,28 @@ describe("what a person decided", () => {
     expect(again.decisions).toMatchObject({ status: "left", agent: "as mapped" });
     expect((await reopen(FIRST.replace("Outcome", "Result"))).remembered.size).toBe(0);
     expect(withNothing(table, again, "agent").remembered.has("agent")).toBe(false);
+  });
+
+  test("includes what the values of a status mean, also if a later file doesn't have them", async () => {
+    const header = "Ticket ID,Status\n";
+    const choose = async (rows: string, values: Readonly<Record<string, string>>): Promise<void> => {
+      const { table, mapping } = await open(header + rows);
+      const status = { column: "Status", values };
+      remember(api, table, { ...UNDECIDED, mapping: withSource(mapping, "fields", "status", status) });
+    };
+    await choose("1,Won\n2,Paused\n3,Open\n4,Closed\n", { Won: "completed", Paused: "", Open: "in_progress" });
+    await choose("5,Lost\n6,Closed\n", { Lost: "cancelled" });
+    expect([...kept.values()].join("")).not.toMatch(/won|paused|open|lost/i);
+    const { mapping } = await reopen(`${header}7,WON\n8,Paused\n9,Open\n10,Lost\n11,Closed\n12,Odd\n`);
+    expect(mapping.fields?.["status"]?.values).toEqual({
+      WON: "completed",
+      Paused: "",
+      Open: "in_progress",
+      Lost: "cancelled",
+      Closed: "completed",
+    });
+    const other = await reopen(`Ticket ID,State\n7,Won\n8,Closed\n`);
+    expect(other.mapping.fields?.["status"]?.values).toEqual({ Closed: "completed" });
   });
 
   test("isn't remembered if it names a person, or if something else was kept", async () => {

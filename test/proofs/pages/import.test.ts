@@ -60,6 +60,10 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.getByRole("button", { name: "Run the trial again with the corrections" }).click();
     await expect.poll(() => count(page, "would be created")).toBe("30");
     expect(await page.locator("button.main:visible").textContent()).toBe("Import 30 rows");
+    // The corrections stay while the columns are looked at again.
+    await open(page, "2. Match");
+    await page.getByRole("button", { name: "Run the trial again", exact: true }).click();
+    await expect.poll(() => count(page, "would be created")).toBe("30");
     await page.getByRole("button", { name: "Import 30 rows" }).click();
     await page.getByText("Import finished.").waitFor();
     expect([await count(page, "created"), await count(page, "failed")]).toEqual(["30", "0"]);

@@ -9,8 +9,10 @@ import type { SurveyedTable } from "./table-file.ts";
 /** The questions about date-times that a person has answered. */
 export type Checked = ReadonlySet<string>;
 
-// Starts with NUL, which no header contains.
-const ZONE = "\0zone";
+// Answers start with NUL, which no header contains. That about a zone is one for all columns that are read in it.
+function inZone(zone: string): string {
+  return `\0zone ${zone}`;
+}
 function dateOf(column: string): string {
   return `\0date ${comparable(column)}`;
 }
@@ -31,17 +33,17 @@ function withTimes(mapping: Mapping, change: (source: Source) => Source): Mappin
 function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
   const times = [mapping.fields?.["completed_at"], mapping.event?.["occurred_at"]];
   const singles = times.flatMap((source) => (source ? singlesOf({ source, path: [] }) : []));
-  return singles.flatMap(({ source: { column } }) => {
+  return singles.flatMap(({ source: { column, time_zone: timeZone = "" } }) => {
     if (column === undefined) return [];
     const index = columnIndex(table.names, column);
     const time =
       index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() });
-    return time?.questions ?? [];
+    return (time?.questions ?? []).map((question) => (question.kind === "zone" ? { ...question, timeZone } : question));
   });
 }
 
-function answerOf({ kind, column }: Pick<TimeQuestion, "kind" | "column">): string {
-  return kind === "zone" ? ZONE : dateOf(column);
+function answerOf(question: TimeQuestion): string {
+  return question.kind === "zone" ? inZone(question.timeZone) : dateOf(question.column);
 }
 
 /** The questions that a person has yet to answer. */
@@ -91,7 +93,7 @@ export function withZone(table: SurveyedTable, answered: Answered, own: string, 
     if (!isAffected) return source;
     return zone === "" ? others : { ...others, time_zone: zone };
   });
-  return { ...answered, mapping: next, checked: new Set([...checked, ZONE]) };
+  return { ...answered, mapping: next, checked: new Set([...checked, inZone(zone)]) };
 }
 
 /** Applies the date format chosen for a column. In other ambiguous columns the same number comes first too. */

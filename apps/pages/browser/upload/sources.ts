@@ -47,16 +47,21 @@ export function rowsWith(table: Pick<SurveyedTable, "survey">, index: number, va
   return words && counts.reduce((sum, [, rows]) => sum + rows, 0);
 }
 
-/** How a column is read to become a target. */
-export function sourceFor(target: Target | undefined, column: string, table: SurveyedTable): Source {
+/** How a column is read to become a target. @param timeZone the zone of times without offset */
+export function sourceFor(
+  target: Target | undefined,
+  column: string,
+  table: SurveyedTable,
+  timeZone = TIME_ZONE,
+): Source {
   const index = columnIndex(table.names, column);
   if (target === undefined) return { column };
   if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
   const survey = surveyed(table, index);
   const noValues = target.kind === "field" ? withoutEmptyWords(target.name, { survey }) : {};
   if (!isTime(target)) return { column, ...noValues };
-  const proposed = proposeTime(column, survey, { timeZone: TIME_ZONE, now: Date.now() })?.source;
-  return proposed ?? { column, time_zone: TIME_ZONE, ...withoutNoDates(survey) };
+  const proposed = proposeTime(column, survey, { timeZone, now: Date.now() })?.source;
+  return proposed ?? { column, time_zone: timeZone, ...withoutNoDates(survey) };
 }
 
 /** The aliases of a source, with another one for texts in all their spellings; undefined removes it. */

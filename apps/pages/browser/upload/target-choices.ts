@@ -12,6 +12,7 @@ import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Answered, withoutAnswers } from "./answers.ts";
 import { canBeKept, ELSE_COMPLETED, KEPT, LEFT_OUT, madeId, rolesOf, withRole } from "./column-roles.ts";
+import { zoneOf } from "./compare-mappings.ts";
 import { sourceFor, valuesAt } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
@@ -91,7 +92,8 @@ export function withColumns(
   const own = new Set(before.map(({ column = "" }) => comparable(column)));
   const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
   const sourceOf = (column: string): Source =>
-    before.find((each) => comparable(each.column ?? "") === comparable(column)) ?? sourceFor(made, column, table);
+    before.find((each) => comparable(each.column ?? "") === comparable(column)) ??
+    sourceFor(made, column, table, zoneOf(answered.mapping));
   const without = withoutFields(names, answered.mapping, target, [field]);
   const mapping = isOfEvent(target)
     ? { ...without, event: { ...without.event, ...Object.fromEntries(columns.map((each) => [field, sourceOf(each)])) } }

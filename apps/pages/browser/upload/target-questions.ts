@@ -2,11 +2,11 @@ import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known
 import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import { sourcesOf, type TargetState } from "@work-items/importer/proposals/target-states.ts";
 import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
-import { openQuestions } from "./answers.ts";
+import { type Answered, openQuestions } from "./answers.ts";
 import { countOf } from "./shown.ts";
 import { valuesAt } from "./sources.ts";
 import { targetQuestion } from "./target-texts.ts";
-import type { Match } from "./use-import.ts";
+import type { SurveyedTable } from "./table-file.ts";
 
 /** What a person has yet to say about a target. */
 export interface TargetQuestions {
@@ -20,8 +20,10 @@ export interface TargetQuestions {
 const NONE: TargetQuestions = { isColumnAsked: false, times: [], words: [] };
 
 /** The open questions about a target. */
-export function questionsAbout(match: Match, state: TargetState): TargetQuestions {
-  const { table, mapping, checked, decisions } = match;
+export function questionsAbout(
+  { table, mapping, checked, decisions }: Answered & { readonly table: SurveyedTable },
+  state: TargetState,
+): TargetQuestions {
   if (state.state === "missing") return { ...NONE, isColumnAsked: true };
   if (state.state !== "asked") return NONE;
   const own = new Set(state.columns.map(({ column }) => comparable(column)));
@@ -33,7 +35,9 @@ export function questionsAbout(match: Match, state: TargetState): TargetQuestion
     );
   const isOther = times.length === 0 && words.length === 0;
   const areRivals = state.candidates.length > state.columns.length;
-  return { times, words, isColumnAsked: decisions[state.target] === undefined && (isOther || areRivals) };
+  const isSet = state.columns.length > 0 || state.value !== undefined;
+  const isDecided = isSet && decisions[state.target] === "as mapped";
+  return { times, words, isColumnAsked: !isDecided && (isOther || areRivals) };
 }
 
 /** Whether a person must look at a target before the file is sent. */

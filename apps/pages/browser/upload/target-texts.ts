@@ -11,7 +11,7 @@ import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts
 import { type Answered, hasAnswer } from "./answers.ts";
 import { EVENT_NAMES, FIELD_NAMES, shownChoice } from "./field-names.ts";
 import { countOf } from "./shown.ts";
-import type { Match } from "./use-import.ts";
+import type { SurveyedTable } from "./table-file.ts";
 
 const NAMES: Readonly<Record<TargetName, string>> = {
   external_id: FIELD_NAMES["external_id"]!,
@@ -82,7 +82,8 @@ function shownColumns({ column, columns = [], first_of: first = [] }: Source): s
     : columns.map((each) => `“${each}”`).join(" + ");
 }
 
-type Mapped = Pick<Match, "table" | "mapping">;
+/** A file and its mapping. */
+type Mapped = Pick<Answered, "mapping"> & { readonly table: SurveyedTable };
 
 /** What sets a target, such as “Owner”; empty if nothing does. */
 function shownSources(target: TargetName, { table, mapping }: Mapped): string {

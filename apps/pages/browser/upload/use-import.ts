@@ -104,7 +104,12 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     [totals, keptTotals],
   );
   const imported = useMemo(() => table && withoutRows(table, leftOut), [table, leftOut]);
-  const repairs: Repairs = useMemo(() => new Map([...leftOut].map((row) => [row, LEFT_OUT])), [leftOut]);
+  // Which rows are left out may have changed since the file was sent.
+  const sentRepairs = sent && sent.table === table ? [...sent.repairs] : [];
+  const repairs: Repairs = new Map([
+    ...sentRepairs.filter(([, cells]) => cells.size > 0),
+    ...[...leftOut].map((row) => [row, LEFT_OUT] as const),
+  ]);
   const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
   const ids = useFileIds(imported, mapping);
   // The last trial, if it tried the file as it would be imported now.
@@ -167,8 +172,9 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     void read(unfilled(table));
   }, [earlier]);
   useEffect(() => {
+    // Its trial may have ended since the mapping was changed here.
     if (sent && sent.table === table) change(sent.mapping);
-  }, [sent]);
+  }, [sent?.mapping]);
   useEffect(() => {
     // After an import, the next one starts with its file.
     if (isImported) setStep(FIRST_STEP);
