@@ -1,5 +1,4 @@
 import { writeFile } from "node:fs/promises";
-import { GroupedColumns } from "@work-items/importer/proposals/grouped-columns.ts";
 import { proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
 import { RowSurvey } from "@work-items/importer/proposals/survey.ts";
@@ -13,7 +12,7 @@ import type { Terminal } from "../../../infra/terminal.ts";
 import { type Options, textOption, UsageError } from "./command.ts";
 import { type CsvFile, readSample } from "./open-csv.ts";
 import { openQuestions, proposalLines } from "./proposal-lines.ts";
-import { namesOf, noteGroups } from "./survey-file.ts";
+import { noteGroups } from "./survey-file.ts";
 
 /** Rows by whose values columns are recognized. All rows show what the columns contain. */
 const SAMPLE_ROWS = 500;
@@ -38,15 +37,14 @@ async function sampled(terminal: Terminal, file: CsvFile, options: Options): Pro
   const chosenZone = timeZoneOf(options);
   const sample = await readSample(file, SAMPLE_ROWS);
   const survey = new RowSurvey(sample.names, sample.rows);
-  const groups = new GroupedColumns(sample.names);
   const isWhole = await withBar(terminal, "reading [{bar}] {percentage} %", {}, (update) => {
     const onProgress = (bytes: number): void => update(bytes, file.blob.size);
-    return observeRows(file.blob.stream(), { ...sample, onProgress }, () => [survey, groups]);
+    return observeRows(file.blob.stream(), { ...sample, onProgress }, () => [survey]);
   });
-  noteGroups(terminal, namesOf(groups, sample.names));
+  const surveyed = { ...sample, survey: survey.result(isWhole) };
+  noteGroups(terminal, surveyed);
   return {
-    ...sample,
-    survey: survey.result(isWhole),
+    ...surveyed,
     timeZone: chosenZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     isZoneChosen: chosenZone !== undefined,
     dateOrder,

@@ -6,7 +6,6 @@ import { withChanges } from "@work-items/importer/files/records.ts";
 import { LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
-import { GroupedColumns } from "@work-items/importer/proposals/grouped-columns.ts";
 import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { columnIndex, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
@@ -50,16 +49,14 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
   const layout = { headerRow, delimiter };
   let names: readonly string[] = [];
   let survey: RowSurvey | undefined;
-  let groups: GroupedColumns | undefined;
   let reader: RowReader | undefined;
   let values: ResultingValues | undefined;
   const begin = (header: readonly string[]) => {
     names = header;
     survey = wanted.survey ? new RowSurvey(header) : undefined;
-    groups = wanted.survey ? new GroupedColumns(header) : undefined;
     reader = wanted.values ? readerFor(header, mapping) : undefined;
     values = reader && new ResultingValues(reader, new Date().toISOString());
-    return [survey, groups, values].filter((each) => each !== undefined);
+    return [survey, values].filter((each) => each !== undefined);
   };
   const ids = await withBar(terminal, "reading the file [{bar}] {percentage} %", {}, (update) => {
     const options = { ...layout, onProgress: (bytes: number) => update(bytes, content.size) };
@@ -76,7 +73,6 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
     names,
     ids,
     survey: survey?.result(),
-    grouped: groups ? namesOf(groups, names) : [],
     tried: reader && values && { reader, read, findings: values.findings },
   };
 }
@@ -84,17 +80,12 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
 /** What one look at all rows of a file showed. */
 export type SeenFile = Awaited<ReturnType<typeof lookThrough>>;
 
-/** The names of grouped columns. */
-export function namesOf(groups: GroupedColumns, names: readonly string[]): string[] {
-  const numbered = numberedNames(names);
-  return groups.result().map((index) => numbered[index]!);
-}
-
 /** Says how to fill columns down, if some have a value only in the first row of each group. */
-export function noteGroups(terminal: Terminal, grouped: readonly string[]): void {
-  if (grouped.length === 0) return;
-  const shown = grouped.map((name) => `"${name}"`);
-  const [have, columns] = grouped.length === 1 ? ["has", "it"] : ["have", "them"];
+export function noteGroups(terminal: Terminal, { names, survey }: Pick<SeenFile, "names" | "survey">): void {
+  const numbered = numberedNames(names);
+  const shown = (survey?.grouped ?? []).map((index) => `"${numbered[index]}"`);
+  if (shown.length === 0) return;
+  const [have, columns] = shown.length === 1 ? ["has", "it"] : ["have", "them"];
   terminal.note(
     `${shown.join(" and ")} ${have} a value only in the first row of each group; fill ${columns} down with --fill ${shown.join(" ")}`,
   );
@@ -127,14 +118,14 @@ export interface FileChanges {
 export async function changedFile(
   terminal: Terminal,
   content: Blob,
-  { mapping, names, survey, grouped }: Pick<SeenFile, "mapping" | "names" | "survey" | "grouped">,
+  { mapping, names, survey }: Pick<SeenFile, "mapping" | "names" | "survey">,
   { fill, leavesOutTotals }: FileChanges,
 ): Promise<KeptFile | undefined> {
   const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
   const totals: readonly NumberedRow[] = survey ? totalsIn(survey, names, mapping) : [];
   if (!leavesOutTotals) for (const line of totalsLines(totals)) terminal.note(line);
   const columns = indexesOf(fill, names);
-  if (columns.length === 0) noteGroups(terminal, grouped);
+  if (columns.length === 0) noteGroups(terminal, { names, survey });
   const left = leavesOutTotals ? totals : [];
   for (const { row, cells } of left) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);
   if (columns.length + left.length === 0) return undefined;

@@ -1,10 +1,11 @@
 import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { columnsIn } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { columnsOfAll } from "../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import type { IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
 import { isEmptyWord } from "./empty-words.ts";
+import { GroupedColumns } from "./grouped-columns.ts";
 import { isNoDate } from "./no-dates.ts";
 import { formOf, headingIn, isNeverItem, isSparse, isWithoutItem, type TextCounts } from "./no-items.ts";
 
@@ -50,6 +51,8 @@ export interface Survey {
   readonly ids: ReadonlyMap<number, IdFindings>;
   /** The indexes of the fewest columns that together differ in all rows; undefined without any. */
   readonly madeId: readonly number[] | undefined;
+  /** The indexes of columns that have a value only in the first row of each group. */
+  readonly grouped: readonly number[];
 }
 
 /** More different texts aren't choices. */
@@ -219,6 +222,7 @@ export class RowSurvey {
   readonly #names: readonly string[];
   readonly #columns: readonly ColumnSurvey[];
   readonly #ids: ComparedIds;
+  readonly #groups: GroupedColumns;
   readonly #totals: NumberedRow[] = [];
   #rows = 0;
   /** Undefined once they have been decided. */
@@ -232,9 +236,11 @@ export class RowSurvey {
     this.#names = names;
     this.#columns = names.map(() => new ColumnSurvey());
     this.#ids = new ComparedIds(names, rows);
+    this.#groups = new GroupedColumns(names);
   }
 
   observe({ row, cells }: NumberedRow): void {
+    this.#groups.observe({ cells });
     if (this.#totals.length < TOTALS_MAX) {
       if (isNeverItem(cells, this.#names)) {
         this.#totals.push({ row, cells });
@@ -261,6 +267,7 @@ export class RowSurvey {
       rows: this.#rows,
       ids: new Map(ids),
       madeId: isWhole ? this.#ids.combined.result() : undefined,
+      grouped: this.#groups.result(),
     };
   }
 
@@ -313,7 +320,7 @@ export function totalsIn(
   names: readonly string[],
   { fields = {} }: Pick<Mapping, "fields">,
 ): readonly NumberedRow[] {
-  const used = columnsIn({ fields: { external_id: fields["external_id"] ?? {} } });
+  const used = columnsOfAll([fields["external_id"] ?? {}]);
   const index = numberedNames(names).findIndex((name) => used.has(comparable(name)));
   const id = index === -1 ? undefined : index;
   return totals.filter(({ cells }) => isNeverItem(cells, names) || isWithoutItem(cells, id, columns, rows));

@@ -1,6 +1,6 @@
 import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
-import { columnsOf, singlesOf } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { columnsOfAll } from "../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { choicesOf, unansweredWords } from "./known-choices.ts";
 import type { ProposedColumn } from "./propose-mapping.ts";
@@ -116,11 +116,7 @@ export function sourcesOf(
 
 /** The columns that sources name. */
 function columnsIn(sources: readonly Source[], names: readonly string[]): NamedIndex[] {
-  const used = new Set(
-    sources
-      .flatMap((source) => singlesOf({ source, path: [] }))
-      .flatMap(({ source }) => columnsOf(source).map(comparable)),
-  );
+  const used = columnsOfAll(sources);
   return numberedNames(names)
     .map((column, index) => ({ index, column }))
     .filter(({ column }) => used.has(comparable(column)));

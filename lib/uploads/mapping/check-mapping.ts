@@ -54,13 +54,15 @@ export interface SingleSource {
   readonly path: Path;
 }
 
+/** The columns that sources name, as `comparable` makes them. */
+export function columnsOfAll(sources: readonly Source[]): ReadonlySet<string> {
+  const singles = sources.flatMap((source) => singlesOf({ source, path: [] }));
+  return new Set(singles.flatMap(({ source }) => columnsOf(source).map(comparable)));
+}
+
 /** The columns that a mapping's sources name, as `comparable` makes them. */
 export function columnsIn(mapping: Mapping): ReadonlySet<string> {
-  return new Set(
-    targetsOf(mapping)
-      .flatMap(singlesOf)
-      .flatMap(({ source }) => columnsOf(source).map(comparable)),
-  );
+  return columnsOfAll(targetsOf(mapping).map(({ source }) => source));
 }
 
 function innerOf({ source, path }: SingleSource): SingleSource[] | undefined {

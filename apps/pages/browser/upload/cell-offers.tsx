@@ -16,7 +16,8 @@ const SHOWN_CHARACTERS = 40;
 /** Offers to fill down columns that have a value only in the first row of each group, and shows resulting rows. */
 export function FillForm({ match: { table, fillable, isReading, onFill } }: { readonly match: Match }) {
   const { before, others } = fillable;
-  const { names, rows, headerRow, grouped: columns } = before;
+  const { names, rows, headerRow } = before;
+  const columns = before.survey.grouped;
   // Shown while the file is read with it.
   const [choice, setChoice] = useState<readonly number[]>([]);
   if (columns.length === 0) return null;

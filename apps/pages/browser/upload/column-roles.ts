@@ -1,7 +1,7 @@
 import { columnIndex, comparable, isReportColumn, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../lib/uploads/csv/target.ts";
 import { COLUMNS_MAX, PART_MAX_CHARACTERS } from "@work-items/importer/proposals/made-ids.ts";
-import { columnsIn } from "../../../../lib/uploads/mapping/check-mapping.ts";
+import { columnsOfAll } from "../../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { isBlank, type TableFile } from "./table-file.ts";
 
@@ -50,7 +50,7 @@ export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole
   const { fields = {} } = mapping;
   const combined = new Map(
     Object.entries(fields).flatMap(([target, source]) =>
-      [...columnsIn({ fields: { external_id: source } })].map((column) => [column, target] as const),
+      [...columnsOfAll([source])].map((column) => [column, target] as const),
     ),
   );
   return numberedNames(header).flatMap((name, index): ColumnRole[] => {

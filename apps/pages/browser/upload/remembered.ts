@@ -148,12 +148,10 @@ function withKept(table: SurveyedTable, answered: Answered, target: TargetName, 
     next = isMade
       ? { ...next, mapping: withMadeId(table, next.mapping, columns) }
       : withColumns(table, next, target, field, columns);
-    const { [field]: made = {}, ...others } = next.mapping.fields ?? {};
-    if (source.prefix !== undefined)
-      next = {
-        ...next,
-        mapping: { ...next.mapping, fields: { ...others, [field]: { ...made, prefix: source.prefix } } },
-      };
+    const { prefix } = source;
+    const { fields: all = {} } = next.mapping;
+    const prefixed = { ...all, [field]: { ...all[field], prefix } };
+    if (prefix !== undefined) next = { ...next, mapping: { ...next.mapping, fields: prefixed } };
   }
   return withDecision(next, target, "as mapped");
 }

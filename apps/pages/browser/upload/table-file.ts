@@ -7,7 +7,6 @@ import {
   utf16Of,
 } from "../../../../lib/uploads/csv/file-kind.ts";
 import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../lib/uploads/csv/header-names.ts";
-import { GroupedColumns } from "@work-items/importer/proposals/grouped-columns.ts";
 import { RowSurvey, type Survey } from "@work-items/importer/proposals/survey.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { HEADER_ROW_MAX } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -95,8 +94,6 @@ export interface TableFile {
 export interface SurveyedTable extends TableFile {
   /** What all rows say about the columns. */
   readonly survey: Survey;
-  /** The indexes of columns that have a value only in the first row of each group. */
-  readonly grouped: readonly number[];
 }
 
 /** The table before it was filled down. */
@@ -272,12 +269,11 @@ export async function surveyFile(
   options: Parameters<typeof observeTable>[2] = {},
 ): Promise<SurveyedTable> {
   const survey = new RowSurvey(table.names, table.rows);
-  const groups = new GroupedColumns(table.names);
-  const isWhole = await observeTable(table, () => [survey, groups], options).catch((error: unknown) => {
+  const isWhole = await observeTable(table, () => [survey], options).catch((error: unknown) => {
     if (options.signal?.aborted !== true) throw error;
     return false;
   });
-  return { ...table, survey: survey.result(isWhole), grouped: groups.result() };
+  return { ...table, survey: survey.result(isWhole) };
 }
 
 /** The file without some rows. They become blank lines, so that the others keep their numbers. */
