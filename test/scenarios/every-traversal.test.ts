@@ -136,7 +136,7 @@ const imported = (id: string, lines: string) =>
     async function* each() {
       yield* lines.trimEnd().split("\n");
     }
-    return (await Array.fromAsync(importOrganization(runtime, id, each(), { replace: true, onDamaged }))).at(-1);
+    return (await Array.fromAsync(importOrganization(runtime, id, each(), { existing: "replace", onDamaged }))).at(-1);
   });
 const erased = (id: string) =>
   traverse(async (onDamaged) => {

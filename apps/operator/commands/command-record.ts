@@ -24,6 +24,7 @@ const KEPT = [
   "create",
   "expires",
   "itemsTable",
+  "keep",
   "ledger",
   "ledgerRegion",
   "listingShards",

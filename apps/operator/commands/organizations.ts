@@ -309,7 +309,8 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     );
   withLedger(command("import <organization>", "read what export wrote, from the standard input or a file"))
     .option("--file <file>", "file to read, such as acme.ndjson")
-    .option("--replace", "replace what is there")
+    .addOption(new Option("--replace", "replace records that exist with other content").conflicts("keep"))
+    .option("--keep", "leave records that exist unchanged (default: stop at one with other content)")
     .option("--dry-run", "write nothing")
     .action(
       onExisting<TransferOptions & Values>(

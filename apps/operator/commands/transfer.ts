@@ -19,6 +19,7 @@ export interface TransferOptions extends LedgerOptions {
   readonly file?: string;
   readonly overwrite?: boolean;
   readonly replace?: boolean;
+  readonly keep?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
@@ -89,9 +90,10 @@ export async function importFrom(
   organization: string,
   given: TransferOptions,
 ): Promise<Result> {
-  const { file, replace = false, json = false, dryRun = false } = given;
+  const { file, replace = false, keep = false, json = false, dryRun = false } = given;
   await refuseErased(runtime, given);
-  const options = { replace, dryRun, onDamaged: nameDamaged(terminal) };
+  const existing = replace ? "replace" : keep ? "keep" : "refuse";
+  const options = { existing, dryRun, onDamaged: nameDamaged(terminal) } as const;
   const input = file === undefined ? terminal.stdin : await opened(file);
   const bytes = file === undefined ? 0 : statSync(file).size;
   const format = `${dryRun ? "reading" : "importing"} {bar} {lines} lines, {duration_formatted}`;
@@ -106,6 +108,7 @@ export async function importFrom(
   }
   return [
     { organization, dry_run: dryRun, ...done },
-    `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged`,
+    `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged` +
+      (done.differing === undefined ? "" : `; ${done.differing} exist with other content: add --replace or --keep`),
   ];
 }

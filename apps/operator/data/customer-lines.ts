@@ -89,16 +89,24 @@ export function conversationUploadLine(record: Attributes): CustomerLine {
 export function recordOfLine(
   organization: Organization,
   line: CustomerLine,
-): { readonly key: RecordKey; readonly attributes: Attributes } | undefined {
+):
+  | {
+      readonly key: RecordKey;
+      readonly attributes: Attributes;
+      /** The attributes without those that put the record into lists. */
+      readonly content: Attributes;
+    }
+  | undefined {
   const { id: owner } = organization;
   if ("work_item" in line) {
     const item = { ...line.work_item, custom_attributes: JSON.stringify(line.work_item.custom_attributes) };
     const id = workItemId(owner, item.external_id);
-    return { key: itemKeyOf(owner, item.external_id), attributes: attributesOf(organization, id, item) };
+    return { key: itemKeyOf(owner, item.external_id), attributes: attributesOf(organization, id, item), content: item };
   }
   if ("event" in line) {
     const { work_item_external_id: itemExternalId, ...event } = line.event;
-    return { key: eventKeyOf(owner, workItemId(owner, itemExternalId), event.external_id), attributes: event };
+    const key = eventKeyOf(owner, workItemId(owner, itemExternalId), event.external_id);
+    return { key, attributes: event, content: event };
   }
   if ("conversation_upload" in line) {
     const upload = line.conversation_upload;
@@ -106,6 +114,7 @@ export function recordOfLine(
     return {
       key: conversationUploadKey(owner, id),
       attributes: conversationUploadAttributes(organization, id, upload),
+      content: upload,
     };
   }
   return undefined;

@@ -1,8 +1,16 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Attributes } from "../../../lib/aws/attribute-values.ts";
 import { keyText } from "../../../lib/store/batch-get.ts";
 import { type OnDamaged, passDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
 import { optimisticWrite } from "../../../lib/store/optimistic-write.ts";
 import { createRecordStore } from "../../../lib/store/record-store.ts";
-import { InvalidInputError, StoreBusyError, describeProblems, type Problem } from "../../../lib/errors.ts";
+import {
+  InvalidInputError,
+  StateConflictError,
+  StoreBusyError,
+  describeProblems,
+  type Problem,
+} from "../../../lib/errors.ts";
 import { type JsonValue, parseJson } from "../../../lib/json.ts";
 import type { StoredRecord } from "../../../lib/store/versioned-record.ts";
 import { layersDropped } from "../../../lib/work-items/undo/undo.ts";
@@ -24,6 +32,8 @@ export interface Imported {
   readonly written: number;
   /** Records that already existed and were left unchanged. */
   readonly existing: number;
+  /** Records of a dry run that exist with other content: the import would stop there. Absent if there are none. */
+  readonly differing?: number;
   /** Records that the export had left out, because they couldn't be read. Present at the end, if there are any. */
   readonly left_out?: number;
 }
@@ -31,6 +41,11 @@ export interface Imported {
 function refuse(line: number, problems: readonly Problem[]): never {
   throw new InvalidInputError(problems, `line ${line}: ${describeProblems(problems, "line")}`);
 }
+/** Whether a stored record has the content of a line. */
+function hasContent(stored: StoredRecord, content: Attributes): boolean {
+  return Object.entries(content).every(([name, value]) => isDeepStrictEqual(stored[name] ?? null, value ?? null));
+}
+
 function refuseFile(message: string): never {
   throw new InvalidInputError([], message);
 }
@@ -53,18 +68,22 @@ function parseLine(text: string, number: number): CustomerLine {
  * then get other ids. An interrupted import can be repeated.
  * @param lines of the export, without line feeds
  * @param options.onDamaged called with each stored record that can't be read, which stays unchanged. @default throws
- * @param options.replace whether existing records get the attributes of the export; otherwise they stay unchanged
+ * @param options.existing what to do with a record that exists with other content. @default "refuse": the import stops
  * @yields after each write
- * @throws NotFoundError (no such organization), StateConflictError (it is being erased), StoreBusyError, InvalidInputError (an
- * invalid line, or an export that is cut off)
+ * @throws NotFoundError (no such organization), StateConflictError (it is being erased; a record exists with other content),
+ * StoreBusyError, InvalidInputError (an invalid line, or an export that is cut off)
  */
 export async function* importOrganization(
   runtime: RuntimeWith<"workItems" | "access">,
   organizationId: string,
   lines: AsyncIterable<string>,
-  options: { readonly replace?: boolean; readonly dryRun?: boolean; readonly onDamaged?: OnDamaged } = {},
+  options: {
+    readonly existing?: "refuse" | "replace" | "keep";
+    readonly dryRun?: boolean;
+    readonly onDamaged?: OnDamaged;
+  } = {},
 ): AsyncGenerator<Imported> {
-  const { replace = false, dryRun = false, onDamaged = stopAtDamaged } = options;
+  const { existing: onExisting = "refuse", dryRun = false, onDamaged = stopAtDamaged } = options;
   const { clock } = runtime;
   const record = await getOrganization(runtime, organizationId);
   assertKept(record);
@@ -74,16 +93,21 @@ export async function* importOrganization(
   let number = 0;
   let written = 0;
   let existing = 0;
-  let pending: NonNullable<ReturnType<typeof recordOfLine>>[] = [];
+  let differing = 0;
+  let pending: (NonNullable<ReturnType<typeof recordOfLine>> & { readonly line: number })[] = [];
   let end: CustomerCounts | undefined;
 
   const write = async (): Promise<void> => {
-    const targets = pending.map(({ key, attributes }) => ({
+    const targets = pending.map(({ key, attributes, content, line }) => ({
       key,
       plan: (stored: StoredRecord | undefined) => {
-        const isWritten = stored === undefined || replace;
-        // An undo of an earlier upload mustn't change what the export replaced.
-        return { set: isWritten ? { ...attributes, ...layersDropped(stored, clock()) } : null, result: isWritten };
+        const isWritten = stored === undefined || onExisting === "replace";
+        const differs = !isWritten && onExisting === "refuse" && !hasContent(stored, content);
+        return {
+          // An undo of an earlier upload mustn't change what the export replaced.
+          set: isWritten ? { ...attributes, ...layersDropped(stored, clock()) } : null,
+          result: { isWritten, differsAt: differs ? line : undefined },
+        };
       },
     }));
     pending = [];
@@ -93,8 +117,15 @@ export async function* importOrganization(
     for (const result of results) {
       if ("error" in result) {
         passDamaged(onDamaged)(result.cause ?? new StoreBusyError(`${result.error}; run the command again`));
-      } else if (result.result) written += 1;
-      else existing += 1;
+      } else if (result.result.isWritten) written += 1;
+      else if (result.result.differsAt === undefined) existing += 1;
+      else if (dryRun) differing += 1;
+      else {
+        throw new StateConflictError(
+          `line ${result.result.differsAt}: the record exists with other content. Add --replace to replace existing records, ` +
+            "or --keep to leave them unchanged; lines before it were imported",
+        );
+      }
     }
   };
   const count = (line: CustomerLine): void => {
@@ -118,12 +149,18 @@ export async function* importOrganization(
       await write();
       yield { lines: number, written, existing };
     }
-    pending.push(described);
+    pending.push({ ...described, line: number });
   }
   await write();
   const promised = end;
   const leftOut = promised?.left_out;
-  yield { lines: number, written, existing, ...(leftOut !== undefined && { left_out: leftOut }) };
+  yield {
+    lines: number,
+    written,
+    existing,
+    ...(differing > 0 && { differing }),
+    ...(leftOut !== undefined && { left_out: leftOut }),
+  };
   if (promised === undefined)
     refuseFile("the export is cut off: its last line is missing; the lines before it were imported");
   else if (Object.entries(counts).some(([kind, value]) => promised[kind as keyof CustomerCounts] !== value)) {

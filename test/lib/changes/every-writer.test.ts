@@ -106,7 +106,7 @@ const byCommand: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     async function* lines() {
       yield* text.trimEnd().split("\n");
     }
-    await Array.fromAsync(importOrganization(runtime, id, lines(), { replace: true }));
+    await Array.fromAsync(importOrganization(runtime, id, lines(), { existing: "replace" }));
     return ["created"];
   },
   "erase a person": async () => {

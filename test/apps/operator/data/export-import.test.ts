@@ -91,16 +91,46 @@ describe("an export", () => {
     });
   });
 
-  it("changes nothing when it is imported again, and reverts changes only with replace", async () => {
+  it("changes nothing when it is imported again, also with more shards", async () => {
+    const lines = await exported(runtime, "acme");
+    await changeOrganization(runtime, "acme", { listing_write_shards: 5, listing_shards: 5 });
+    expect(await imported(runtime, "acme", lines)).toEqual({ lines: 10, written: 0, existing: 8 });
+  });
+
+  it.each([
+    ["a changed item", { external_id: "kept", type: "changed" }],
+    ["a changed event", { external_id: "digits", events: [{ external_id: "2", content: "changed" }] }],
+    ["a restored item", { external_id: "deleted" }],
+  ])("is refused over %s, unless that is to be replaced or kept", async (_, change) => {
     const lines = await exported(runtime, "acme");
     const before = await show(acme);
-    await acme.apply({ external_id: "kept", type: "changed" });
-    expect(await imported(runtime, "acme", lines)).toEqual({ lines: 10, written: 0, existing: 8 });
-    expect((await show(acme))[0]).toContain("changed");
-    await imported(runtime, "acme", lines, { replace: true, dryRun: true });
-    expect((await show(acme))[0]).toContain("changed");
-    await imported(runtime, "acme", lines, { replace: true });
-    expect((await show(acme))[0]).toEqual(before[0]);
+    await acme.apply(change);
+    const after = await show(acme);
+    expect(after).not.toEqual(before);
+    const differing = { lines: 10, written: 0, existing: 7, differing: 1 };
+    expect(await imported(runtime, "acme", lines, { dryRun: true })).toEqual(differing);
+    await expect(imported(runtime, "acme", lines)).rejects.toThrow(
+      /^line \d+: the record exists .* --replace .* --keep /,
+    );
+    await imported(runtime, "acme", lines, { existing: "replace", dryRun: true });
+    const kept = { lines: 10, written: 0, existing: 8 };
+    expect(await imported(runtime, "acme", lines, { existing: "keep" })).toEqual(kept);
+    expect(await show(acme)).toEqual(after);
+    await imported(runtime, "acme", lines, { existing: "replace" });
+    expect((await show(acme)).slice(0, 4)).toEqual(before.slice(0, 4));
+  });
+
+  it("stops at the first record that differs, and can be repeated", async () => {
+    await applyMore();
+    const lines = await exported(runtime, "acme");
+    const elsewhere = await createTestRuntime();
+    const copy = await createCustomer(elsewhere, "acme");
+    await copy.apply({ external_id: "more 99", type: "other" });
+    await expect(imported(elsewhere, "acme", lines)).rejects.toThrow("exists with other content");
+    const last = await imported(elsewhere, "acme", lines, { existing: "keep" });
+    expect(last).toMatchObject({ existing: expect.any(Number), lines: lines.length });
+    expect(last!.written + last!.existing).toBe(lines.length - 2);
+    expect(await imported(elsewhere, "acme", lines, { dryRun: true })).toMatchObject({ written: 0, differing: 1 });
   });
 
   it("has no last line if the organization is erased, or made again, while it is read", async () => {

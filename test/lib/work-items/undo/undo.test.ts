@@ -142,7 +142,7 @@ describe("operators", () => {
     const lines = async function* () {
       yield* text.trimEnd().split("\n");
     };
-    await Array.fromAsync(importOrganization(runtime, organization.id, lines(), { replace: true }));
+    await Array.fromAsync(importOrganization(runtime, organization.id, lines(), { existing: "replace" }));
     expect(await ofItem("replaced")).toEqual({ dropped_until: atOf("j1") });
   });
 });
