@@ -122,7 +122,7 @@ const rows = {
     trigger: { kind: "schedule", everyMinutes: 10 },
     permissions: {
       access: { actions: ["GetItem", "Query"] },
-      workItems: { actions: ["PutItem"], partitions: ["HEARTBEAT", "ORIGIN"] },
+      workItems: { actions: ["PutItem", "UpdateItem"], partitions: ["HEARTBEAT", "ORIGIN"] },
       // Only its name.
       audit: { actions: [] },
       changes: {

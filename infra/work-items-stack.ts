@@ -5,7 +5,7 @@ import type { Construct } from "constructs";
 import { pages } from "../functions/pages.ts";
 import { gatewayFunctions } from "../functions/routes.ts";
 import { allWorkers, type Worker } from "../functions/workers.ts";
-import { REGIONS, type RegionCode, stackIdOf } from "../lib/regions.ts";
+import { type RegionCode, stackIdOf } from "../lib/regions.ts";
 import { mapResources, resourcesOfKind } from "../lib/resources.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
@@ -53,7 +53,7 @@ export class WorkItemsStack extends Stack {
     super(scope, stackIdOf(regionCode), {
       ...props,
       stackName: stackNameOf(regionCode, settings.stage),
-      env: { region: REGIONS[regionCode].awsRegion },
+      env: { region: settings.awsRegion },
       description: `Work item ingestion and retrieval (${regionCode}, ${settings.stage})`,
       terminationProtection: settings.terminationProtection,
       tags: tagsOf(settings),
@@ -91,7 +91,8 @@ export class WorkItemsStack extends Stack {
           origins: [`https://${host}`, ...allowedOrigins],
         }).bucket,
     );
-    const resources: StatefulResources = { tables, buckets, queues };
+    const stream = settings.stream ?? tables.workItems.tableStreamArn ?? "";
+    const resources: StatefulResources = { tables, buckets, queues, stream };
     const sharedProps = { regionCode, resources, bundles, logRetention, environment, key };
     const apiEnvironment = {
       ...(allowedOrigins.length > 0 && { ALLOWED_ORIGINS: allowedOrigins.join(",") }),

@@ -2,7 +2,8 @@ import * as z from "zod";
 
 /**
  * All regional deployments by code. Each is a separate stack that shares nothing with the others. API keys, stack names and
- * host names contain the code, which has two lower-case letters.
+ * host names contain the code, which has two lower-case letters. `awsRegion` is where a region is, unless the setting of that
+ * name moves it.
  */
 export const REGIONS = {
   us: { awsRegion: "us-east-1" },

@@ -26,6 +26,8 @@ export interface TableResource extends Named {
   readonly indexes: Readonly<Record<string, TableIndex>>;
   /** Whether it has a stream of the keys of all records that are written. @default false */
   readonly stream?: true;
+  /** Whether it has a replica beside the copies of backups, for what the last of them lacks. @default false */
+  readonly replicated?: true;
 }
 export interface BucketResource extends Named {
   readonly kind: "bucket";
@@ -88,8 +90,11 @@ export const resources = {
       due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
     },
   },
-  /** What operators did, and what was erased. Functions can't use it, but `sweep-changes` knows its name. Never restored. */
-  audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {} },
+  /**
+   * What operators did, and what was erased. Functions can't use it, but `sweep-changes` knows its name. Restored only if its
+   * region is lost.
+   */
+  audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {}, replicated: true },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
     kind: "bucket",

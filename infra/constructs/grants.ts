@@ -23,6 +23,8 @@ export interface StatefulResources {
   readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
   readonly buckets: Readonly<Record<ResourceNameOf<"bucket">, Bucket>>;
   readonly queues: Readonly<Record<ResourceNameOf<"queue">, WorkQueue>>;
+  /** ARN of the stream of the table that has one. */
+  readonly stream: string;
 }
 
 /** What a function needs to use one resource: policy statements, and variables that hold the resource's name. */
@@ -56,8 +58,8 @@ function bindTable(
   };
 }
 
-function logicalIdOf(bucket: Bucket): string {
-  return Stack.of(bucket).getLogicalId(bucket.node.defaultChild as CfnElement);
+function logicalIdOf(resource: Bucket | Table): string {
+  return Stack.of(resource).getLogicalId(resource.node.defaultChild as CfnElement);
 }
 
 /** The origin of a bucket's objects whose paths don't name the bucket. */
@@ -93,6 +95,29 @@ function bindQueue({ variable }: QueueResource, { queue }: WorkQueue, { actions 
     variables: { [variable]: queue.queueUrl },
     statements: [
       new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources: [queue.queueArn] }),
+    ],
+  };
+}
+
+/**
+ * What Lambda needs to read a table's stream with the function's role. The policy allows every stream that the table has had:
+ * one that is restored under its name has another. `ListStreams` accepts no resource.
+ */
+export function bindStream(table: Table): Omit<Binding, "variables"> {
+  const { tableArn } = table;
+  return {
+    statements: [
+      new PolicyStatement({
+        actions: ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+        resources: [`${tableArn}/stream/*`],
+      }),
+      new PolicyStatement({ actions: ["dynamodb:ListStreams"], resources: ["*"] }),
+    ],
+    acknowledgments: [
+      {
+        id: `AwsSolutions-IAM5[Resource::<${logicalIdOf(table)}.Arn>/stream/*]`,
+        reason: "The name of a stream is the time at which it was created. All of them are of this table.",
+      },
     ],
   };
 }

@@ -19,7 +19,7 @@ import manifest from "../../package.json" with { type: "json" };
 import type { RegionCode } from "../../lib/regions.ts";
 import type { Permissions } from "../../lib/aws/permissions.ts";
 import { nodeOptionsFor } from "../limits.ts";
-import { bind, type StatefulResources } from "./grants.ts";
+import { bind, type Binding, type StatefulResources } from "./grants.ts";
 import { useOf } from "./service-key.ts";
 
 /** Variables that name the stack in the functions' logs and metrics. Two stages may share an account and a region. */
@@ -50,8 +50,8 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly permissions: Permissions;
   readonly memorySize: number;
   readonly timeout: Duration;
-  /** Statements that its trigger requires, in addition to `permissions`. @default none */
-  readonly triggerStatements?: readonly PolicyStatement[];
+  /** What its trigger requires, in addition to `permissions`. @default nothing */
+  readonly trigger?: Omit<Binding, "variables"> | undefined;
   /** Its reserved concurrency, which is also its maximum. @default none */
   readonly concurrency?: number | undefined;
   /** Whether it sends messages to the queue that triggers it. @default false */
@@ -80,7 +80,7 @@ export class ServiceFunction extends Construct {
         Permissions: new PolicyDocument({
           statements: [
             ...bindings.flatMap(({ statements }) => statements),
-            ...(props.triggerStatements ?? []),
+            ...(props.trigger?.statements ?? []),
             ...(props.key && bindings.length > 0 ? [useOf(props.key)] : []),
             new PolicyStatement({
               actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
@@ -121,7 +121,7 @@ export class ServiceFunction extends Construct {
     });
     Validations.of(role).acknowledge(
       { id: "AwsSolutions-IAM5[Resource::*]", reason: "X-Ray's two actions accept no resource." },
-      ...bindings.flatMap(({ acknowledgments = [] }) => acknowledgments),
+      ...[...bindings, props.trigger].flatMap((binding) => binding?.acknowledgments ?? []),
     );
   }
 }

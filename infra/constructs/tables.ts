@@ -46,7 +46,7 @@ export class Tables extends Construct {
     );
   }
 
-  private table({ id, indexes, stream }: TableResource, warmThroughput: WarmThroughput | undefined): Table {
+  private table({ id, indexes, stream, replicated }: TableResource, warmThroughput: WarmThroughput | undefined): Table {
     const table = new Table(this, id, {
       partitionKey: attribute(PARTITION_KEY),
       sortKey: attribute(SORT_KEY),
@@ -60,6 +60,8 @@ export class Tables extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
       ...(warmThroughput && { warmThroughput }),
       ...(stream && { stream: StreamViewType.KEYS_ONLY }),
+      // Without it, DynamoDB adds no replica. It stays without `backup` too: a table with a replica can't lose it.
+      ...(replicated && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
     });
     for (const [indexName, { partitionKey, sortKey, projection, isSmall }] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({

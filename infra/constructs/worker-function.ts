@@ -6,7 +6,7 @@ import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import type { Trigger, Worker } from "../../functions/workers.ts";
-import type { StatefulResources } from "./grants.ts";
+import { type Binding, bindStream, type StatefulResources } from "./grants.ts";
 import { LEAST_CONCURRENCY, MEMORY_MB, STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../limits.ts";
 import { type SharedFunctionProps, ServiceFunction } from "./service-function.ts";
 
@@ -27,27 +27,16 @@ const EVENT_AGE_MINUTES_MAX = 6 * 60;
 
 type StreamTrigger = Extract<Trigger, { readonly kind: "stream" }>;
 
-/** Lambda describes and reads the stream with the function's role. `ListStreams` accepts no resource. */
-function readStream({ tables }: StatefulResources, { table }: StreamTrigger): PolicyStatement[] {
-  return [
-    new PolicyStatement({
-      actions: ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
-      resources: [tables[table].tableStreamArn ?? ""],
-    }),
-    new PolicyStatement({ actions: ["dynamodb:ListStreams"], resources: ["*"] }),
-  ];
-}
-
 /** Starts a function with the records of a table's stream. None is given up: that would lose a change. */
 function addStreamMapping(
   { function: target }: ServiceFunction,
-  { tables }: StatefulResources,
-  { table, partitions, batchSize }: StreamTrigger,
+  { stream }: StatefulResources,
+  { partitions, batchSize }: StreamTrigger,
   smallAccount: boolean,
 ): EventSourceMapping {
   return new EventSourceMapping(target, "Stream", {
     target,
-    eventSourceArn: tables[table].tableStreamArn ?? "",
+    eventSourceArn: stream,
     startingPosition: StartingPosition.TRIM_HORIZON,
     batchSize,
     maxBatchingWindow: smallAccount ? GATHERED.inSmallAccounts : GATHERED.usually,
@@ -67,11 +56,9 @@ function addStreamMapping(
   });
 }
 
-function receiveFrom({ queue }: QueueSource): PolicyStatement {
-  return new PolicyStatement({
-    actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
-    resources: [queue.queueArn],
-  });
+function receiveFrom({ queue }: QueueSource): Omit<Binding, "variables"> {
+  const actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+  return { statements: [new PolicyStatement({ actions, resources: [queue.queueArn] })] };
 }
 
 function sourceOf(
@@ -113,10 +100,10 @@ export function addWorker(
     permissions,
     memorySize: MEMORY_MB.computes,
     timeout: Duration.seconds(workerTimeoutSeconds(trigger)),
-    triggerStatements: [
-      ...(source === undefined ? [] : [receiveFrom(source)]),
-      ...(trigger.kind === "stream" ? readStream(sharedProps.resources, trigger) : []),
-    ],
+    trigger:
+      trigger.kind === "stream"
+        ? bindStream(sharedProps.resources.tables[trigger.table])
+        : source && receiveFrom(source),
     feedsItself: feedsItself(worker),
   });
   if (source !== undefined) {

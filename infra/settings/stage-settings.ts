@@ -99,30 +99,29 @@ const sharedSettings = {
   throttle: settingsObject({ rate: positive, burst: positive }).optional(),
 };
 
-function domainSchema({ awsRegion }: { readonly awsRegion: string }) {
-  return settingsObject({
-    /** Host name of the region's API. */
-    host: z.hostname("must be a host name, for example us.api.example.com"),
-    /** ARN of its certificate. API Gateway takes only certificates of its own region. */
-    certificate: z
-      .string()
-      .startsWith(
-        `arn:aws:acm:${awsRegion}:`,
-        `must be the ARN of a certificate in ${awsRegion}: request one there with AWS Certificate Manager`,
-      ),
-    /** Id of the Route 53 zone for the alias record. @default none: another DNS service holds the record */
-    zone: z
-      .string()
-      .regex(/^Z[A-Z0-9]+$/, "must be the id of a Route 53 hosted zone")
-      .optional(),
-  });
-}
+const domainSchema = settingsObject({
+  /** Host name of the region's API. */
+  host: z.hostname("must be a host name, for example us.api.example.com"),
+  /** ARN of its certificate. API Gateway takes only certificates of its own region. */
+  certificate: z.string(),
+  /** Id of the Route 53 zone for the alias record. @default none: another DNS service holds the record */
+  zone: z
+    .string()
+    .regex(/^Z[A-Z0-9]+$/, "must be the id of a Route 53 hosted zone")
+    .optional(),
+});
 
 /** AWS's regions in the EU. Of those that begin with `eu`, London and Zurich aren't. */
 const EU_REGIONS = ["central-1", "north-1", "south-1", "south-2", "west-1", "west-3"].map((name) => `eu-${name}`);
 
 function isInEu(code: RegionCode): boolean {
   return EU_REGIONS.includes(REGIONS[code].awsRegion);
+}
+
+function awsRegionSchema(code: RegionCode) {
+  return isInEu(code)
+    ? z.literal(EU_REGIONS, `must be an AWS region in the EU: ${EU_REGIONS.join(", ")}`)
+    : z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be an AWS region, for example us-west-2");
 }
 
 function vaultPattern(code: RegionCode): RegExp {
@@ -134,8 +133,18 @@ function vaultPattern(code: RegionCode): RegExp {
 function regionSchema(code: RegionCode) {
   return settingsObject({
     ...sharedSettings,
+    /**
+     * The AWS region to which the region has moved, because another one was lost. A region in the EU stays in the EU.
+     * @default that of lib/regions.ts
+     */
+    awsRegion: awsRegionSchema(code).optional(),
+    /**
+     * ARN of the stream of the table WorkItems, if the table was restored under its name: its stream is another one then, which
+     * CloudFormation doesn't notice. @default that of the table that the stack created
+     */
+    stream: z.string().optional(),
     /** The API's host name, different in each region. @default API Gateway's own address */
-    domain: domainSchema(REGIONS[code]).optional(),
+    domain: domainSchema.optional(),
     /**
      * A daily backup of the tables, with a copy in a vault of another region, kept for some days. The copies
      * of a region in the EU stay in the EU. @default none: point-in-time recovery in the region alone
@@ -143,19 +152,34 @@ function regionSchema(code: RegionCode) {
     backup: settingsObject({
       vault: z
         .string()
-        .regex(vaultPattern(code), `must be the ARN of a backup vault${isInEu(code) ? " in an EU region" : ""}`)
-        .refine(
-          (arn) => arn.split(":")[3] !== REGIONS[code].awsRegion,
-          "must be in another region: this one may be lost",
-        ),
+        .regex(vaultPattern(code), `must be the ARN of a backup vault${isInEu(code) ? " in an EU region" : ""}`),
       days: z.int("must be a whole number").min(1, "must be at least 1"),
     }).optional(),
     /** ARN of the operator's own SNS topic, which gets the alarms too. @default none */
-    alarmTopic: z
-      .string()
-      .startsWith(`arn:aws:sns:${REGIONS[code].awsRegion}:`, `must be the ARN of a topic in ${REGIONS[code].awsRegion}`)
-      .optional(),
+    alarmTopic: z.string().optional(),
+  }).superRefine((settings, context) => {
+    const awsRegion = awsRegionOf(code, { regions: { [code]: settings } });
+    const { domain, backup, alarmTopic, stream } = settings;
+    const reject = (path: string[], message: string): void => context.addIssue({ code: "custom", path, message });
+    if (domain?.certificate.startsWith(`arn:aws:acm:${awsRegion}:`) === false) {
+      const advice = "request one there with AWS Certificate Manager";
+      reject(["domain", "certificate"], `must be the ARN of a certificate in ${awsRegion}: ${advice}`);
+    }
+    if (alarmTopic?.startsWith(`arn:aws:sns:${awsRegion}:`) === false) {
+      reject(["alarmTopic"], `must be the ARN of a topic in ${awsRegion}`);
+    }
+    if (stream?.startsWith(`arn:aws:dynamodb:${awsRegion}:`) === false) {
+      reject(["stream"], `must be the ARN of a stream in ${awsRegion}`);
+    }
+    if (backup !== undefined && vaultRegionOf(backup) === awsRegion) {
+      reject(["backup", "vault"], "must be in another region: this one may be lost");
+    }
   });
+}
+
+/** The AWS region of a backup's vault. */
+export function vaultRegionOf({ vault }: { readonly vault: string }): string {
+  return vault.split(":")[3] ?? "";
 }
 
 const regionsSchema = settingsObject(
@@ -180,8 +204,13 @@ export const stagesSchema = z.record(
 
 /** The settings of one stage, as they are written. */
 export type StageSettings = z.input<typeof stagesSchema>[string];
+/** The AWS region in which a stage has a region. @param stage @default none: where regions are by default */
+export function awsRegionOf(code: RegionCode, { regions }: Pick<StageSettings, "regions"> = {}): string {
+  return regions?.[code]?.awsRegion ?? REGIONS[code].awsRegion;
+}
+
 /** A region's custom domain name. */
-export type Domain = z.output<ReturnType<typeof domainSchema>>;
+export type Domain = z.output<typeof domainSchema>;
 
 const DEFAULTS = {
   allowedOrigins: [],
@@ -202,8 +231,11 @@ type Defaulted = keyof typeof DEFAULTS;
 type Given = z.output<ReturnType<typeof regionSchema>>;
 
 /** All settings of one region of a stage. */
-export type RegionSettings = Omit<Given, Defaulted> & { readonly [N in Defaulted]: NonNullable<Given[N]> } & {
+export type RegionSettings = Omit<Given, Defaulted | "awsRegion"> & {
+  readonly [N in Defaulted]: NonNullable<Given[N]>;
+} & {
   readonly stage: string;
+  readonly awsRegion: string;
 };
 
 function withoutUndefined<T extends object>(settings: T): { [N in keyof T]: Exclude<T[N], undefined> } {
@@ -217,5 +249,6 @@ export function regionSettingsOf(
   region: RegionCode,
 ): RegionSettings | undefined {
   const own = regions[region];
-  return own && { ...DEFAULTS, ...withoutUndefined(shared), ...withoutUndefined(own), stage };
+  const awsRegion = awsRegionOf(region, { regions });
+  return own && { ...DEFAULTS, ...withoutUndefined(shared), ...withoutUndefined(own), awsRegion, stage };
 }

@@ -1,4 +1,4 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Environment } from "../aws/environment.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -6,6 +6,7 @@ import { isoTime } from "../clock.ts";
 import { regionCodeSchema } from "../regions.ts";
 import { partitionKeyOf } from "../resources.ts";
 import { getItem } from "./batch-get.ts";
+import { tryWrite } from "./conditional-write.ts";
 import { decoderOf } from "./decode-record.ts";
 import type { RecordKey } from "./versioned-record.ts";
 
@@ -27,14 +28,24 @@ export type OriginRuntime = RuntimeWith<"workItems" | "audit"> & {
   readonly environment: Pick<Environment, "REGION_CODE">;
 };
 
-/** Writes the origin into the service's own table of work items, so that every backup contains it. */
+/**
+ * Writes the origin into the service's own table of work items, so that every backup contains it. A table that moved with its
+ * region to another AWS region keeps the name of its ledger: the ledger's copy there has another name, and says that one too.
+ */
 export async function writeOrigin({ dynamodb, environment, clock }: OriginRuntime): Promise<void> {
-  const origin: TableOrigin = {
-    region: environment.REGION_CODE,
-    ledger: environment.AUDIT_TABLE,
-    at: isoTime(clock()),
-  };
-  await dynamodb.send(new PutCommand({ TableName: environment.WORK_ITEMS_TABLE, Item: { ...KEY, ...origin } }));
+  const { REGION_CODE: region, AUDIT_TABLE: ledger, WORK_ITEMS_TABLE: TableName } = environment;
+  const at = isoTime(clock());
+  const stays = new UpdateCommand({
+    TableName,
+    Key: KEY,
+    UpdateExpression: "SET #at = :at",
+    ConditionExpression: "#region = :region",
+    ExpressionAttributeNames: { "#at": "at", "#region": "region" },
+    ExpressionAttributeValues: { ":at": at, ":region": region },
+  });
+  if (await tryWrite(dynamodb, stays)) return;
+  const origin: TableOrigin = { region, ledger, at };
+  await dynamodb.send(new PutCommand({ TableName, Item: { ...KEY, ...origin } }));
 }
 
 /** Reads a table's origin; undefined if it has none. @throws MalformedRecordError */

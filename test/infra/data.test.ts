@@ -55,6 +55,17 @@ describe("tables", () => {
   );
 });
 
+test("the ledger of erasures can have a replica", () => {
+  const views = resourcesOf(us, "AWS::DynamoDB::Table").map(([id, { StreamSpecification }]) => [
+    id.replace(/[0-9A-F]{8}$/, ""),
+    StreamSpecification,
+  ]);
+  expect(views.filter(([, stream]) => stream !== undefined)).toEqual([
+    ["TablesWorkItems", { StreamViewType: "KEYS_ONLY" }],
+    ["TablesAudit", { StreamViewType: "NEW_AND_OLD_IMAGES" }],
+  ]);
+});
+
 describe("the upload bucket", () => {
   const bucket = resourceOf(us, "AWS::S3::Bucket");
 

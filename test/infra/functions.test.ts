@@ -113,7 +113,7 @@ const permittedOnStream = ({ trigger }: Deployed): readonly string[] => {
   if (trigger?.kind !== "stream") return [];
   const actions = ["DescribeStream", "GetRecords", "GetShardIterator"];
   return [
-    ...actions.map((action) => permission(`dynamodb:${action}`, `${LOGICAL_ID[trigger.table]}.StreamArn`)),
+    ...actions.map((action) => permission(`dynamodb:${action}`, `${LOGICAL_ID[trigger.table]}.Arn/stream/*`)),
     permission("dynamodb:ListStreams", "*"),
   ];
 };
@@ -249,6 +249,14 @@ describe("event sources", () => {
     });
     expect(mappings).toHaveLength(wanted.length);
     expect(mappings).toEqual(expect.arrayContaining(wanted.map((mapping) => expect.objectContaining(mapping))));
+  });
+
+  test("read another stream if the table was restored under its name, with the same policy", () => {
+    const stream = "arn:aws:dynamodb:us-east-1:111122223333:table/items/stream/2026-11-27T00:00:00.000";
+    const { us: moved } = synthesize({ regions: { us: { stream } } });
+    const arns = resourcesOf(moved, "AWS::Lambda::EventSourceMapping").map(([, { EventSourceArn }]) => EventSourceArn);
+    expect(arns.filter((arn) => typeof arn === "string")).toEqual([stream]);
+    expect(resourcesOf(moved, "AWS::IAM::Role")).toEqual(resourcesOf(us, "AWS::IAM::Role"));
   });
 
   test("send the stream's records in order, from the oldest on, until they are done with", () => {

@@ -41,6 +41,16 @@ describe("the regions", () => {
     expect(made).toEqual(anonymous(us, REGIONS.us.awsRegion, "us"));
   });
 
+  test("that move to another AWS region stay as they are", () => {
+    for (const backup of [undefined, { vault: "arn:aws:backup:eu-west-1:111122223333:backup-vault:copies", days: 7 }]) {
+      const own = backup && { backup };
+      const moved = templateOf("us", { regions: { us: { ...own, awsRegion: "us-west-2" } } });
+      const stayed = templateOf("us", { regions: { us: { ...own } } });
+      expect(JSON.stringify(moved)).not.toContain("us-east-1");
+      expect(anonymous(moved, "us-west-2", "us")).toEqual(anonymous(stayed, "us-east-1", "us"));
+    }
+  });
+
   test("need no custom resource", () => {
     expect(Object.values(us.Resources).filter(({ Type }) => /^Custom::|CustomResource$/.test(Type))).toEqual([]);
   });

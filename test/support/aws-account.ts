@@ -17,6 +17,10 @@ export interface DeployedStack {
 export interface TableProtection {
   readonly deletion: boolean;
   readonly recovery: boolean;
+  /** @default false */
+  readonly stream?: boolean;
+  /** AWS regions of its replicas. @default none */
+  readonly replicas?: readonly string[];
 }
 
 /** What an account has beside stacks. */
@@ -77,7 +81,13 @@ const refuse = (response: ServerResponse, status: number, code: string, message:
 
 const describeTable = (action: string, protection: TableProtection | undefined): object =>
   action === "DescribeTable"
-    ? { Table: { DeletionProtectionEnabled: protection?.deletion ?? true } }
+    ? {
+        Table: {
+          DeletionProtectionEnabled: protection?.deletion ?? true,
+          ...(protection?.stream === true && { StreamSpecification: { StreamEnabled: true } }),
+          Replicas: protection?.replicas?.map((RegionName) => ({ RegionName })),
+        },
+      }
     : {
         ContinuousBackupsDescription: {
           ContinuousBackupsStatus: "ENABLED",

@@ -2,17 +2,16 @@ import { userInfo } from "node:os";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { keptInLog } from "../data/command-log.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { REGIONS } from "../../../lib/regions.ts";
 import { clientOptions, type OpenedAdministration } from "./target-tables.ts";
 import { nameOf } from "./operator-runtime.ts";
 
 /** ARN of the caller; for the local service, the user of this machine. */
-async function callerOf({ variables, region }: OpenedAdministration): Promise<string> {
+async function callerOf({ variables, awsRegion }: OpenedAdministration): Promise<string> {
   const endpoint = variables["AWS_ENDPOINT_URL_STS"];
   if (variables["AWS_ENDPOINT_URL_DYNAMODB"] !== undefined && endpoint === undefined) {
     return `local:${userInfo().username}`;
   }
-  const client = new STSClient({ ...clientOptions(variables, endpoint), region: REGIONS[region].awsRegion });
+  const client = new STSClient({ ...clientOptions(variables, endpoint), region: awsRegion });
   const { Arn: arn = "unknown" } = await client.send(new GetCallerIdentityCommand({}));
   return arn;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { distance } from "fastest-levenshtein";
 import { nearestTo } from "../../../lib/nearest.ts";
-import { REGIONS, type RegionCode, regionCodes, stackIdOf } from "../../../lib/regions.ts";
+import { type RegionCode, regionCodes, stackIdOf } from "../../../lib/regions.ts";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import {
   contextOf,
@@ -122,7 +122,7 @@ async function deploy(
   const { stage, regions } = parseSettings({ ...projectContext(), ...contextOf(cdkOptions), region }, stages);
   for (const [code, settings] of regions) assertNotifies(code, settings);
   for (const [code, settings] of regions) {
-    const address = { stackName: stackNameOf(code, stage), region: REGIONS[code].awsRegion, profile };
+    const address = { stackName: stackNameOf(code, stage), region: settings.awsRegion, profile };
     const outputs = await checkDeployedStack(address, settings, drops);
     const topics = TOPICS.flatMap((output) => outputs.get(output) ?? []);
     await checkAccount(terminal, address, settings, { drops, topics });

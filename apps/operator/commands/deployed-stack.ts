@@ -5,10 +5,10 @@ import {
   UpdateTerminationProtectionCommand,
 } from "@aws-sdk/client-cloudformation";
 import { DescribeContinuousBackupsCommand, DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { resourcesOfKind } from "../../../lib/resources.ts";
+import { resourcesOfKind, type TableResource } from "../../../lib/resources.ts";
 import { lossesOf, type KeptSetting, type StackTags } from "../../../infra/settings/setting-tags.ts";
 import { SettingsError, STAGES_FILE } from "../../../infra/settings/settings.ts";
-import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
+import { type RegionSettings, vaultRegionOf } from "../../../infra/settings/stage-settings.ts";
 
 /** A stack whose first deployment failed. It never served anything; CloudFormation can only delete it. */
 const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
@@ -26,12 +26,21 @@ export interface StackAddress {
   readonly profile: string | undefined;
 }
 
-/** Which protection of a table is off, with the command that switches it on again. */
-async function unprotectedPartsOf(client: DynamoDBClient, table: string): Promise<string[]> {
+/**
+ * Which protection of a table is off, with the command that switches it on again.
+ * @param replica the replica that it must have. A table without a stream gets that by this deployment first.
+ */
+async function unprotectedPartsOf(
+  client: DynamoDBClient,
+  table: string,
+  replica: { readonly RegionName: string } | undefined,
+): Promise<string[]> {
   const [described, backups] = await Promise.all([
     client.send(new DescribeTableCommand({ TableName: table })),
     client.send(new DescribeContinuousBackupsCommand({ TableName: table })),
   ]);
+  const { StreamSpecification: stream, Replicas: replicas = [] } = described.Table ?? {};
+  const isReplicated = replicas.some(({ RegionName }) => RegionName === replica?.RegionName);
   const recovery = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
   return [
     ...(described.Table?.DeletionProtectionEnabled === true
@@ -42,6 +51,12 @@ async function unprotectedPartsOf(client: DynamoDBClient, table: string): Promis
       : [
           `no point-in-time recovery: aws dynamodb update-continuous-backups --table-name ${table} ` +
             "--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true",
+        ]),
+    ...(replica === undefined || isReplicated || stream?.StreamEnabled !== true
+      ? []
+      : [
+          `no replica in ${replica.RegionName}: aws dynamodb update-table --table-name ${table} ` +
+            `--replica-updates '${JSON.stringify([{ Create: replica }])}'`,
         ]),
   ];
 }
@@ -54,13 +69,20 @@ async function unprotectedPartsOf(client: DynamoDBClient, table: string): Promis
  */
 async function assertTablesProtected(
   { stackName, region, profile }: StackAddress,
+  { backup, customerKey }: RegionSettings,
   outputs: ReadonlyMap<string, string>,
 ): Promise<void> {
   const client = new DynamoDBClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
-  const tables = resourcesOfKind("table").flatMap(([, { id }]) => outputs.get(`${id}Table`) ?? []);
-  const check = async (table: string): Promise<string[]> =>
-    (await unprotectedPartsOf(client, table)).map((part) => `${stackName}: ${table} has ${part}`);
-  const found = await Promise.all(tables.map(check)).catch((error: Error) => {
+  const check = async ({ id, replicated }: TableResource): Promise<string[]> => {
+    const table = outputs.get(`${id}Table`);
+    if (table === undefined) return [];
+    const RegionName = replicated && backup && vaultRegionOf(backup);
+    const key = customerKey && { KMSMasterKeyId: `<ARN of a key in ${RegionName}>` };
+    const replica = RegionName === undefined ? undefined : { RegionName, ...key };
+    return (await unprotectedPartsOf(client, table, replica)).map((part) => `${stackName}: ${table} has ${part}`);
+  };
+  const tables = resourcesOfKind("table").map(([, table]) => check(table));
+  const found = await Promise.all(tables).catch((error: Error) => {
     throw new SettingsError(
       `${stackName}: its tables can't be checked (${error.name}: ${error.message}); fix that, or add --drop protection`,
     );
@@ -123,7 +145,7 @@ export async function checkDeployedStack(
         `name that stage (--stage ${tags["stage"]}), or add --drop everything`,
     );
   }
-  if (!drops.includes("protection")) await assertTablesProtected({ stackName, region, profile }, outputs);
+  if (!drops.includes("protection")) await assertTablesProtected({ stackName, region, profile }, settings, outputs);
   const losses = lossesOf(tags, settings).filter(({ setting }) => !drops.includes(setting));
   if (losses.length === 0) return outputs;
   const allow = new Set(losses.map(({ setting }) => `--drop ${setting}`));

@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { regionCodesInWords, REGIONS, stackIdOf } from "../../../lib/regions.ts";
+import { regionCodesInWords, stackIdOf } from "../../../lib/regions.ts";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import { CommandError, createCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { type Variables, writeEnvironmentFile } from "../../../infra/environment-file.ts";
@@ -11,7 +11,7 @@ import { plainReason } from "../../../infra/plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../../infra/settings/settings.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { resourceVariables } from "./stack-variables.ts";
-import { regionCode, runOperatorCommand } from "./target-tables.ts";
+import { awsRegionIn, regionCode, runOperatorCommand } from "./target-tables.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
 /** The name by which functions, the CDK and uploads reach LocalStack. */
@@ -102,7 +102,7 @@ async function deployToLocalStack(
 ): Promise<void> {
   const region = regionCode(name);
   await assertRunning(endpoint);
-  const { awsRegion } = REGIONS[region];
+  const awsRegion = awsRegionIn(DEFAULT_STAGE, region);
   if (new URL(endpoint).hostname === "localhost") await assertNames(awsRegion);
   if (spawnSync("docker", ["version"], { stdio: "ignore" }).status !== 0) {
     terminal.note("Docker isn't running here: functions only start if LocalStack has another container runtime");

@@ -1,7 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { createS3Client } from "../../../lib/aws/s3-client.ts";
 import { createSqsClient } from "../../../lib/aws/sqs-client.ts";
-import { REGIONS } from "../../../lib/regions.ts";
 import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
 import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
 import { UsageError } from "../../../infra/command-line.ts";
@@ -23,10 +22,10 @@ export function nameOf(
 
 /** Opens tables and bucket. @throws UsageError naming the option by which a missing one can be given */
 export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
-  const { variables, region } = opened;
+  const { variables, awsRegion } = opened;
   const s3 = createS3Client(
     { S3_FORCE_PATH_STYLE: variables["S3_FORCE_PATH_STYLE"] === "true" },
-    { ...clientOptions(variables, variables["AWS_ENDPOINT_URL_S3"]), region: REGIONS[region].awsRegion },
+    { ...clientOptions(variables, variables["AWS_ENDPOINT_URL_S3"]), region: awsRegion },
   );
   const stores = [...resourcesOfKind("table"), ...resourcesOfKind("bucket")].map(([name]) => name);
   const environment = Object.fromEntries(
@@ -42,11 +41,11 @@ export function operatorRuntime(opened: OpenedAdministration): OperatorRuntime {
 
 /** Opens the queue of changes too. @throws UsageError naming the option by which a missing one can be given */
 export function feedRuntime(opened: OpenedAdministration): OperatorRuntime & RuntimeWith<"changesQueue"> {
-  const { variables, region } = opened;
+  const { variables, awsRegion } = opened;
   const runtime = operatorRuntime(opened);
   const sqs = createSqsClient(
     {},
-    { ...clientOptions(variables, variables["AWS_ENDPOINT_URL_SQS"]), region: REGIONS[region].awsRegion },
+    { ...clientOptions(variables, variables["AWS_ENDPOINT_URL_SQS"]), region: awsRegion },
   );
   return {
     ...runtime,

@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { assertLedgerOf, type Ledger, missingErasure } from "../data/erasure-ledger.ts";
 import { regionCodesInWords } from "../../../lib/regions.ts";
 import { UsageError } from "../../../infra/command-line.ts";
-import { regionCode, tablesIn } from "./target-tables.ts";
+import { awsRegionIn, regionCode, tablesIn, type Target } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 
 /** Which ledger belongs to a restored table. */
-export interface LedgerOptions {
+export interface LedgerOptions extends Pick<Target, "stage"> {
   readonly ledger?: string;
   readonly ledgerRegion?: string;
 }
@@ -25,11 +25,13 @@ export function withLedger(command: Command): Command {
  */
 export async function openLedger(
   runtime: OperatorRuntime,
-  { ledger: name, ledgerRegion }: LedgerOptions,
+  { ledger: name, ledgerRegion, stage }: LedgerOptions,
 ): Promise<{ readonly ledger: Ledger; readonly usedUntil: string | undefined }> {
   if (name === undefined && ledgerRegion !== undefined) throw new UsageError("--ledger-region: name the --ledger too");
   const dynamodb =
-    ledgerRegion === undefined ? runtime.dynamodb : tablesIn(regionCode(ledgerRegion), runtime.variables, ledgerRegion);
+    ledgerRegion === undefined
+      ? runtime.dynamodb
+      : tablesIn(awsRegionIn(stage, regionCode(ledgerRegion)), runtime.variables);
   const ledger = { dynamodb, environment: { AUDIT_TABLE: name ?? runtime.environment.AUDIT_TABLE } };
   const origin = await assertLedgerOf(runtime, ledger, name !== undefined);
   return { ledger, usedUntil: origin?.at };

@@ -1,12 +1,12 @@
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { nearestTo } from "../../../lib/nearest.ts";
-import { REGIONS } from "../../../lib/regions.ts";
 import { resourcesOfKind } from "../../../lib/resources.ts";
 import { stackNameOf } from "../../../infra/settings/settings.ts";
 import { stages } from "../../../infra/stages.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import {
+  awsRegionIn,
   openAdministration,
   type OpenedAdministration,
   regionCode,
@@ -48,7 +48,7 @@ async function variablesOf({ stage, region: code }: Target, environment: Variabl
     );
   }
   const region = regionCode(code);
-  const client = new CloudFormationClient({ region: REGIONS[region].awsRegion, maxAttempts: 3 });
+  const client = new CloudFormationClient({ region: awsRegionIn(stage, region), maxAttempts: 3 });
   const stack = await describe(client, stackNameOf(region, stage));
   const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
   const tags = new Map(stack?.Tags?.map(({ Key, Value }) => [Key, Value]));

@@ -6,11 +6,13 @@ import { nearestTo } from "../../../lib/nearest.ts";
 import { type Administration, listOrganizations } from "../data/administration.ts";
 import { readOrganization } from "../data/damaged-access.ts";
 import { organizationIdSchema } from "../../../lib/organizations/organization.ts";
-import { REGIONS, type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
+import { type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "../../../lib/regions.ts";
 import { MalformedRecordError, type OnDamaged } from "../../../lib/store/decode-record.ts";
 import { CommandError, runCommand, UsageError } from "../../../infra/command-line.ts";
 import { localFiles, readEnvironmentFile } from "../../../infra/environment-file.ts";
 import { meaningOf } from "../../../infra/plain-reason.ts";
+import { awsRegionOf } from "../../../infra/settings/stage-settings.ts";
+import { stages } from "../../../infra/stages.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 
 export type Variables = Readonly<NodeJS.Dict<string>>;
@@ -64,20 +66,19 @@ export function clientOptions(variables: Variables, endpoint: string | undefined
   return { maxAttempts: 3, ...(endpoint !== undefined && { endpoint }), ...(credentials && { credentials }) };
 }
 
-/** A client for the tables of a region. @param all variables with endpoints and credentials @param given region that was named */
-export function tablesIn(region: RegionCode, all: Variables, given?: string) {
-  const { awsRegion } = REGIONS[region];
-  return createDynamoDbClient(
-    {},
-    {
-      ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]),
-      region: given === undefined ? (all["AWS_REGION"] ?? awsRegion) : awsRegion,
-    },
-  );
+/** Where a region's stack is. @param stage none if tables are named, not a stage */
+export function awsRegionIn(stage: string | undefined, region: RegionCode): string {
+  return awsRegionOf(region, stage === undefined ? undefined : stages[stage]);
+}
+
+/** A client for the tables in an AWS region. @param all variables with endpoints and credentials */
+export function tablesIn(awsRegion: string, all: Variables) {
+  return createDynamoDbClient({}, { ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]), region: awsRegion });
 }
 
 /** What a command works on. */
 export interface OpenedAdministration extends Administration {
+  readonly awsRegion: string;
   /**
    * Names of tables and bucket, and endpoints, as functions get them. Those of other resources may be missing.
    * `OWN_ITEMS_TABLE` is the service's table of work items, also if the command works on another one.
@@ -99,8 +100,11 @@ export function openAdministration(
   const table = named ?? all["ACCESS_TABLE"];
   if (table === undefined) throw new UsageError("name the table: --table <Access table> (or ACCESS_TABLE)");
   const region = regionCode(target.region ?? all["REGION_CODE"]);
+  const found = awsRegionIn(target.stage, region);
+  const awsRegion = target.region === undefined ? (all["AWS_REGION"] ?? found) : found;
   return {
-    dynamodb: tablesIn(region, all, target.region),
+    dynamodb: tablesIn(awsRegion, all),
+    awsRegion,
     environment: { ACCESS_TABLE: table },
     clock,
     region,

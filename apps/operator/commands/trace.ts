@@ -6,12 +6,11 @@ import { join, relative, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { CloudFormationClient, GetTemplateCommand } from "@aws-sdk/client-cloudformation";
 import { Argument } from "commander";
-import { REGIONS } from "../../../lib/regions.ts";
 import { buildFunctions, buildWithSourceMaps, functionNames } from "../../../infra/build.ts";
 import { createCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { stackNameOf } from "../../../infra/settings/settings.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
-import { regionCode, runOperatorCommand, type Target } from "./target-tables.ts";
+import { awsRegionIn, regionCode, runOperatorCommand, type Target } from "./target-tables.ts";
 
 /** The bundle where Lambda runs it. */
 const BUNDLE = "/var/task/index.js";
@@ -55,7 +54,8 @@ async function assertDeployed({ stage = "", region }: Target, name: string, dire
   // The CDK takes a second to load.
   const { codeHashOf } = await import("../../../infra/service-app.ts");
   await buildFunctions(directory, [name]);
-  if (codeHashOf(join(directory, name)) === (await deployedHash(stackName, REGIONS[code].awsRegion, name))) return;
+  const deployed = await deployedHash(stackName, awsRegionIn(stage, code), name);
+  if (codeHashOf(join(directory, name)) === deployed) return;
   throw new UsageError(
     `${stackName} has other code of ${name} than this checkout, so lines would be wrong: check out the deployed commit`,
   );

@@ -27,6 +27,7 @@ describe("settings", () => {
     });
     expect(regions.get("us")).toEqual({
       stage: "dev",
+      awsRegion: "us-east-1",
       allowedOrigins: [],
       concurrency: {},
       customerKey: false,
@@ -60,6 +61,28 @@ describe("settings", () => {
     });
     expect(regions.get("eu")).toMatchObject({ logDays: 30, allowedOrigins: ["https://app.example.eu"] });
     expect(settings([], { dev: bare, prod }).regions.get("us")).toMatchObject({ logDays: 7 });
+  });
+
+  const backupIn = (region: string) => ({
+    vault: `arn:aws:backup:${region}:111122223333:backup-vault:a`,
+    days: 7,
+  });
+
+  test("move a region, with its certificate, its topic and the copies of its backups", () => {
+    const moved = {
+      awsRegion: "us-west-2",
+      alarmTopic: "arn:aws:sns:us-west-2:111122223333:alarms",
+      backup: backupIn("us-east-1"),
+      domain: { host: "us.api.example.com", certificate: certificate.replace("us-east-1", "us-west-2") },
+    };
+    const { regions } = settings([], { dev: { regions: { us: moved, eu: { awsRegion: "eu-central-1" } } } });
+    expect(regions.get("us")).toMatchObject(moved);
+    expect(regions.get("eu")).toMatchObject({ awsRegion: "eu-central-1" });
+    for (const name of ["alarmTopic", "domain"] as const) {
+      const { [name]: _, ...others } = moved;
+      const stayed = { [name]: name === "domain" ? { ...moved.domain, certificate } : certificate };
+      expect(() => settings([], { dev: { regions: { us: { ...others, ...stayed } } } })).toThrow(/ in us-west-2/);
+    }
   });
 
   test("deploy a stage only in its own regions", () => {
@@ -135,6 +158,18 @@ describe("settings", () => {
     ...["eu-west-2", "eu-central-2"].map((region): [object, string] => [
       { regions: { eu: { backup: { vault: `arn:aws:backup:${region}:111122223333:backup-vault:a`, days: 7 } } } },
       "dev.regions.eu.backup.vault: must be the ARN of a backup vault in an EU region",
+    ]),
+    [
+      { regions: { us: { awsRegion: "us-west-2", backup: backupIn("us-west-2") } } },
+      "dev.regions.us.backup.vault: must be in another region: this one may be lost",
+    ],
+    [
+      { regions: { us: { awsRegion: "Oregon" } } },
+      "dev.regions.us.awsRegion: must be an AWS region, for example us-west-2",
+    ],
+    ...["us-east-1", "eu-west-2"].map((awsRegion): [object, string] => [
+      { regions: { eu: { awsRegion } } },
+      "dev.regions.eu.awsRegion: must be an AWS region in the EU: eu-central-1, ",
     ]),
     [{ ...bare, concurrency: { worker: 5 } }, "there is no worker; did you mean workers?"],
     [{ ...bare, warmThroughput: { reads: 1, writes: 4000 } }, "dev.warmThroughput.reads: must be at least 12000"],

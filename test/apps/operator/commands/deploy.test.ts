@@ -162,6 +162,13 @@ describe("a deployment", () => {
     expect(await check(deployedWith(full), next, [setting as Drop])).toEqual([]);
   });
 
+  test("keeps reading the stream of a table that was restored", async () => {
+    const stream = "arn:aws:dynamodb:us-east-1:111122223333:table/items/stream/2026-11-27T00:00:00.000";
+    const restored = { ...full, regions: { us: { ...full.regions.us, stream } } };
+    expect(await check(deployedWith(restored), restored)).toEqual([]);
+    await expect(check(deployedWith(restored), full)).rejects.toThrow(`drop stream ${stream}; `);
+  });
+
   test("that would take the domain away takes its record too", async () => {
     await expect(check(deployedWith(full), { ...full, regions: { us: { alarmTopic, backup } } })).rejects.toThrow(
       /would drop domain us.example.com, drop zone Z1; .* add --drop domain --drop zone$/,
@@ -184,6 +191,26 @@ describe("a deployment", () => {
     );
     expect(await check(stack, full, ["protection"], tables)).toEqual([]);
     expect(await check(stack, full)).toEqual([]);
+  });
+
+  test("stops if the ledger of erasures has no replica beside the copies of backups", async () => {
+    const outputs = { WorkItemsTable: "items-1", AuditTable: "audit-1" };
+    const protection = { deletion: true, recovery: true, stream: true };
+    const deploy = (settings: StageSettings, replicas: readonly string[], stream = true) => {
+      const tables = { "items-1": protection, "audit-1": { ...protection, stream, replicas } };
+      return check({ ...deployedWith(settings), outputs }, settings, [], tables);
+    };
+    const command = "aws dynamodb update-table --table-name audit-1 --replica-updates";
+    await expect(deploy(full, ["us-east-2"])).rejects.toThrow(
+      `${stackName}: audit-1 has no replica in us-west-2: ${command} ` +
+        `'[{"Create":{"RegionName":"us-west-2","KMSMasterKeyId":"<ARN of a key in us-west-2>"}}]'\nThen deploy again`,
+    );
+    const ownKeys: StageSettings = { ...full, customerKey: false };
+    await expect(deploy(ownKeys, [])).rejects.toThrow(`${command} '[{"Create":{"RegionName":"us-west-2"}}]'\n`);
+    expect(await deploy(full, ["us-west-2"])).toEqual([]);
+    // This deployment gives the table the stream that a replica needs.
+    expect(await deploy(full, [], false)).toEqual([]);
+    expect(await deploy({ ...full, regions: { us: { domain } } }, [])).toEqual([]);
   });
 
   test("of one stage never becomes an update of another's stack", async () => {
