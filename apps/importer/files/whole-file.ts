@@ -28,6 +28,29 @@ export interface ReadingOptions {
   readonly bytesMax?: number;
 }
 
+/** What is read at once: few enough bytes that a page isn't blocked for long. */
+const PART_BYTES = 64 * 1024;
+/** After this time, a page gets to react to clicks and to show progress. */
+const TURN_MS = 30;
+
+function partsOf(bytes: Uint8Array): Uint8Array[] {
+  const count = Math.ceil(bytes.length / PART_BYTES);
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * PART_BYTES, (index + 1) * PART_BYTES));
+}
+
+/** Lets other tasks run. Unlike timers, messages aren't slowed down in a tab in the background. */
+function otherTasks(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener("message", () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(undefined);
+  });
+}
+
 /** The cells of a record, as the service reads it. @throws QuoteError */
 function cellsIn(record: string, delimiter: Delimiter): string[] {
   const cells = cellsOf(record, delimiter);
@@ -36,7 +59,8 @@ function cellsIn(record: string, delimiter: Delimiter): string[] {
 }
 
 /**
- * Cuts a file into its records in flat memory.
+ * Cuts a file into its records in flat memory. The chunks of a file are often ready at once, so reading alone lets no other
+ * task run.
  * @param show returns whether to continue
  * @returns whether the file was read to its end
  * @throws QuoteError at a row that is too long
@@ -50,14 +74,21 @@ async function readRecords(
   const cut = new RecordCut();
   const reader = file.getReader();
   let bytes = 0;
+  let since = performance.now();
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      signal?.throwIfAborted();
-      if (!cut.next(decoder.decode(read.value, { stream: true })).every(show)) return false;
-      bytes += read.value.length;
-      onProgress?.(bytes);
-      if (bytes >= bytesMax) return false;
-      if (cut.isTooLong) throw new QuoteError("isTooLong");
+      for (const part of partsOf(read.value)) {
+        if (performance.now() - since > TURN_MS) {
+          await otherTasks();
+          since = performance.now();
+        }
+        signal?.throwIfAborted();
+        if (!cut.next(decoder.decode(part, { stream: true })).every(show)) return false;
+        bytes += part.length;
+        onProgress?.(bytes);
+        if (bytes >= bytesMax) return false;
+        if (cut.isTooLong) throw new QuoteError("isTooLong");
+      }
     }
     const last = cut.take() + decoder.decode();
     return last === "" || show(last);

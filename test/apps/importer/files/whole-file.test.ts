@@ -50,6 +50,20 @@ describe("a whole file", () => {
     );
   });
 
+  it("lets other tasks run while it is read, even if all of it is ready at once", async () => {
+    const lines = ["id", ...Array.from({ length: 8000 }, (_, index) => `${index}${"x".repeat(60)}`)];
+    let tasks = 0;
+    const timer = setInterval(() => tasks++, 0);
+    const work = (): void => {
+      for (const until = performance.now() + 0.02; performance.now() < until;);
+    };
+    await observeRows(inPieces(Buffer.from(lines.join("\n")), 2 ** 20), { delimiter: ",", headerRow: 1 }, () => [
+      { observe: work },
+    ]);
+    clearInterval(timer);
+    expect(tasks).toBeGreaterThan(1);
+  });
+
   it("has a header below other lines, and its reading can be ended", async () => {
     const text = Buffer.from("Title\n\nid\na\n\nb\n");
     expect(await rowsOf(inPieces(text, 3), { headerRow: 3 })).toEqual({
