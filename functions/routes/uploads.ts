@@ -257,7 +257,9 @@ export const uploadRoutes = routesOf({
           "`in_use_by_event` (only an event of it), `too_large` (with it, the custom attributes would be too large) or " +
           "`forgotten` (later uploads have changed it too often to tell); and with the `fields` that the row has set, with " +
           'both values, such as `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}`. Values ' +
-          "longer than 200 characters are cut.\n\n" +
+          "longer than 200 characters are cut. If the row made the item completed and it isn't any more, `completed_at` is " +
+          'named with the `status`, also if others have set it: `{"completed_at":{"now":"2026-02-01T09:30:00.000Z",' +
+          '"status":"pending"}}`. The reason is `not_completed` if nothing else stays; `outcome` is then `undone`.\n\n' +
           "Lists of a dry run can be downloaded for a day after its end, all others for 35 days.",
         id: examples.ids.upload,
         response: "Where to download the file. `url` is null while the job is open, if no row was read, and later on.",

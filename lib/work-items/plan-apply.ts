@@ -29,6 +29,11 @@ function followCompletion({ status, completed_at: before }: WorkItem, after: str
   return status;
 }
 
+/** Whether an item has a completion date but isn't completed: a write can set both, and an undo puts each back by itself. */
+export function isUnfinished({ status, completed_at: at }: Pick<WorkItem, "status" | "completed_at">): boolean {
+  return at !== null && status !== "completed";
+}
+
 /** @param text JSON of an object. @returns the same text if it has none of the keys */
 function withoutKeys(text: string, keys: readonly string[]): string {
   const attributes = parseJsonObject(text);

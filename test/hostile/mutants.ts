@@ -137,6 +137,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     foundBy: [],
     story: "undos",
   },
+  "undo date": {
+    defect: "the results of an undo don't name a date that others gave to a completion that is taken back",
+    file: "lib/work-items/undo/undo-work-items.ts",
+    text: "const becomesUnfinished = ",
+    instead: "const becomesUnfinished = plan.kept.size < 0 && ",
+    foundBy: [],
+    story: "undos",
+  },
   "undo cleared": {
     defect: "an undo doesn't bring back attributes that its import removed",
     file: "lib/work-items/changed-fields.ts",

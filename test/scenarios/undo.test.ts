@@ -258,6 +258,43 @@ describe("the undo of an upload", () => {
     expect(await outcomes(job.id)).toEqual([["a", "partly", { reason: "changed", fields }]]);
   });
 
+  it("names the date of an item that the file completed, if the item keeps it and isn't completed any more", async () => {
+    const now = "2026-02-01T09:30:00.000Z";
+    await apply(
+      { external_id: "patched", type: "call" },
+      { external_id: "imported" },
+      { external_id: "both" },
+      { external_id: "before", status: "cancelled", completed_at: now },
+      { external_id: "not completed" },
+      { external_id: "not dated" },
+    );
+    const { id } = await uploads.run(
+      "external_id,status,completed_at,type\n" +
+        "patched,completed,,\npatched,,,chat\nimported,completed,,\nboth,completed,2026-01-31T09:30:00Z,\n" +
+        "before,completed,,\nnot completed,in_progress,,\nnot dated,completed,,\n",
+    );
+    for (const name of ["patched", "both"]) await patch(name, { completed_at: now });
+    await uploads.run(`external_id,completed_at\nimported,${now}\n`);
+    await patch("not completed", { completed_at: now, status: "in_progress" });
+    const dry = await undo(id, true);
+    const job = await undo(id);
+    expect(job).toMatchObject({ undone_rows: 6, partly_undone_rows: 1, kept_rows: 0 });
+    expect(await get("patched")).toMatchObject({ status: "pending", completed_at: now, type: "call" });
+    const named = { reason: "not_completed", fields: { completed_at: { now, status: "pending" } } };
+    const both = { imported: "2026-01-31T09:30:00.000Z", now, status: "pending" };
+    expect(await outcomes(job.id)).toEqual([
+      ["patched", "undone", named],
+      // The item's other row has completed it.
+      ["patched", "undone", { reason: "not_completed", fields: {} }],
+      ["imported", "undone", named],
+      ["both", "partly", { reason: "changed", fields: { completed_at: both } }],
+      ["before", "undone", { reason: "not_completed", fields: { completed_at: { now, status: "cancelled" } } }],
+      ["not completed", "undone"],
+      ["not dated", "undone"],
+    ]);
+    expect(await outcomes(dry.id)).toEqual(await outcomes(job.id));
+  });
+
   it("remembers what each of two undos at the same time keeps", async () => {
     await apply({ external_id: "a" });
     const first = await uploads.run("external_id,type\na,one\na,two\n");
@@ -438,18 +475,6 @@ describe("a request to undo", () => {
     expect(await uploads.results(trial)).toEqual({ url: null, expires_at: null, rows: 1 });
   });
 
-  it("names a time of completion that stays although the status goes back", async () => {
-    await apply({ external_id: "a" });
-    const { id } = await uploads.run("external_id,completed_at\na,2026-01-01T00:00:00Z\n");
-    await patch("a", { completed_at: "2026-01-02T00:00:00.000Z" });
-    const job = await undo(id);
-    expect(await get("a")).toMatchObject({ status: "pending", completed_at: "2026-01-02T00:00:00.000Z" });
-    const completedAt = { imported: "2026-01-01T00:00:00.000Z", now: "2026-01-02T00:00:00.000Z" };
-    expect(await outcomes(job.id)).toEqual([
-      ["a", "partly", { reason: "changed", fields: { completed_at: completedAt } }],
-    ]);
-  });
-
   it("says when it can begin, 40 seconds after the upload ended, and then begins", async () => {
     const { id } = await uploads.run("external_id\na\n");
     const { updated_at: endedAt } = await uploads.get(id);
@@ -551,6 +576,8 @@ it("puts back what empty cells cleared, and says what others have set since", as
         reason: "changed",
         fields: {
           agent_name: { imported: null, now: "Bob" },
+          // It is back, but the item isn't completed any more.
+          completed_at: { imported: null, now: "2026-01-01T00:00:00.000Z", status: "cancelled" },
           status: { imported: "in_progress", now: "cancelled" },
           "custom_attributes.team": { imported: null, now: "blue" },
         },

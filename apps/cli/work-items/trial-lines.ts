@@ -36,6 +36,16 @@ function fieldLine(name: string, { values, otherRows, different, emptyRows }: Fi
   return `${name}: ${parts.join(", ")}${empty}`.replace(": ;", ":");
 }
 
+/** Rows with a completion date that aren't completed, by status: a line or none. @param when words before their number */
+export function unfinishedLines(unfinishedRows: readonly CountedValue[], when = ""): string[] {
+  const unfinished = unfinishedRows.reduce((sum, [, count]) => sum + count, 0);
+  if (unfinished === 0) return [];
+  return [
+    `please check: ${when}${countOf(unfinished)} ${unfinished === 1 ? "has" : "have"} a completion date but ` +
+      `${unfinished === 1 ? "isn't" : "aren't"} completed: ${counted(unfinishedRows).join(", ")}`,
+  ];
+}
+
 /** Describes the values that all rows of a file would have, and what contradicts. */
 function valueLines({
   rows,
@@ -50,7 +60,6 @@ function valueLines({
   const periods = periodsOf(months).filter(([, count]) => count > 0);
   const earlier = periods.length - SHOWN_PERIODS;
   const empty = emptyRows > 0 ? `; empty in ${countOf(emptyRows)}` : "";
-  const unfinished = unfinishedRows.reduce((sum, [, count]) => sum + count, 0);
   return [
     fieldLine("status", status, rows),
     fieldLine("type", type, rows),
@@ -66,12 +75,7 @@ function valueLines({
           `please check: ${countOf(undatedRows)} ${undatedRows === 1 ? "is" : "are"} completed without a completion date`,
         ]
       : []),
-    ...(unfinished > 0
-      ? [
-          `please check: ${countOf(unfinished)} ${unfinished === 1 ? "has" : "have"} a completion date but ` +
-            `${unfinished === 1 ? "isn't" : "aren't"} completed: ${counted(unfinishedRows).join(", ")}`,
-        ]
-      : []),
+    ...unfinishedLines(unfinishedRows),
   ];
 }
 

@@ -1,7 +1,12 @@
+import type { Client, UploadJob } from "work-items-client/client.ts";
+import { readUndoRows } from "@work-items/importer/checks/undone-rows.ts";
+import { plainReason } from "../../../infra/plain-reason.ts";
+import type { Terminal } from "../../../infra/terminal.ts";
 import { withProgress } from "../progress-bar.ts";
 import { type Command, textOption, UsageError } from "./command.ts";
 import { printJob, printOutcome } from "./import-command.ts";
 import { saveList } from "./row-lists.ts";
+import { unfinishedLines } from "./trial-lines.ts";
 
 const LISTED_MAX = 50;
 
@@ -27,6 +32,18 @@ export const uploadsCommand: Command = {
     }
   },
 };
+
+/** Prints how many rows of an undo have a completion date afterwards but aren't completed. */
+async function noteUnfinished(terminal: Terminal, client: Client, job: UploadJob): Promise<void> {
+  if (job.undone_rows + job.partly_undone_rows === 0) return;
+  try {
+    const { unfinishedRows, isWhole } = await readUndoRows(client.uploads.results(job.id));
+    const when = `after the undo, ${isWhole ? "" : "at least "}`;
+    for (const line of unfinishedLines(unfinishedRows, when)) terminal.note(line);
+  } catch (error) {
+    terminal.note(`the results were not checked: ${plainReason(error)}`);
+  }
+}
 
 export const undoCommand: Command = {
   arguments: "<upload>",
@@ -54,6 +71,7 @@ export const undoCommand: Command = {
         }),
       );
       await saveList(terminal, client, job.id, "results", results);
+      if (options["json"] !== true) await noteUnfinished(terminal, client, job);
     }
     printOutcome(terminal, job, options);
   },

@@ -1,5 +1,5 @@
 import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
-import { planApply } from "../../../lib/work-items/plan-apply.ts";
+import { isUnfinished, planApply } from "../../../lib/work-items/plan-apply.ts";
 import type { WorkItem, WorkItemInput } from "../../../lib/work-items/work-item.ts";
 import type { WorkItemStatus } from "../../../lib/work-items/work-item-fields.ts";
 import type { FileRow, RowObserver } from "../files/whole-file.ts";
@@ -171,13 +171,14 @@ export class ResultingValues implements RowObserver {
     this.#addCompletion(item);
   }
 
-  #addCompletion({ status, completed_at: time }: WorkItem): void {
+  #addCompletion(item: WorkItem): void {
+    const { status, completed_at: time } = item;
     if (time === null) {
       this.#withoutDate++;
       if (status === COMPLETED) this.#undatedRows++;
       return;
     }
-    if (status !== COMPLETED) this.#unfinished.add(status, true);
+    if (isUnfinished(item)) this.#unfinished.add(status, true);
     if (this.#earliest === undefined || time < this.#earliest) this.#earliest = time;
     if (this.#latest === undefined || time > this.#latest) this.#latest = time;
     // At most 120,000 months: years have four digits.

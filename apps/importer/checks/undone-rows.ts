@@ -2,17 +2,27 @@ import type { ResultRow } from "work-items-client/client.ts";
 import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import type { UndoOutcome } from "../../../lib/work-items/undo/plan-undo.ts";
 import { readFirstResults } from "./first-results.ts";
+import type { CountedValue } from "./resulting-values.ts";
 
 /** How many rows of each outcome are examples. */
 const EXAMPLES_MAX = 5;
 /** Limit of the rows whose kept values are remembered. */
 const KEPT_ROWS = 100;
 
+/** A field that an undo keeps. */
+interface KeptValues {
+  /** Undefined for a completion date if the row only set the status. */
+  readonly imported?: unknown;
+  readonly now: unknown;
+  /** Of a completion date: the item's status, if it isn't completed. */
+  readonly status?: string;
+}
+
 /** What an undo keeps of a row. */
 interface Kept {
   readonly reason: string;
   /** By field: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */
-  readonly fields: Readonly<Record<string, { readonly imported: unknown; readonly now: unknown }>>;
+  readonly fields: Readonly<Record<string, KeptValues>>;
 }
 
 /** A row of an undo's results. What it dropped is kept too. */
@@ -34,6 +44,8 @@ export interface UndoRows {
   readonly kept: readonly (UndoneRow & { readonly kept: Kept })[];
   /** Why something stays, with numbers of rows, by outcome. */
   readonly reasons: ReadonlyMap<UndoneRow["outcome"], ReadonlyMap<string, number>>;
+  /** Numbers of rows whose items have a completion date and aren't completed, by status. */
+  readonly unfinishedRows: readonly CountedValue[];
   /** Whether all results were read. */
   readonly isWhole: boolean;
 }
@@ -54,6 +66,7 @@ export async function readUndoRows(results: AsyncIterable<ResultRow>): Promise<U
   const examples = new Map<UndoneRow["outcome"], UndoneRow[]>();
   const stays: (UndoneRow & { readonly kept: Kept })[] = [];
   const reasons = new Map<UndoneRow["outcome"], Map<string, number>>();
+  const unfinished = new Map<string, number>();
   const isWhole = await readFirstResults(results, ({ row, external_id: externalId, id, outcome, kept: cell = "" }) => {
     const kept = keptIn(String(cell));
     const shown = (outcome === "dropped" ? "kept" : outcome) as UndoneRow["outcome"];
@@ -61,10 +74,12 @@ export async function readUndoRows(results: AsyncIterable<ResultRow>): Promise<U
     if (kept) {
       const ofOutcome = reasons.get(shown) ?? new Map<string, number>();
       reasons.set(shown, ofOutcome.set(kept.reason, (ofOutcome.get(kept.reason) ?? 0) + 1));
+      const { status } = kept.fields["completed_at"] ?? {};
+      if (status !== undefined) unfinished.set(status, (unfinished.get(status) ?? 0) + 1);
       if (stays.length < KEPT_ROWS) stays.push({ ...undone, kept });
     }
     const known = examples.get(shown) ?? [];
     if (known.length < EXAMPLES_MAX) examples.set(shown, [...known, undone]);
   });
-  return { examples, kept: stays, reasons, isWhole };
+  return { examples, kept: stays, reasons, unfinishedRows: [...unfinished], isWhole };
 }

@@ -23,8 +23,12 @@ export interface UndoRowsOptions extends Pick<
 /** The time of completion of an item that is only planned on. */
 const COMPLETED_AT = isoTime(0);
 
+/** A field of an item or event. */
+type FieldOf = Pick<KeptField, "event" | "name">;
+const STATUS: FieldOf = { event: undefined, name: "status" };
+
 /** The value that a row set; null if it cleared the field, undefined if it did neither. `completed_at` may set `status` too. */
-function valueSetBy(input: WorkItemInput | undefined, { event, name }: KeptField): JsonValue | undefined {
+function valueSetBy(input: WorkItemInput | undefined, { event, name }: FieldOf): JsonValue | undefined {
   if (input === undefined) return undefined;
   const isAttribute = name.startsWith(ATTRIBUTE_PREFIX);
   const valuesOfItem = isAttribute ? input.custom_attributes : input;
@@ -49,15 +53,20 @@ function shown(value: JsonValue): JsonValue {
 
 /**
  * What stays of a row, with the fields that it set, as JSON:
- * `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}`. Empty if nothing stays.
+ * `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}`. Empty if nothing stays. The completion
+ * date of an item that isn't completed any more has its `status`, and no `imported` if the row only set the status.
  */
 function keptJson({ reason, kept }: UndoResult, input: WorkItemInput | undefined): string {
   if (reason === undefined) return "";
   const fields = kept.flatMap((field) => {
     const imported = valueSetBy(input, field);
-    if (imported === undefined) return [];
-    const name = field.event === undefined ? field.name : `events.${field.event}.${field.name}`;
-    return [[name, { imported: shown(imported), now: shown(field.now) }] as const];
+    const { event, status } = field;
+    // The row made the item completed, and someone has dated that.
+    const isDatedSince = imported === undefined && status !== undefined && valueSetBy(input, STATUS) !== undefined;
+    if (imported === undefined && !isDatedSince) return [];
+    const values = { ...(imported !== undefined && { imported: shown(imported) }), now: shown(field.now) };
+    const name = event === undefined ? field.name : `events.${event}.${field.name}`;
+    return [[name, { ...values, ...(status !== undefined && { status }) }] as const];
   });
   return JSON.stringify({ reason, fields: Object.fromEntries(fields) });
 }

@@ -24,9 +24,10 @@ import {
 /**
  * Why something in a record stays. `changed`: others have changed it since. `in_use`: the import created or restored the
  * record, and others have changed it since; `in_use_by_event`: they changed only its events. `forgotten`: what the import
- * changed is no longer known. `too_large`: put back, the custom attributes would be too large.
+ * changed is no longer known. `too_large`: put back, the custom attributes would be too large. `not_completed`: all of it went
+ * back, but the item then has a completion date and isn't completed.
  */
-export type KeptReason = "changed" | "in_use" | "in_use_by_event" | "forgotten" | "too_large";
+export type KeptReason = "changed" | "in_use" | "in_use_by_event" | "forgotten" | "too_large" | "not_completed";
 
 /**
  * What an undo does to a record. `deleted`: the import created it. `undone`: everything that the import changed is as it was.

@@ -11,7 +11,9 @@ import { createRecordStore } from "../../store/record-store.ts";
 import type { RecordKey, StoredRecord } from "../../store/versioned-record.ts";
 import { traceOf } from "../../error-trace.ts";
 import { findKnownJobs, type KnownJobs, appliedAfter, type RowSource, appliedByJob } from "../applied-rows.ts";
+import { isUnfinished } from "../plan-apply.ts";
 import type { WorkItem } from "../work-item.ts";
+import type { WorkItemStatus } from "../work-item-fields.ts";
 import {
   attributesOf,
   EVENT_SORT_KEY_PREFIX,
@@ -34,12 +36,18 @@ const EVENTS_AT_ONCE = 100;
 /** A record names the kept fields in at most this many bytes of JSON, so that they fit beside the largest item. */
 const NAMES_MAX_BYTES = 8 * 1024;
 
-/** A field that the import changed and that stays. */
+/** The field that is named too if its item is no longer completed, and the reason if nothing else stays. */
+const COMPLETED_AT = "completed_at";
+const NOT_COMPLETED: KeptReason = "not_completed";
+
+/** A field that the import changed and that stays, or the completion date of an item that is no longer completed. */
 export interface KeptField {
   /** The event's external_id; undefined for a field of the item. */
   readonly event: string | undefined;
   readonly name: string;
   readonly now: JsonValue;
+  /** Of a completion date: the item's status, if it isn't completed. */
+  readonly status?: WorkItemStatus;
 }
 
 /** The effect of an undo on the record of an item or event. */
@@ -138,6 +146,12 @@ function combined(outcomes: readonly UndoOutcome[]): UndoOutcome {
   return has("dropped") ? "dropped" : "unchanged";
 }
 
+/** The reason that stands for several: that nothing else stays is the least of them. */
+function firstOf(reasons: readonly (KeptReason | undefined)[]): KeptReason | undefined {
+  const given = reasons.filter((reason) => reason !== undefined);
+  return given.find((reason) => reason !== NOT_COMPLETED) ?? given[0];
+}
+
 /** The item or event in a record. @throws MalformedRecordError */
 function readRecord(record: StoredRecord) {
   if (record.sk === ITEM_SORT_KEY) {
@@ -178,21 +192,34 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
       const record = stored && readRecord(stored);
       if (!stored || !record) return { set: null, result: NO_EFFECT };
       const { fields, event } = record;
-      const keptOf = (names: readonly string[]): KeptField[] =>
-        [...valuesOf(fields, names)].map(([name, [now = null]]) => ({ event, name, now }));
+      const unfinishedStatus = (of: Undoable): WorkItemStatus | undefined =>
+        event === undefined && of.deleted_at === null && isUnfinished(of as WorkItem)
+          ? (of as WorkItem).status
+          : undefined;
+      const keptOf = (names: readonly string[], after: Undoable): KeptField[] => {
+        const status = unfinishedStatus(after);
+        return [...valuesOf(after, names)].map(([name, [now = null]]) => ({
+          event,
+          name,
+          now,
+          ...(name === COMPLETED_AT && status && { status }),
+        }));
+      };
       const done = doneUndoIn(stored, known.job);
       if (done !== undefined) {
         const { outcome, reason, names } = done;
-        return { set: null, result: { outcome, reason, kept: keptOf(names), isDone: true, isOpen: false } };
+        return { set: null, result: { outcome, reason, kept: keptOf(names, fields), isDone: true, isOpen: false } };
       }
       const now = clock();
       const undo = layersIn(stored, fields);
       const plan = planUndo(undo, fields, undone, isoTime(now));
       const { next } = plan;
-      const { outcome, reason } = event === undefined ? plan : ofEvent(plan);
-      const names = namesThatFit(plan.kept.keys());
+      const becomesUnfinished = unfinishedStatus(next) !== undefined && unfinishedStatus(fields) === undefined;
+      const { outcome, reason = becomesUnfinished ? NOT_COMPLETED : undefined } =
+        event === undefined ? plan : ofEvent(plan);
+      const names = namesThatFit(new Set([...(becomesUnfinished ? [COMPLETED_AT] : []), ...plan.kept.keys()]));
       const isOpen = plan.undo !== undo;
-      const result = { outcome, reason, kept: keptOf(names), isDone: false, isOpen };
+      const result = { outcome, reason, kept: keptOf(names, next), isDone: false, isOpen };
       if (!isOpen) return { set: null, result };
       const isChanged = outcome === "deleted" || outcome === "undone" || outcome === "partly";
       const item = { ...next, ...(isChanged && { updated_at: isoTime(now) }) } as Undoable;
@@ -283,7 +310,7 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
       return {
         id,
         outcome: combined(parts.map(({ outcome }) => outcome)),
-        reason: parts.find(({ reason }) => reason !== undefined)?.reason,
+        reason: firstOf(parts.map(({ reason }) => reason)),
         kept: parts.flatMap(({ kept }) => kept),
         recognized: parts.some(({ isDone }) => isDone) && !parts.some(({ isOpen }) => isOpen),
         isTemporary,

@@ -32,6 +32,10 @@ const WRITERS = 3;
 const WRITES_MAX = 30;
 const EVENTS = ["e0", "e1", "e2"];
 const PARTLY = "partly changed";
+/** All of it went back, but someone had dated the completion that a file set. */
+const UNFINISHED = "not_completed";
+const UNDONE_UNFINISHED = `undone ${UNFINISHED}`;
+const DATED = "2026-01-02T03:04:05.000Z";
 /** Fields that some files clear: nobody else writes to them, but for those who touch an item. */
 const CLEARED = { agent_external_id: "before", custom_attributes: { base: 1, gone: "before" } };
 const GONE = "custom_attributes.gone";
@@ -50,6 +54,8 @@ interface KnownItem {
   hasType: boolean;
   /** Its attribute that files clear, once they are undone. */
   gone: string;
+  /** Whether someone has set the date of the completion that a file has set. */
+  isDated: boolean;
   /** What others have written to its events, or tried to, and the events of which one was acknowledged. */
   readonly contents: Map<string, Set<string>>;
   readonly hasContent: Set<string>;
@@ -65,6 +71,8 @@ interface FileRow {
   readonly isValid: boolean;
   /** What it sets the attribute to that files clear; undefined if it leaves it as it is. */
   readonly gone: string | null | undefined;
+  /** Whether it sets the status to completed. */
+  readonly isCompleting: boolean;
 }
 
 /** Rows with the same name for what an undo does to them: an item, and the event of a row that can be applied. */
@@ -103,6 +111,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     types: new Set(),
     hasType: false,
     gone: CLEARED.custom_attributes.gone,
+    isDated: false,
     contents: new Map(),
     hasContent: new Set(),
     isUncertain: false,
@@ -208,13 +217,19 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       const of = file.rows.get(row);
       const { reason, fields = {} } = (kept === "" ? {} : JSON.parse(kept)) as {
         readonly reason?: string;
-        readonly fields?: Readonly<Record<string, { readonly imported: string | null }>>;
+        readonly fields?: Readonly<Record<string, { readonly imported?: string | null; readonly status?: string }>>;
       };
-      const isKept = outcome === "partly" && own.some((item) => item.name === name && item.gone === MINE);
+      const item = own.find((each) => each.name === name);
+      const isKept = outcome === "partly" && item?.gone === MINE;
       const shown = fields[GONE]?.imported;
       if (shown === undefined ? isKept && of?.gone !== undefined : shown !== of?.gone)
         oracle.report("wrong", { job, row, of, kept });
-      const stays = outcome === "kept" || outcome === "partly" || outcome === "dropped";
+      // The file's completion is taken back, and its date stays.
+      const isOpen = item?.isDated === true && (outcome === "undone" || outcome === "partly");
+      const { completed_at: date } = fields;
+      const isNamed = date !== undefined && date.imported === undefined && date.status === "pending";
+      if (isOpen && of?.isCompleting ? !isNamed : date !== undefined) oracle.report("wrong", { job, row, of, kept });
+      const stays = outcome === "kept" || outcome === "partly" || outcome === "dropped" || isOpen;
       if (of?.name !== name || stays !== (reason !== undefined))
         oracle.report("wrong", { job, row, of, outcome, kept });
       return { ...of!, outcome, reason };
@@ -239,7 +254,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       else if (effects.length > 1) oracle.report("doubled", { "undone twice": group, all });
       const right = expected.get(group);
       // An undo that was cancelled may have done the event alone, and then not counted the row.
-      const isPartOfIt = jobs.length > 1 && right === PARTLY && effects[0] === "undone";
+      const isPartOfIt = jobs.length > 1 && right === PARTLY && effects[0] === UNDONE_UNFINISHED;
       // With an item all its events are undone. An undo that was cancelled then doesn't come to their rows.
       const name = groups.flatMap((each) => each.get(group) ?? [])[0]?.name;
       const isWithItem = jobs
@@ -301,9 +316,13 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       "prepare",
       items.map(({ name }) => ({ external_id: name, type: "before", ...CLEARED })),
     );
-  /** Changes the type of items and what files clear, or their first event: no undo takes that back. */
+  /**
+   * Dates the completion of items, and changes their type and what files clear, or their first event: no undo takes that
+   * back.
+   */
   const touch = async (items: readonly KnownItem[], hasEvents: boolean): Promise<void> => {
     for (const item of items) {
+      item.isDated = true;
       if (hasEvents) {
         item.contents.set("e0", new Set([MINE]));
         item.hasContent.add("e0");
@@ -317,6 +336,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       "touch",
       items.map(({ name }) => ({
         external_id: name,
+        completed_at: DATED,
         ...(hasEvents
           ? { events: [{ external_id: "e0", content: MINE }] }
           : { type: MINE, custom_attributes: { gone: MINE } }),
@@ -339,17 +359,20 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       const isValid = name !== "" && (isFirst || random() > 0.05);
       const extra = random() < 0.4 ? `extra${number}` : "";
       const emptied = blank === "clear" ? null : undefined;
-      rows.push({ name, event, isValid, gone: isValid ? extra || emptied : undefined });
+      const isTouched = touched.some((item) => item.name === name);
+      const isCompleting = isValid && isTouched && (isFirst || extra !== "");
+      rows.push({ name, event, isValid, gone: isValid ? extra || emptied : undefined, isCompleting });
       const type = isFirst || random() < 0.5 ? `imported${number}` : "";
       const agent = isFirst || random() < 0.5 ? `Imp${number}` : "";
       const text = event && (blank === "keep" || random() < 0.7) ? `text${number}` : "";
-      const cells = [name, type, agent, isValid ? "" : "no address", "", extra, event ?? "", text];
-      lines.push(cells.slice(0, hasEvents ? undefined : 6).join(","));
+      const status = isCompleting ? "completed" : "";
+      const cells = [name, type, agent, isValid ? "" : "no address", "", extra, status, event ?? "", text];
+      lines.push(cells.slice(0, hasEvents ? undefined : 7).join(","));
     };
     const names = [...shared, ...made, ...touched].map(({ name }) => name);
     for (const name of names) add(name, true);
     for (let more = 40 + below(80); more > 0; more--) add(random() < 0.05 ? "" : names[below(names.length)]!, false);
-    const columns = ["id", "type", "agent", "mail", "number", "extra", "event", "text"];
+    const columns = ["id", "type", "agent", "mail", "number", "extra", "status", "event", "text"];
     const mapping = {
       fields: {
         external_id: { column: "id" },
@@ -358,10 +381,11 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
         agent_email: { column: "mail" },
         agent_external_id: { column: "number", blank },
         [GONE]: { column: "extra", blank },
+        status: { column: "status" },
       },
       ...(hasEvents && { event: { external_id: { column: "event" }, content: { column: "text", blank } } }),
     };
-    const text = `${[columns.slice(0, hasEvents ? undefined : 6).join(","), ...lines].join("\n")}\n`;
+    const text = `${[columns.slice(0, hasEvents ? undefined : 7).join(","), ...lines].join("\n")}\n`;
     const request = multipart(text, { mapping });
     const headers = { ...request.headers, "idempotency-key": `undoer ${seed} ${number}` };
     const posted = await call("upload", "uploadWorkItems", { ...request, headers });
@@ -394,7 +418,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     if (job.status === "completed") {
       // Someone changes what the file has set, and then an event of it.
       await touch(touched, hasEvents);
-      expect(touched, (event) => (hasEvents && event !== "e0" ? "undone" : PARTLY));
+      expect(touched, (event) => (hasEvents && event !== "e0" ? UNDONE_UNFINISHED : PARTLY));
     }
     return { id, rows: new Map(rows.map((row, index) => [index + 2, row])), expected };
   };
@@ -424,6 +448,8 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
         const found = response?.body.data as
           | {
               readonly type: string;
+              readonly status: string;
+              readonly completed_at: string | null;
               readonly agent: { readonly name: string | null; readonly external_id: string | null };
               readonly custom_attributes: { readonly gone?: string | null };
               readonly events: readonly {
@@ -449,8 +475,9 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
         }
         const hasCleared =
           found?.agent.external_id === CLEARED.agent_external_id && found.custom_attributes.gone === item.gone;
+        const isOpen = found?.status === "pending" && found.completed_at === (item.isDated ? DATED : null);
         const isBefore =
-          found && hasCleared && found.agent.name === null && Object.hasOwn(found.custom_attributes, "base");
+          found && hasCleared && isOpen && found.agent.name === null && Object.hasOwn(found.custom_attributes, "base");
         const isOfOthers = types.has(found?.type ?? "");
         const isRight = isBefore && (isOfOthers || (!hasType && found.type === "before"));
         if (isOlder && !isRight) oracle.report(hasType ? "undone" : "lost", { name, types: [...types], found });

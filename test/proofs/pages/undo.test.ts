@@ -119,6 +119,23 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await page.context().close();
   });
 
+  test("names items that have a completion date and aren’t completed any more", async () => {
+    await importFile("open.csv", "external_id\ndated-1\ndated-2\n");
+    const id = await importFile("done.csv", "external_id,status\ndated-1,completed\ndated-2,completed\n");
+    await change("dated-1", { completed_at: "2026-02-01T09:30:00Z" });
+    const { page, complaints } = await site.begin(`#job=${id}`);
+    await page.getByRole("button", { name: "Undo this import…" }).click();
+    const sentence = "Please check: after the undo, 1 row has a completion date but isn’t completed (1 Pending).";
+    await page.getByText(sentence).waitFor();
+    expect(await keptRows(page)).toEqual([
+      expect.stringMatching(/^dated-1 \| Completed at \| \(empty\) \| 1 Feb 2026, .* \| Item is Pending$/),
+    ]);
+    expect(await counts(page)).toMatchObject({ "rows: would be restored to earlier values": "2" });
+    await look(page, "undo-dated");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("waits, can be cancelled, and then be asked for again", async () => {
     const id = await importFile("again.csv", "external_id\nagain-1\n");
     const { page, complaints } = await site.begin(`#job=${id}`);

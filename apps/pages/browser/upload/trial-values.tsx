@@ -140,10 +140,28 @@ function Completion({ completion, rows }: Pick<ResultingFindings, "completion" |
   );
 }
 
+/** Rows with a completion date that aren't completed, by status. @param children what comes before */
+export function UnfinishedRows({
+  rows,
+  children = "Please check: ",
+}: {
+  readonly rows: readonly CountedValue[];
+  readonly children?: string;
+}) {
+  const unfinished = rows.reduce((sum, [, count]) => sum + count, 0);
+  const statuses = rows.map(([status, count]) => `${shownNumber(count)} ${shownChoice(status)}`);
+  if (unfinished === 0) return null;
+  return (
+    <p class="unchecked">
+      {children}
+      {countOf(unfinished, "row")} {unfinished === 1 ? "has" : "have"} a completion date but{" "}
+      {unfinished === 1 ? "isn’t" : "aren’t"} completed ({statuses.join(", ")}).
+    </p>
+  );
+}
+
 /** What contradicts itself in rows. */
 function Contradictions({ undatedRows, unfinishedRows }: Pick<ResultingFindings, "undatedRows" | "unfinishedRows">) {
-  const unfinished = unfinishedRows.reduce((sum, [, rows]) => sum + rows, 0);
-  const statuses = unfinishedRows.map(([status, rows]: CountedValue) => `${shownNumber(rows)} ${shownChoice(status)}`);
   return (
     <>
       {undatedRows > 0 && (
@@ -152,12 +170,7 @@ function Contradictions({ undatedRows, unfinishedRows }: Pick<ResultingFindings,
           {undatedRows === 1 ? "has" : "have"} no completion date.
         </p>
       )}
-      {unfinished > 0 && (
-        <p class="unchecked">
-          Please check: {countOf(unfinished, "row")} {unfinished === 1 ? "has" : "have"} a completion date but{" "}
-          {unfinished === 1 ? "isn’t" : "aren’t"} completed ({statuses.join(", ")}).
-        </p>
-      )}
+      <UnfinishedRows rows={unfinishedRows} />
     </>
   );
 }

@@ -2,15 +2,18 @@ import type { ComponentChildren } from "preact";
 import { readUndoRows, type UndoneRow, type UndoRows } from "@work-items/importer/checks/undone-rows.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import type { Api, Job } from "./api.ts";
-import { EVENT_NAMES, labelOf, shownOrEmpty } from "./field-names.ts";
+import { EVENT_NAMES, labelOf, shownChoice, shownOrEmpty } from "./field-names.ts";
 import { doneIn } from "./job-progress.tsx";
 import { Alert, Table } from "./parts.tsx";
 import { countOf, shownNumber } from "./shown.ts";
+import { UnfinishedRows } from "./trial-values.tsx";
 import { useLoaded } from "./use-calls.ts";
 
 /** How many fields of a row are shown. */
 const SHOWN_FIELDS = 20;
 
+/** The reason of rows of which all was restored, although the item then has a completion date and isn’t completed. */
+const NOT_COMPLETED = "not_completed";
 /** Why something stays, in a table and in a sentence. */
 const REASONS: Readonly<Record<string, readonly [short: string, long: string]>> = {
   changed: ["Changed since", "someone has changed them since"],
@@ -30,11 +33,15 @@ function labelOfKept(name: string): string {
 function rowsOf({ externalId, id, kept: { reason, fields } }: UndoRows["kept"][number]): ComponentChildren[][] {
   const names = Object.keys(fields);
   const link = <a href={`#item=${id}`}>{externalId}</a>;
+  // Another row of the item has completed it.
+  if (names.length === 0 && reason === NOT_COMPLETED) return [];
   const [why] = REASONS[reason] ?? [reason];
   if (names.length === 0) return [[link, "(whole item)", "", "", why]];
   const rows = names.slice(0, SHOWN_FIELDS).map((name) => {
-    const { imported, now } = fields[name]!;
-    return [link, labelOfKept(name), shownOrEmpty(name, imported), shownOrEmpty(name, now), why];
+    const { imported, now, status } = fields[name]!;
+    const isOpen = status === undefined ? [] : [`Item is ${shownChoice(status)}`];
+    const whys = [...(reason === NOT_COMPLETED ? [] : [why]), ...isOpen].join(". ");
+    return [link, labelOfKept(name), shownOrEmpty(name, imported), shownOrEmpty(name, now), whys];
   });
   const more = names.length - rows.length;
   return more === 0 ? rows : [...rows, [link, `and ${countOf(more, "other field")}`, "", "", why]];
@@ -104,10 +111,16 @@ export function UndoResults({
     async () => (hasResults ? readUndoRows(api.uploads.results(job.id)) : undefined),
     [hasResults],
   );
-  const stays = job.partly_undone_rows + job.kept_rows;
+  const restoredButNamed = rows?.reasons.get("undone")?.get(NOT_COMPLETED) ?? 0;
+  const stays = job.partly_undone_rows + job.kept_rows + restoredButNamed;
   return (
     <>
       <Alert text={error} />
+      {rows && (
+        <UnfinishedRows rows={rows.unfinishedRows}>
+          {`Please check: after the undo, ${rows.isWhole ? "" : "at least "}`}
+        </UnfinishedRows>
+      )}
       {rows && <Outcomes job={job} rows={rows} />}
       {children}
       {rows && rows.kept.length > 0 && (

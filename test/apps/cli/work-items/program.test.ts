@@ -109,6 +109,28 @@ describe("work-items", () => {
     expect(JSON.parse(item)).toMatchObject({ short_description: "Café" });
   });
 
+  it("says which rows an undo leaves with a completion date but not completed, except to a program", async () => {
+    for (const [name, text] of Object.entries({
+      open: "external_id\nO-1\nO-2\n",
+      done: "external_id,status\nO-1,completed\nO-2,completed\n",
+      dates: "external_id,completed_at\nO-1,2026-02-01T09:30:00Z\n",
+    }))
+      writeFileSync(`${name}.csv`, text);
+    const importOf = (name: string) => run("import", `${name}.csv`, "--wait", "--no-trial", "--json");
+    await importOf("open");
+    const { id } = JSON.parse((await importOf("done")).out) as UploadJob;
+    const clean = await run("undo", id, "--dry-run", "--wait");
+    expect(clean).toMatchObject({ exit: 0, told: expect.not.stringContaining("please check") });
+    await importOf("dates");
+    const undo = await run("undo", id, "--dry-run", "--wait");
+    expect(undo).toMatchObject({ exit: 0, out: expect.stringContaining("2 rows, 0 deleted, 2 undone") });
+    expect(undo.told).toContain(
+      "please check: after the undo, 1 row has a completion date but isn't completed: pending (1)\n",
+    );
+    const { told } = await run("undo", id, "--dry-run", "--wait", "--json");
+    expect(told).not.toContain("please check");
+  });
+
   it("imports a sheet of a workbook, with its dates", async () => {
     const proposed = await run("import", "tickets.xlsx", "--sheet", "june", "--propose", "sheet.json");
     expect(proposed).toMatchObject({ exit: 0, told: expect.stringContaining("the sheet June; others are Notes") });

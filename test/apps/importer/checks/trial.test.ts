@@ -265,8 +265,9 @@ describe("items as they would be", () => {
 });
 
 it("the results of an undo give five rows of each outcome, and why something stays", async () => {
-  const kept = (reason: string) =>
-    `"{""reason"":""${reason}"",""fields"":{""type"":{""imported"":""a"",""now"":""b""}}}"`;
+  const inCell = (kept: object) => `"${JSON.stringify(kept).replaceAll('"', '""')}"`;
+  const kept = (reason: string) => inCell({ reason, fields: { type: { imported: "a", now: "b" } } });
+  const dated = (reason: string, completed_at: object) => inCell({ reason, fields: { completed_at } });
   const lines = [
     ...Array.from({ length: 7 }, (_, index) => `${index + 2},d${index},${index},deleted,`),
     `9,k1,9,kept,${kept("in_use")}`,
@@ -274,21 +275,34 @@ it("the results of an undo give five rows of each outcome, and why something sta
     '11,k2,11,dropped,"{""reason"":""forgotten"",""fields"":{}}"',
     "12,k3,12,kept,{not JSON",
     "13,,,error,",
+    `14,u1,14,undone,${dated("not_completed", { now: NOW, status: "pending" })}`,
+    `15,u2,15,partly,${dated("changed", { imported: NOW, now: NOW, status: "cancelled" })}`,
+    `16,u3,16,partly,${dated("changed", { imported: NOW, now: NOW })}`,
+    `17,u4,17,undone,${dated("not_completed", { now: NOW, status: "pending" })}`,
   ];
   const { results } = listOf(lines, "kept");
-  const { examples, kept: stays, reasons, isWhole } = await readUndoRows(results);
+  const { examples, kept: stays, reasons, unfinishedRows, isWhole } = await readUndoRows(results);
   expect(
     Object.fromEntries([...examples].map(([outcome, rows]) => [outcome, rows.map(({ externalId }) => externalId)])),
   ).toEqual({
     deleted: ["d0", "d1", "d2", "d3", "d4"],
     kept: ["k1", "k2", "k3"],
-    partly: ["p1"],
+    partly: ["p1", "u2", "u3"],
+    undone: ["u1", "u4"],
     error: [""],
   });
   expect(stays.map(({ row, kept: { reason, fields } }) => [row, reason, Object.keys(fields)])).toEqual([
     [9, "in_use", ["type"]],
     [10, "changed", ["type"]],
     [11, "forgotten", []],
+    [14, "not_completed", ["completed_at"]],
+    [15, "changed", ["completed_at"]],
+    [16, "changed", ["completed_at"]],
+    [17, "not_completed", ["completed_at"]],
+  ]);
+  expect(unfinishedRows).toEqual([
+    ["pending", 2],
+    ["cancelled", 1],
   ]);
   expect([...reasons.get("kept")!]).toEqual([
     ["in_use", 1],
