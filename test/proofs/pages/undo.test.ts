@@ -128,7 +128,9 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     const sentence = "Please check: after the undo, 1 row has a completion date but isn’t completed (1 Pending).";
     await page.getByText(sentence).waitFor();
     expect(await keptRows(page)).toEqual([
-      expect.stringMatching(/^dated-1 \| Completed at \| \(empty\) \| 1 Feb 2026, .* \| Item is Pending$/),
+      expect.stringMatching(
+        /^dated-1 \| Completed at \| \(empty\) \| 1 Feb 2026, .* \| Not from this file; status after the undo: Pending$/,
+      ),
     ]);
     expect(await counts(page)).toMatchObject({ "rows: would be restored to earlier values": "2" });
     await look(page, "undo-dated");

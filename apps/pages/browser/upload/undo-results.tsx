@@ -39,9 +39,9 @@ function rowsOf({ externalId, id, kept: { reason, fields } }: UndoRows["kept"][n
   if (names.length === 0) return [[link, "(whole item)", "", "", why]];
   const rows = names.slice(0, SHOWN_FIELDS).map((name) => {
     const { imported, now, status } = fields[name]!;
-    const isOpen = status === undefined ? [] : [`Item is ${shownChoice(status)}`];
-    const whys = [...(reason === NOT_COMPLETED ? [] : [why]), ...isOpen].join(". ");
-    return [link, labelOfKept(name), shownOrEmpty(name, imported), shownOrEmpty(name, now), whys];
+    const whyThis = imported === undefined ? "Not from this file" : why;
+    const isOpen = status === undefined ? "" : `; status after the undo: ${shownChoice(status)}`;
+    return [link, labelOfKept(name), shownOrEmpty(name, imported), shownOrEmpty(name, now), whyThis + isOpen];
   });
   const more = names.length - rows.length;
   return more === 0 ? rows : [...rows, [link, `and ${countOf(more, "other field")}`, "", "", why]];
