@@ -75,7 +75,9 @@ export class ServiceFunction extends Construct {
     this.logGroup = logGroup;
     const bindings = bind(props.resources, props.permissions);
     const role = new Role(this, "Role", {
-      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com", {
+        conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
+      }),
       inlinePolicies: {
         Permissions: new PolicyDocument({
           statements: [

@@ -148,6 +148,21 @@ describe.each(expected)("$name", (row) => {
     expect(permissionsOf(row.name)).toEqual(permitted(row));
   });
 
+  test("has a role that Lambda assumes for functions of this account only", () => {
+    const [roleId = ""] = String(plain(properties["Role"])).split(".");
+    const { AssumeRolePolicyDocument: trust } = plain(us.Resources[roleId]?.Properties) as {
+      AssumeRolePolicyDocument: { Statement: object[] };
+    };
+    expect(trust.Statement).toEqual([
+      {
+        Effect: "Allow",
+        Action: "sts:AssumeRole",
+        Principal: { Service: "lambda.amazonaws.com" },
+        Condition: { StringEquals: { "aws:SourceAccount": "AWS::AccountId" } },
+      },
+    ]);
+  });
+
   test("gets the variables that its environment schema requires, and no others", () => {
     const named = (Object.keys(row.permissions) as (keyof Permissions)[]).map((name) => [
       resources[name].variable,
