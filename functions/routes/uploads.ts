@@ -255,7 +255,7 @@ export const uploadRoutes = routesOf({
           "`unchanged` or `error`. If something stays, `kept` is JSON with a `reason`: `changed` (someone has changed these " +
           "fields since), `in_use` (the upload created or restored the item, and someone else has changed it since), " +
           "`in_use_by_event` (only an event of it), `too_large` (with it, the custom attributes would be too large) or " +
-          "`forgotten` (later uploads have changed it too often to tell); and with the `fields` that the row has set, with " +
+          "`forgotten` (later uploads have changed it too often to tell); and with the `fields` of the row that others have changed, with " +
           'both values, such as `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}`. Values ' +
           "longer than 200 characters are cut. If the row made the item completed and it isn't any more, `completed_at` is " +
           'named with the `status`, also if others have set it: `{"completed_at":{"now":"2026-02-01T09:30:00.000Z",' +

@@ -69,6 +69,8 @@ export function assertUrl(given: string | undefined, allowLocalhost: boolean): v
   const refuseIf = (isWrong: boolean, message: string): void => {
     if (isWrong) throw new InvalidInputError(problemIf(true, path, "invalid_value", message));
   };
+  // URL.parse drops some of them, and the others would be stored as they are.
+  refuseIf(/[\s\p{Cc}]/u.test(given), "must not contain spaces, line breaks or control characters");
   const url = URL.parse(given);
   refuseIf(url === null, "must be a URL");
   const { protocol, username, password, port } = url!;

@@ -47,6 +47,8 @@ describe("settings", () => {
     ["https://10.1.2.3/", "must not be an address of a private network"],
     ["https://[::ffff:169.254.169.254]/", "must not be an address of a private network"],
     ["example.com", "must begin with https://"],
+    ["https://example.com/\r\nX-Y: z", "must not contain spaces, line breaks or control characters"],
+    ["https://example.com/ ", "must not contain spaces, line breaks or control characters"],
     ["HTTPS://example.com/", "must begin with https://"],
     ["https://", "must be a URL"],
     ["http://localhost.example.com/", "must begin with https://"],
