@@ -1,7 +1,19 @@
 import type { ResultRow } from "work-items-client/client.ts";
+import { type JsonValue, parseJson } from "../../../lib/json.ts";
 
 /** Limit of what is read of a list of results: a few hundred thousand rows. */
 const CHARACTERS_MAX = 24 * 1024 * 1024;
+
+/** The JSON in a cell of a row; undefined if it has none. */
+export function jsonIn(cell: string | number = ""): JsonValue | undefined {
+  // Most cells of a list are empty.
+  if (cell === "") return undefined;
+  try {
+    return parseJson(String(cell));
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Reads results from their beginning.

@@ -1,6 +1,6 @@
 import type { ResultRow } from "work-items-client/client.ts";
-import { isJsonObject, parseJson } from "../../../lib/json.ts";
-import { readFirstResults } from "./first-results.ts";
+import { isJsonObject } from "../../../lib/json.ts";
+import { jsonIn, readFirstResults } from "./first-results.ts";
 
 /** How many rows are shown. */
 const SHOWN_ROWS = 5;
@@ -48,18 +48,13 @@ export interface TrialRows {
 }
 
 /** The fields in the column `changes`; none if it isn't what the service writes. */
-function changesIn(cell: string): FieldChange[] {
-  if (cell === "") return [];
-  try {
-    const changes = parseJson(cell);
-    if (Array.isArray(changes)) return changes.filter((name) => typeof name === "string").map((field) => ({ field }));
-    if (!isJsonObject(changes)) return [];
-    return Object.entries(changes).map(([field, values]) =>
-      isJsonObject(values) ? { field, values: { from: values["from"], to: values["to"] } } : { field },
-    );
-  } catch {
-    return [];
-  }
+function changesIn({ changes: cell }: ResultRow): FieldChange[] {
+  const changes = jsonIn(cell);
+  if (Array.isArray(changes)) return changes.filter((name) => typeof name === "string").map((field) => ({ field }));
+  if (!isJsonObject(changes)) return [];
+  return Object.entries(changes).map(([field, values]) =>
+    isJsonObject(values) ? { field, values: { from: values["from"], to: values["to"] } } : { field },
+  );
 }
 
 /** Collects examples. */
@@ -74,8 +69,9 @@ class Examples {
     this.#counters = counters;
   }
 
-  observe({ row, external_id: externalId, id, outcome: result, changes = "" }: ResultRow): void {
-    const outcome = OUTCOMES.find((each) => each === result);
+  observe(result: ResultRow): void {
+    const { row, external_id: externalId, id } = result;
+    const outcome = OUTCOMES.find((each) => each === result.outcome);
     if (outcome === undefined) return;
     const isOfFile = this.#created.has(id);
     const isChange = outcome === "updated" || outcome === "restored";
@@ -85,7 +81,7 @@ class Examples {
     const known = this.#byOutcome.get(outcome) ?? [];
     const isChanged = isChange && !isOfFile && this.#changed.length < SHOWN_ROWS;
     if (known.length === SHOWN_ROWS && !isChanged) return;
-    const shown: TrialRow = { row, externalId, id, outcome, isOfFile, changes: changesIn(String(changes)) };
+    const shown: TrialRow = { row, externalId, id, outcome, isOfFile, changes: changesIn(result) };
     if (known.length < SHOWN_ROWS) this.#byOutcome.set(outcome, [...known, shown]);
     if (isChanged) this.#changed.push(shown);
   }

@@ -1,7 +1,7 @@
 import type { ResultRow } from "work-items-client/client.ts";
-import { isJsonObject, parseJson } from "../../../lib/json.ts";
+import { isJsonObject } from "../../../lib/json.ts";
 import type { UndoOutcome } from "../../../lib/work-items/undo/plan-undo.ts";
-import { readFirstResults } from "./first-results.ts";
+import { jsonIn, readFirstResults } from "./first-results.ts";
 import type { CountedValue } from "./resulting-values.ts";
 
 /** How many rows of each outcome are examples. */
@@ -50,15 +50,10 @@ export interface UndoRows {
   readonly isWhole: boolean;
 }
 
-function keptIn(cell: string): Kept | undefined {
-  if (cell === "") return undefined;
-  try {
-    const kept = parseJson(cell);
-    if (!isJsonObject(kept) || typeof kept["reason"] !== "string") return undefined;
-    return { reason: kept["reason"], fields: (kept["fields"] ?? {}) as unknown as Kept["fields"] };
-  } catch {
-    return undefined;
-  }
+function keptIn({ kept: cell }: ResultRow): Kept | undefined {
+  const kept = jsonIn(cell);
+  if (!isJsonObject(kept) || typeof kept["reason"] !== "string") return undefined;
+  return { reason: kept["reason"], fields: (kept["fields"] ?? {}) as unknown as Kept["fields"] };
 }
 
 /** Reads the results of an undo or of its trial. */
@@ -67,8 +62,9 @@ export async function readUndoRows(results: AsyncIterable<ResultRow>): Promise<U
   const stays: (UndoneRow & { readonly kept: Kept })[] = [];
   const reasons = new Map<UndoneRow["outcome"], Map<string, number>>();
   const unfinished = new Map<string, number>();
-  const isWhole = await readFirstResults(results, ({ row, external_id: externalId, id, outcome, kept: cell = "" }) => {
-    const kept = keptIn(String(cell));
+  const isWhole = await readFirstResults(results, (result) => {
+    const { row, external_id: externalId, id, outcome } = result;
+    const kept = keptIn(result);
     const shown = (outcome === "dropped" ? "kept" : outcome) as UndoneRow["outcome"];
     const undone = { row, externalId, id, outcome: shown, kept };
     if (kept) {
