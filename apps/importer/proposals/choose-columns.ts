@@ -93,7 +93,7 @@ class Choices {
    */
   take(target: string, column: FileColumn, isNamed: boolean, reason?: string): void {
     if (target === "completed_at") {
-      this.takeTimes([{ column, isNamed: isNamed && reason === undefined }]);
+      this.takeTimes([{ column, isNamed }]);
       return;
     }
     if (this.sources.has(target) || this.columns.has(column.index)) return;

@@ -420,6 +420,28 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.context().close();
   });
 
+  test("keeps what was changed about the columns while a trial ran", async () => {
+    const { page, complaints } = await site.begin();
+    const hasEnded = Promise.withResolvers<void>();
+    await page.route("**/v1/work_items/upload/*", async (route) => hasEnded.promise.then(() => route.continue()));
+    await chooseFile(page, "slow.csv", Buffer.from("id,kind\nslow-1,call\n"));
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await page.waitForURL(/#job=/);
+    await open(page, "2. Match");
+    await open(page, "More settings");
+    await page.getByLabel("Empty cells").selectOption("clear");
+    await page.goBack();
+    hasEnded.resolve();
+    await page.getByText("Nothing was saved").waitFor();
+    await page.getByRole("heading", { name: "Values in 1 row" }).waitFor();
+    await open(page, "2. Match");
+    expect(await page.getByLabel("Empty cells").inputValue()).toBe("clear");
+    expect(await page.getByRole("button", { name: "Run a trial" }).count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("makes one job of a request whose response was lost, and says what to do when the key is revoked", async () => {
     const { page } = await site.begin();
     await chooseFile(page, "lost.csv", Buffer.from("id\nlost-1\n"));
