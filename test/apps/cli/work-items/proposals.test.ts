@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type CsvFile, openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
+import { type CsvFile, keep, openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
 import { changedFile, lookThrough } from "../../../../apps/cli/work-items/survey-file.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { testTerminal } from "../../../support/terminal.ts";
@@ -54,6 +55,21 @@ it("says that a file has no mapping", async () => {
     exit: 1,
     told: "work-items: cannot read text.json: must be a JSON object\n",
   });
+});
+
+it("leaves no folder behind if a pipe breaks", async () => {
+  const temporary = mkdtempSync(join(folder, "temporary-"));
+  vi.stubEnv("TMPDIR", temporary);
+  const broken = async function* () {
+    yield "ID\n";
+    throw new Error("broken");
+  };
+  await expect(keep(Readable.from(broken()))).rejects.toThrow("broken");
+  expect(readdirSync(temporary)).toEqual([]);
+  const { blob, close } = await keep(Readable.from(["ID\n1\n"]));
+  expect([await blob.text(), readdirSync(temporary)]).toEqual(["ID\n1\n", [expect.stringMatching(/^work-items-/)]]);
+  await close();
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 it("proposes nothing for an empty file", async () => {
