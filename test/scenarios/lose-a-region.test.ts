@@ -69,6 +69,7 @@ async function loseRegion() {
   const job = await uploads.upload(acme.organization, "external_id,type\nc,imported\n");
   await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(MINUTE_MS));
   await uploads.drain();
+  const underWay = await uploads.upload(acme.organization, "external_id\nd\n");
   const { secret } = (await acme.send("createWebhook", { body: { webhook: { url: receiver.url } } })).body.data;
   await (
     await createDelivery(runtime)
@@ -78,12 +79,14 @@ async function loseRegion() {
 
   const copiedAt = isoTime(clock());
   const copies = await copiesOf(runtime);
+  await uploads.split(sqsEvent(splitMessage(underWay)), lambdaContext(MINUTE_MS));
+  await uploads.drain();
   await done(runtime, "organizations erase acme --item a --yes");
   await done(runtime, "organizations erase acme --person ann@example.com --yes");
   await done(runtime, "organizations erase gone --yes");
   await done(runtime, `keys revoke --organization acme --key ${leaked.key_id}`);
   const replica = await recordsOf(runtime, "audit");
-  return { acme, gone, reader, leaked, receiver, job, secret, cursor, copiedAt, copies, replica };
+  return { acme, gone, reader, leaked, receiver, job, underWay, secret, cursor, copiedAt, copies, replica };
 }
 let lost: Awaited<ReturnType<typeof loseRegion>>;
 beforeAll(async () => void (lost = await loseRegion()));
@@ -134,12 +137,16 @@ async function moveRegion(without?: Step): Promise<TestRuntime> {
 
 /** What callers and operators find in the region. */
 async function foundIn(runtime: TestRuntime) {
-  const { acme, gone, reader, leaked, receiver, job, secret, cursor } = lost;
+  const { acme, gone, reader, leaked, receiver, job, underWay, secret, cursor } = lost;
   const [send, read] = [createCaller(runtime, acme.key), createCaller(runtime, reader.key)];
   const keys = (await operate(runtime, "keys list --organization acme --json")).out;
   const { status: oldCursor } = await send("listWorkItemChanges", { query: { after: cursor } });
   const list = await read("listWorkItems");
   const upload = await send("getWorkItemUpload", { params: { id: job.id } });
+  // The bucket is another one. The sweep sends this message for a job that waits.
+  const { split } = createUploadHarness(runtime);
+  await split(sqsEvent(splitMessage(underWay)), lambdaContext(MINUTE_MS));
+  const lostFile = await send("getWorkItemUpload", { params: { id: underWay.id } });
   const limits = (await operate(runtime, "organizations show acme --json")).out;
   const text = JSON.stringify(await Promise.all(tableNames.map((name) => recordsOf(runtime, name))));
   const again = await operate(
@@ -159,6 +166,7 @@ async function foundIn(runtime: TestRuntime) {
     revoked: (await createCaller(runtime, leaked.key)("listWorkItems")).status,
     erased: (await createCaller(runtime, gone.key)("listWorkItems")).status,
     job: [upload.status, upload.body.data?.status, upload.body.data?.created_rows],
+    lostFile: [lostFile.status, lostFile.body.data?.status],
     limits: /"rate":77,"burst":99.*"retention_days":400/.test(limits),
     lastUse: keys.includes('"used_at"'),
     traces: ["Ann@example.com", '"erased"', "#gone#", "of gone"].filter((trace) => text.includes(trace)),
@@ -186,6 +194,7 @@ const whole: Awaited<ReturnType<typeof foundIn>> = {
   revoked: 401,
   erased: 401,
   job: [200, "completed", 1],
+  lostFile: [200, "failed"],
   limits: true,
   lastUse: true,
   traces: [],

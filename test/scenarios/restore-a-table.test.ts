@@ -27,6 +27,7 @@ import { createFeedCustomer, readFeed } from "../support/feed.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createDelivery } from "../support/stream.ts";
 import { allItems } from "../../lib/store/all-items.ts";
+import { readOrigin, writeOrigin } from "../../lib/store/table-origin.ts";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 
 const MINUTE_MS = 60_000;
@@ -231,6 +232,20 @@ describe("what was erased since the time that a table was restored to", () => {
     expect(after).toContain('"kept"');
     expect(after).not.toContain(`#${other}#`);
     expect(await missingErasure(copy, WORK_ITEMS_TABLE)).toBeUndefined();
+  });
+
+  test("is in the ledger that the table began with, also after its region has moved; in another region it isn't", async () => {
+    const [lost, elsewhere] = [await createTestRuntime({ clock }), await createTestRuntime({ clock })];
+    const { WORK_ITEMS_TABLE } = lost.environment;
+    const moved = { ...elsewhere, environment: { ...elsewhere.environment, WORK_ITEMS_TABLE } };
+    await writeOrigin(lost);
+    const before = await readOrigin(lost);
+    clock.advance(MINUTE_MS);
+    await writeOrigin(moved);
+    expect(await readOrigin(moved)).toEqual({ ...before, at: isoTime(clock()) });
+    await writeOrigin({ ...moved, environment: { ...moved.environment, REGION_CODE: "eu" } });
+    const ledger = elsewhere.environment.AUDIT_TABLE;
+    expect(await readOrigin(moved)).toEqual({ region: "eu", ledger, at: isoTime(clock()) });
   });
 
   test("is looked for in no ledger unless one is named, if a table doesn't say where it comes from", async () => {

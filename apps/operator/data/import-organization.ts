@@ -110,6 +110,7 @@ export async function* importOrganization(
         };
       },
     }));
+    const pendingUntil = pending.at(-1)?.line;
     pending = [];
     // Checked for each write, since an import may take longer than an erasure waits.
     assertSame(record, await getOrganization(runtime, organizationId));
@@ -123,7 +124,7 @@ export async function* importOrganization(
       else {
         throw new StateConflictError(
           `line ${result.result.differsAt}: the record exists with other content. Add --replace to replace existing records, ` +
-            "or --keep to leave them unchanged; lines before it were imported",
+            `or --keep to leave them unchanged. New records up to line ${pendingUntil} were imported`,
         );
       }
     }
