@@ -129,7 +129,9 @@ async function moveRegion(without?: Step): Promise<TestRuntime> {
   for (const { organization, options, at } of revoked) {
     if (String(at) < lost.copiedAt) continue;
     const { key } = options as { readonly key: string };
-    await carryOut("revoke again", () => operate(runtime, `keys revoke --organization ${organization} --key ${key}`));
+    await carryOut("revoke again", () =>
+      operate(runtime, `keys revoke --organization ${String(organization)} --key ${key}`),
+    );
   }
   await carryOut("start over", () => operate(runtime, "organizations changes --all --resync"));
   return runtime;
@@ -181,8 +183,8 @@ test("the documentation restores every table", () => {
   const named = /^ {4}tables="(.*)"$/m.exec(text)?.[1]?.split(" ");
   expect(named).toEqual(resourcesOfKind("table").map(([, { id }]) => id));
   const restored = [...text.matchAll(/^ {7}restore (\w+) /gm)].map(([, id]) => id);
-  // It comes from its replica.
-  expect([...restored, "Audit"].toSorted()).toEqual(named?.toSorted());
+  // The last one comes from its replica.
+  expect([...restored, "Audit"]).toEqual(named);
 });
 
 const whole: Awaited<ReturnType<typeof foundIn>> = {
