@@ -4,22 +4,32 @@ import type { RouteName } from "../../support/handlers.ts";
 import type { ApiRequest } from "../../support/organization.ts";
 import { randomFrom } from "../../support/random.ts";
 import { multipart } from "../../support/uploads/multipart.ts";
+import {
+  type FileRow,
+  groupOf,
+  type Job,
+  judgeLines,
+  judgeRows,
+  PARTLY,
+  UNDONE_UNFINISHED,
+  type UndoLine,
+  type UndoneFile,
+} from "../oracle/undo-results.ts";
+import {
+  CLEARED,
+  DATED,
+  type FoundItem,
+  GONE,
+  judgeItem,
+  type KnownItem,
+  MINE,
+  newItem,
+} from "../oracle/undone-item.ts";
 import type { CallOptions, Customer, Response } from "../world/service.ts";
 import { type Scene, untilAnswered } from "./item-caller.ts";
 import type { Uploads } from "./uploader.ts";
 
 const ENDED: readonly string[] = ["completed", "failed", "cancelled"];
-const OUTCOMES = {
-  deleted: "deleted",
-  undone: "undone",
-  partly: "partly_undone",
-  kept: "kept",
-  dropped: "kept",
-  unchanged: "unchanged",
-};
-const COUNTERS = [...new Set(Object.values(OUTCOMES)), "failed"];
-type Job = Readonly<Record<string, number>> & { readonly id: string; readonly status: string };
-
 const MINUTE_MS = 60_000;
 const ENDS_WITHIN_MS = 36 * 60 * MINUTE_MS;
 /** Items that all files have, and those that only one has. */
@@ -31,68 +41,6 @@ const FILES_MAX = 3;
 const WRITERS = 3;
 const WRITES_MAX = 30;
 const EVENTS = ["e0", "e1", "e2"];
-const PARTLY = "partly changed";
-/** All of it went back, but someone had dated the completion that a file set. */
-const UNFINISHED = "not_completed";
-const UNDONE_UNFINISHED = `undone ${UNFINISHED}`;
-const DATED = "2026-01-02T03:04:05.000Z";
-/** Fields that some files clear: nobody else writes to them, but for those who touch an item. */
-const CLEARED = { agent_external_id: "before", custom_attributes: { base: 1, gone: "before" } };
-const GONE = "custom_attributes.gone";
-/** What those write who change what a file has set, so that its undo keeps it. */
-const MINE = "mine";
-
-/** What is known of one item of the files. */
-interface KnownItem {
-  readonly name: string;
-  /** Whether it was there before the files. */
-  readonly isOlder: boolean;
-  /** Attributes whose write was acknowledged: each write has one of its own, so that no write hides another. */
-  readonly written: Set<string>;
-  /** Types that others gave it, or tried to. One that was acknowledged is never taken back to what was before the files. */
-  readonly types: Set<string>;
-  hasType: boolean;
-  /** Its attribute that files clear, once they are undone. */
-  gone: string;
-  /** Whether someone has set the date of the completion that a file has set. */
-  isDated: boolean;
-  /** What others have written to its events, or tried to, and the events of which one was acknowledged. */
-  readonly contents: Map<string, Set<string>>;
-  readonly hasContent: Set<string>;
-  /** Whether a write got no answer, or another one than 200 and 404: anything may have happened. */
-  isUncertain: boolean;
-}
-
-/** A row of a file. */
-interface FileRow {
-  /** Empty for one without an ID, which fails. */
-  readonly name: string;
-  readonly event: string | undefined;
-  readonly isValid: boolean;
-  /** What it sets the attribute to that files clear; undefined if it leaves it as it is. */
-  readonly gone: string | null | undefined;
-  /** Whether it sets the status to completed. */
-  readonly isCompleting: boolean;
-}
-
-/** Rows with the same name for what an undo does to them: an item, and the event of a row that can be applied. */
-function groupOf({ name, event, isValid }: FileRow): string {
-  return isValid && event !== undefined ? `${name} ${event}` : name;
-}
-
-/** A line of the results of an undo. */
-interface UndoLine extends FileRow {
-  readonly outcome: string;
-  readonly reason: string | undefined;
-}
-
-/** A file and what became of it. */
-interface UndoneFile {
-  readonly id: string;
-  readonly rows: ReadonlyMap<number, FileRow>;
-  /** What its undo does to rows of items that nobody else writes to, by item and event. */
-  readonly expected: ReadonlyMap<string, string>;
-}
 
 /**
  * Uploads files and undoes them at the same time, while others write to their items. What others write, each in an attribute of
@@ -104,19 +52,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
   const { id: organization } = customer.organization;
   const random = randomFrom(seed);
   const below = (count: number): number => Math.floor(random() * count);
-  const known = (name: string, isOlder: boolean): KnownItem => ({
-    name,
-    isOlder,
-    written: new Set(),
-    types: new Set(),
-    hasType: false,
-    gone: CLEARED.custom_attributes.gone,
-    isDated: false,
-    contents: new Map(),
-    hasContent: new Set(),
-    isUncertain: false,
-  });
-  const shared = Array.from({ length: SHARED_ITEMS }, (_, number) => known(`u${number}`, number % 2 === 0));
+  const shared = Array.from({ length: SHARED_ITEMS }, (_, number) => newItem(`u${number}`, number % 2 === 0));
   const own: KnownItem[] = [];
   let areUndone = false;
 
@@ -209,64 +145,8 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     return byRow;
   };
 
-  /** The counters of an ended undo are those of its list, which has each row of the file once. */
-  const linesOf = async (file: UndoneFile, job: Job): Promise<readonly UndoLine[]> => {
-    const counted = Object.fromEntries(COUNTERS.map((name) => [name, 0]));
-    const lines = [...(await resultsOf(job.id))].map(([row, [name, , outcome = "", kept = ""]]): UndoLine => {
-      counted[OUTCOMES[outcome as keyof typeof OUTCOMES] ?? "failed"]! += 1;
-      const of = file.rows.get(row);
-      const { reason, fields = {} } = (kept === "" ? {} : JSON.parse(kept)) as {
-        readonly reason?: string;
-        readonly fields?: Readonly<Record<string, { readonly imported?: string | null; readonly status?: string }>>;
-      };
-      const item = own.find((each) => each.name === name);
-      const isKept = outcome === "partly" && item?.gone === MINE;
-      const shown = fields[GONE]?.imported;
-      if (shown === undefined ? isKept && of?.gone !== undefined : shown !== of?.gone)
-        oracle.report("wrong", { job, row, of, kept });
-      // The file's completion is taken back, and its date stays.
-      const isOpen = item?.isDated === true && (outcome === "undone" || outcome === "partly");
-      const { completed_at: date } = fields;
-      const isNamed = date !== undefined && date.imported === undefined && date.status === "pending";
-      if (isOpen && of?.isCompleting ? !isNamed : date !== undefined) oracle.report("wrong", { job, row, of, kept });
-      const stays = outcome === "kept" || outcome === "partly" || outcome === "dropped" || isOpen;
-      if (of?.name !== name || stays !== (reason !== undefined))
-        oracle.report("wrong", { job, row, of, outcome, kept });
-      return { ...of!, outcome, reason };
-    });
-    const isExact = COUNTERS.every((name) => counted[name] === job[`${name}_rows`]);
-    const isWhole = job.status !== "completed" || (lines.length === job["total_rows"] && job["failed_rows"] === 0);
-    if (!isExact || !isWhole) oracle.report("doubled", { job, counted, lines: lines.length });
-    return lines;
-  };
-
-  /** Rows of the same item and event have one outcome, and only one undo of a file does anything to them. */
-  const checkRows = ({ expected }: UndoneFile, jobs: readonly (readonly UndoLine[])[], isTrial = false): void => {
-    const groups = jobs.map((lines) => Map.groupBy(lines, (line) => groupOf(line)));
-    for (const group of new Set(groups.flatMap((each) => [...each.keys()]))) {
-      // A trial doesn't see what others write in between.
-      if (isTrial && !expected.has(group)) continue;
-      const all = groups.map((each) => [
-        ...new Set(each.get(group)?.map(({ outcome, reason = "" }) => `${outcome} ${reason}`.trim())),
-      ]);
-      const effects = all.flat().filter((outcome) => outcome !== "unchanged");
-      if (all.some(({ length }) => length > 1)) oracle.report("wrong", { "rows differ": group, all });
-      else if (effects.length > 1) oracle.report("doubled", { "undone twice": group, all });
-      const right = expected.get(group);
-      // An undo that was cancelled may have done the event alone, and then not counted the row.
-      const isPartOfIt = jobs.length > 1 && right === PARTLY && effects[0] === UNDONE_UNFINISHED;
-      // With an item all its events are undone. An undo that was cancelled then doesn't come to their rows.
-      const name = groups.flatMap((each) => each.get(group) ?? [])[0]?.name;
-      const isWithItem = jobs
-        .slice(0, -1)
-        .some((lines) => lines.some((line) => line.name === name && line.outcome !== "unchanged"));
-      // A worker that was frozen while it was writing may write after the end of a cancelled undo, which doesn't count that.
-      const isLate = jobs.length > 1 && world.hostilities.chosen.has("freezes");
-      const isUncounted = effects.length === 0 && (isWithItem || isLate);
-      const isRight = effects[0] === right || isPartOfIt || isUncounted;
-      if (right !== undefined && !isRight) oracle.report("lost", { group, all, right });
-    }
-  };
+  const linesOf = async (file: UndoneFile, job: Job): Promise<readonly UndoLine[]> =>
+    judgeLines(oracle, file, job, await resultsOf(job.id));
 
   const ask = async (id: string, isDryRun: boolean): Promise<string | undefined> => {
     const body = isDryRun ? { undo: { dry_run: true } } : {};
@@ -282,7 +162,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     if (random() < 0.4) {
       const trial = await ask(id, true);
       const job = trial && (await follow("trial", trial, Infinity));
-      if (job) checkRows(file, [await linesOf(file, job)], true);
+      if (job) judgeRows(oracle, file, [await linesOf(file, job)], { isTrial: true });
     }
     const lists: (readonly UndoLine[])[] = [];
     for (const cancelsAfter of [random() < 0.5 ? random() * 2 * MINUTE_MS : Infinity, Infinity]) {
@@ -296,7 +176,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       if (!job) return false;
       lists.push(await linesOf(file, job));
       if (job.status === "completed") {
-        checkRows(file, lists);
+        judgeRows(oracle, file, lists, { mayFreeze: world.hostilities.chosen.has("freezes") });
         return true;
       }
     }
@@ -346,8 +226,8 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
 
   /** Makes a file and uploads it. It may be cancelled. */
   const upload = async (number: number): Promise<UndoneFile | undefined> => {
-    const made = Array.from({ length: OWN_ITEMS }, (_, index) => known(`f${number}-${index}`, false));
-    const touched = Array.from({ length: TOUCHED_ITEMS }, (_, index) => known(`t${number}-${index}`, true));
+    const made = Array.from({ length: OWN_ITEMS }, (_, index) => newItem(`f${number}-${index}`, false));
+    const touched = Array.from({ length: TOUCHED_ITEMS }, (_, index) => newItem(`t${number}-${index}`, true));
     own.push(...made, ...touched);
     await prepare(touched);
     const hasEvents = random() < 0.6;
@@ -420,7 +300,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
       await touch(touched, hasEvents);
       expect(touched, (event) => (hasEvents && event !== "e0" ? UNDONE_UNFINISHED : PARTLY));
     }
-    return { id, rows: new Map(rows.map((row, index) => [index + 2, row])), expected };
+    return { id, rows: new Map(rows.map((row, index) => [index + 2, row])), expected, touched };
   };
 
   return {
@@ -445,48 +325,7 @@ export function createUndoer(scene: Scene & { readonly uploads: Uploads }, custo
     check: async (): Promise<void> => {
       for (const item of [...shared, ...own]) {
         const response = await call("look", "getWorkItem", { params: { id: idOf(item.name) } });
-        const found = response?.body.data as
-          | {
-              readonly type: string;
-              readonly status: string;
-              readonly completed_at: string | null;
-              readonly agent: { readonly name: string | null; readonly external_id: string | null };
-              readonly custom_attributes: { readonly gone?: string | null };
-              readonly events: readonly {
-                readonly external_id: string;
-                readonly content?: string;
-                readonly deleted_at?: string;
-              }[];
-            }
-          | undefined;
-        const { written, types, hasType, contents, hasContent, isOlder, isUncertain, name } = item;
-        const taken = [...written].filter((attribute) => !found || !Object.hasOwn(found.custom_attributes, attribute));
-        if (taken.length > 0) oracle.report("undone", { "writes of others were taken back": taken, name, found });
-        const events = new Map(found?.events.map((event) => [event.external_id, event]));
-        for (const event of hasContent) {
-          const { content = "", deleted_at: deletedAt } = events.get(event) ?? {};
-          const isOfFile = content === "" || content.startsWith("text");
-          const isTheirs = contents.get(event)!.has(content) || (!areUndone && isOfFile);
-          if (deletedAt !== undefined || !isTheirs) oracle.report("undone", { event, of: name, found });
-        }
-        if (!areUndone) continue;
-        for (const [event, { deleted_at: deletedAt }] of isOlder ? events : []) {
-          if (deletedAt === undefined && !contents.has(event)) oracle.report("lost", { event, of: name, found });
-        }
-        const hasCleared =
-          found?.agent.external_id === CLEARED.agent_external_id && found.custom_attributes.gone === item.gone;
-        const isOpen = found?.status === "pending" && found.completed_at === (item.isDated ? DATED : null);
-        const isBefore =
-          found && hasCleared && isOpen && found.agent.name === null && Object.hasOwn(found.custom_attributes, "base");
-        const isOfOthers = types.has(found?.type ?? "");
-        const isRight = isBefore && (isOfOthers || (!hasType && found.type === "before"));
-        if (isOlder && !isRight) oracle.report(hasType ? "undone" : "lost", { name, types: [...types], found });
-        // One that a file made stays whole if someone has written to it, and is deleted otherwise.
-        const isWhole = found?.type.startsWith("imported") && found.agent.name?.startsWith("Imp");
-        const isUsed = written.size > 0 || hasContent.size > 0;
-        if (!isOlder && !isUncertain && (isUsed ? !isWhole : found !== undefined)) {
-          oracle.report(isUsed ? "undone" : "lost", { name, written: [...written], found });
-        }
+        judgeItem(oracle, item, response?.body.data as FoundItem | undefined, areUndone);
       }
     },
   };
