@@ -46,10 +46,15 @@ export function areEmails(values: readonly string[]): boolean {
 /** Several people in one value: "Ann Lee; Bob Stone". A comma may also separate a last name from a first name. */
 const SEVERAL = /\S\s*[;|\n]\s*\S|\S \S+, \S+ \S/;
 
+/** A list as a program writes it: "[Ann Lee]". */
+const LIST = /^(?:\[.*\]|\{.*\})$/s;
+
 /** What speaks against the people in a column, each in one text. */
 export function doubtsOfPeople(target: string, people: readonly string[]): string[] {
   const several = people.find((text) => SEVERAL.test(text));
   if (several !== undefined) return [`values such as "${several}" name several people`];
+  const list = people.find((text) => LIST.test(text));
+  if (list !== undefined) return [`values such as "${list}" are in brackets, which would be part of the name`];
   const other = target === "agent_email" ? people.find((text) => !isEmail(text)) : undefined;
   return other === undefined ? [] : [`values such as "${other}" aren't email addresses`];
 }

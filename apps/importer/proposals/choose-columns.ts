@@ -1,6 +1,7 @@
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
-import { agentFields, isMost } from "./agent-columns.ts";
+import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import { agentFields, isMost, targetOfPerson } from "./agent-columns.ts";
 import {
   type Certainty,
   certaintyOf,
@@ -12,7 +13,7 @@ import {
 } from "./certainty.ts";
 import { arePhones, isIdentifier, mayIdentify } from "./id-columns.ts";
 import { CHOICE_FIELDS, meaningsIn } from "./known-choices.ts";
-import { mayBeStatus, targetOfName } from "./known-headers.ts";
+import { mayBeAgent, mayBeStatus, targetOfName } from "./known-headers.ts";
 import { isNoDate } from "./no-dates.ts";
 import {
   DOUBTS,
@@ -332,7 +333,18 @@ export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, 
   return choices;
 }
 
-/** Finds the columns that may be meant instead of the chosen ones, by their names and values. */
+/** The columns that may be about the agent by their names. If one is known, only those that hold some of the same people. */
+function addAgentRivals(choices: Choices, columns: readonly FileColumn[]): void {
+  const isAgent = ({ index }: FileColumn): boolean => choices.columns.get(index)?.target?.startsWith("agent_") === true;
+  const people = new Set(columns.filter(isAgent).flatMap(({ values }) => values.map(comparable)));
+  for (const column of columns.filter(({ words }) => mayBeAgent(words))) {
+    const target = targetOfPerson(column);
+    const isShared = !choices.hasAgent() || column.values.some((value) => people.has(comparable(value)));
+    if (target !== undefined && target !== "agent_external_id" && isShared) choices.addRival(column, target);
+  }
+}
+
+/** Finds the columns that may be meant instead of the chosen ones, or although none is chosen, by their names and values. */
 function addRivals(choices: Choices, columns: readonly FileColumn[], known: readonly NamedColumn[]): void {
   for (const target of OF_ONE_COLUMN) {
     const own = known.filter((each) => each.target === target);
@@ -343,6 +355,7 @@ function addRivals(choices: Choices, columns: readonly FileColumn[], known: read
   const meaningOf = meaningsIn("status", []);
   for (const column of columns) {
     const isStatus = mayBeStatus(column.words) && column.values.some((value) => meaningOf(value) !== undefined);
-    if (isStatus && choices.sources.has("status")) choices.addRival(column, "status");
+    if (isStatus) choices.addRival(column, "status");
   }
+  addAgentRivals(choices, columns);
 }

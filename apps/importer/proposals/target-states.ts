@@ -53,6 +53,8 @@ export interface TargetState {
   readonly candidates: readonly Candidate[];
   /** Why it is asked; otherwise how it was recognized. Empty if unknown. */
   readonly reason: string;
+  /** Whether the columns themselves are in doubt, not only how they are read. */
+  readonly areColumnsLikely?: boolean;
 }
 
 /** What decides the states of an import's targets. */
@@ -173,7 +175,8 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
   ];
   if (asks.length === 0) return { ...base, state: "found", candidates: [], reason: own[0]?.reason ?? "" };
   const candidates = [...columns, ...(likely.length > 0 ? rivals : [])].map((column) => withExamples(column, evidence));
-  return { ...base, state: "asked", candidates, reason: [...new Set(asks)].join("; ") };
+  const areColumnsLikely = likely.some(({ isOnlyAsked = false }) => !isOnlyAsked);
+  return { ...base, state: "asked", candidates, reason: [...new Set(asks)].join("; "), areColumnsLikely };
 }
 
 /** The states of all targets of an import, always all of them and in the same order. */

@@ -1,3 +1,4 @@
+import { hasOffset } from "../../../lib/uploads/mapping/date-pattern.ts";
 import { createTimeReader } from "../../../lib/uploads/mapping/date-time.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { DIGIT_FORMATS, digitFormatsOf } from "./digit-dates.ts";
@@ -23,8 +24,19 @@ function formatsWith(between: string): string[] {
   return [...DATES, ...SHORT_DATES, ...NAMED_MONTHS].flatMap((date) => ["", ...times].map((time) => date + time));
 }
 export const TIME_FORMATS: readonly string[] = ["iso", ...formatsWith(" "), "unix_ms", "unix"];
+/** Dates with the day of the week: of emails ("Sat, 02 Mar 2024 10:00:00 +0100"), and of scripts that run in UTC. */
+const WEEKDAY_FORMATS = [
+  ...["EEE", "EEEE"].flatMap((weekday) =>
+    ["d MMM yyyy", "MMM d, yyyy", "d MMMM yyyy", "MMMM d, yyyy"].flatMap((date) =>
+      ["", ...HOURS.map((hours) => ` ${hours}`), " HH:mm:ss xx"].map((time) => `${weekday}, ${date}${time}`),
+    ),
+  ),
+  ...["", " '(GMT)'", " '(UTC)'", " '(Coordinated Universal Time)'"].map(
+    (zone) => `EEE MMM d yyyy HH:mm:ss 'GMT'xx${zone}`,
+  ),
+];
 /** Formats to try. Scripts and reports write a comma before the time. */
-const TRIED_FORMATS = [...new Set([...TIME_FORMATS, ...formatsWith(", "), ...DIGIT_FORMATS])];
+const TRIED_FORMATS = [...new Set([...TIME_FORMATS, ...formatsWith(", "), ...DIGIT_FORMATS, ...WEEKDAY_FORMATS])];
 /** Number of digits before a fraction in times since 1970. Other numbers may mean anything. */
 const DIGITS: Readonly<Record<string, number>> = { unix: 10, unix_ms: 13 };
 /** Least number of digits in dates of digits only. */
@@ -41,8 +53,10 @@ function createReader(format: string, timeZone: string | undefined): Reader {
   const digits = DIGITS[format];
   const read = createTimeReader({ format, timeZone }, ".");
   const isOfDigits = DIGIT_FORMATS.includes(format);
+  const hasWeekday = WEEKDAY_FORMATS.includes(format);
   return (text) => {
     const cell = text.trim();
+    if (hasWeekday && !/^\p{L}/u.test(cell)) return undefined;
     if (digits !== undefined && countDigits(cell) !== digits) return undefined;
     // date-fns also accepts fewer digits.
     if (isOfDigits && !digitFormatsOf(cell).includes(format)) return undefined;
@@ -161,11 +175,12 @@ function findReadings(shapes: readonly Shape[], now: number): TimeReadings | und
   const others = different.filter(({ read }) => examples.some((text) => read(text) !== undefined));
   const isTelling = (text: string): boolean =>
     others.every(({ read }) => ![undefined, first!.read(text)].includes(read(text)));
+  const telling = examples.filter((text) => first!.read(text) !== undefined && isTelling(text));
   const unlikely = examples.find((text) => first!.read(text) !== undefined && !isPlausible(first!.read(text), now));
   const rest = [...isDate].find((shape) => ![first!, ...others].every(({ fitting }) => fitting.includes(shape)));
   return {
     formats: [first!.format, ...others.map(({ format }) => format)],
-    example: examples.find((text) => first!.read(text) !== undefined && isTelling(text)) ?? examples[0]!,
+    example: telling.find((text) => needsZone(first!.format, [text])) ?? telling[0] ?? examples[0]!,
     rows,
     readRows,
     other: rest?.examples[0],
@@ -175,7 +190,7 @@ function findReadings(shapes: readonly Shape[], now: number): TimeReadings | und
 }
 
 function needsZone(format: string, texts: readonly string[]): boolean {
-  if (format in DIGITS) return false;
+  if (format in DIGITS || hasOffset(format)) return false;
   if (format !== "iso") return true;
   const read = createReader(format, undefined);
   const readWithZone = createReader(format, "UTC");

@@ -1,8 +1,9 @@
 import { choicesOf, unansweredWords, unknownIn } from "@work-items/importer/proposals/known-choices.ts";
-import { shownReading } from "@work-items/importer/proposals/propose-time.ts";
+import { plainWords } from "@work-items/importer/proposals/known-headers.ts";
+import { shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
 import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useState } from "preact/hooks";
-import { comparable } from "../../../../lib/uploads/csv/header-names.ts";
+import { comparable, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../../lib/uploads/mapping/mapping.ts";
 import { type Answered, openQuestions, withFormat, withZone } from "./answers.ts";
 import { type Answer, Asked } from "./asked.tsx";
@@ -123,8 +124,16 @@ export function TimeReading({
   // A date can't be converted before its format is known.
   const isDateAsked = formats.length > 1 && asked.has("date");
   const isZoneAsked = needsZone && asked.has("zone");
+  const columns = numberedNames(table.names).map((column, at) => ({
+    column,
+    words: plainWords(column),
+    values: valuesAt(table, at, mapping.empty ?? []),
+  }));
+  const own = columns[index];
+  const clock = own && timesOfDay(own, columns);
   return (
     <>
+      {clock && <p class="unchecked">The time of day is in “{clock.column}”. Only the date is imported.</p>}
       {isDateAsked && example !== undefined && (
         <Asked
           text={`Which date is “${example}”?`}

@@ -1,5 +1,7 @@
+import { doubtsOfPeople } from "@work-items/importer/proposals/agent-columns.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
-import { agentOfName, plainWords } from "@work-items/importer/proposals/known-headers.ts";
+import { personIn, plainWords } from "@work-items/importer/proposals/known-headers.ts";
+import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
 import {
   canBeLeft,
   type Candidate,
@@ -21,7 +23,8 @@ import { FileIdsNote } from "./file-notes.tsx";
 import { MadeId } from "./id-form.tsx";
 import { Button, Choice, type Options, TextField } from "./parts.tsx";
 import { ChoiceReading, EmptyMarks, MisfitNote, TimeReading } from "./reading-fields.tsx";
-import { valuesAt, withKey } from "./sources.ts";
+import { aliasOf, surveyed, TIME_ZONE, valuesAt, withKey } from "./sources.ts";
+import { asSentence } from "./table-file.ts";
 import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "./target-choices.ts";
 import type { TargetQuestions } from "./target-questions.ts";
 import { canHaveValue, defaultOf, labelOfField, targetQuestion } from "./target-texts.ts";
@@ -127,17 +130,38 @@ function EventIdSource({ match }: { readonly match: Match }) {
   );
 }
 
+/** What speaks against a column as the source of a field, also if a person chose it. */
+function doubtsAbout(
+  { table, mapping }: Match,
+  field: string,
+  source: Source & { readonly column: string },
+): readonly string[] {
+  const index = columnIndex(table.names, source.column);
+  if (field === "completed_at") {
+    return proposeTime(source.column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() })?.doubts ?? [];
+  }
+  if (!field.startsWith("agent_")) return [];
+  const people = valuesAt(table, index, mapping.empty ?? []);
+  return doubtsOfPeople(
+    field,
+    people.filter((text) => aliasOf(source, text) === undefined),
+  );
+}
+
 /** How a column of a target is read; questions come first. */
 function Reading({
   match,
   state: { target },
   field,
   source,
+  isColumnAsked,
   misfit,
   onAnswer,
 }: TargetProps & {
   readonly field: string;
   readonly source: Source & { readonly column: string };
+  /** Whether the question about the column already says what speaks against it. */
+  readonly isColumnAsked: boolean;
   readonly misfit: Misfit | undefined;
   readonly onAnswer: (answered: Answered) => void;
 }) {
@@ -175,22 +199,25 @@ function Reading({
         />
       )}
       {prefix !== "" && first !== undefined && <p class="note">For example: {prefix + first}</p>}
+      {!isColumnAsked &&
+        doubtsAbout(match, field, source).map((doubt) => (
+          <p key={doubt} class="unchecked">
+            {asSentence(inTypographicQuotes(doubt))}
+          </p>
+        ))}
       {!isOfEvent(target) && <EmptyMarks {...props} hasTimes={hasTimes} />}
       <MisfitNote misfit={misfit} />
     </>
   );
 }
 
-/** Whom a column is about, by its name. */
-function roleOf(column: string): string {
-  return agentOfName(plainWords(column))?.role ?? column;
-}
-
 /** Asks which of some columns sets a target. Columns about the same person are one answer. */
 function ColumnQuestion({ match, state, onAnswer }: TargetProps & { readonly onAnswer: (answered: Answered) => void }) {
   const { table } = match;
   const { target, candidates, columns, reason } = state;
-  const groups = [...Map.groupBy(candidates, ({ column }) => (target === "agent" ? roleOf(column) : column)).values()];
+  const groups = [
+    ...Map.groupBy(candidates, ({ column }) => (target === "agent" ? personIn(plainWords(column)) : column)).values(),
+  ];
   const isMapped = ({ column }: Candidate): boolean => columns.some((each) => each.column === column);
   const answer = (index: string): void => {
     const group = groups[Number(index)] ?? [];
@@ -269,14 +296,15 @@ export function TargetFields({
       state={state}
       field={field}
       source={source}
+      isColumnAsked={isColumnAsked && state.candidates.length > 0}
       misfit={misfits.get(columnIndex(table.names, source.column))}
       onAnswer={onAnswer}
     />
   ));
   const own = <Sources match={match} state={state} onAnswer={onAnswer} />;
   const areRead = !isColumnAsked && times.length + words.length > 0;
-  // How another column would be read isn't known yet.
-  const isReadLater = isColumnAsked && state.candidates.length > state.columns.length;
+  // How another column would be read isn't known yet, and how this one is read is asked next.
+  const isReadLater = isColumnAsked && (state.candidates.length > state.columns.length || times.length > 0);
   return (
     <div>
       {isColumnAsked && state.candidates.length > 0 && (

@@ -33,11 +33,12 @@ export function questionsAbout(
     .flatMap(([field, source]) =>
       state.columns.flatMap(({ index }) => unansweredWords(field, source, valuesAt(table, index, mapping.empty ?? []))),
     );
-  const isOther = times.length === 0 && words.length === 0;
+  // What the words mean also says whether it is the column. Which date or time zone it is may not matter.
+  const isInDoubt = words.length === 0 && (times.length === 0 || state.areColumnsLikely === true);
   const areRivals = state.candidates.length > state.columns.length;
   const isSet = state.columns.length > 0 || state.value !== undefined;
   const isDecided = isSet && decisions[state.target] === "as mapped";
-  return { times, words, isColumnAsked: !isDecided && (isOther || areRivals) };
+  return { times, words, isColumnAsked: !isDecided && (isInDoubt || areRivals) };
 }
 
 /** Whether a person must look at a target before the file is sent. */

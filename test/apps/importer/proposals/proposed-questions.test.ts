@@ -20,6 +20,17 @@ it("asks what a real value means that has two readings, or three", () => {
   ]);
 });
 
+it.each([
+  ["Sat, 02 Mar 2024 10:00:00", "EEE, d MMM yyyy HH:mm:ss", ["zone"]],
+  ["Sat, 2 Mar 2024 10:00:00 +0100", "EEE, d MMM yyyy HH:mm:ss xx", []],
+  ["Saturday, March 2, 2024", "EEEE, MMMM d, yyyy", ["zone"]],
+  ["Sat Mar 02 2024 10:00:00 GMT+0000 (GMT)", "EEE MMM d yyyy HH:mm:ss 'GMT'xx '(GMT)'", []],
+])("reads dates with the day of the week: %s", (date, format, asked) => {
+  const { mapping, questions = [] } = propose(NAMES, rowsOf(date, date));
+  expect(mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at", format });
+  expect(questions.map(({ kind }) => kind)).toEqual(asked);
+});
+
 it("asks what ten digits are: a date, whichever its order, or seconds since 1970", () => {
   expect(datesOf(propose(NAMES, rowsOf("2406132015", "2406140905")))).toEqual([
     "2406132015: 13 Jun 2024 or 24 Jun 2013?",

@@ -107,6 +107,49 @@ it("asks about a likely column with three of its values, until a person confirms
   );
 });
 
+it("offers columns that may be the status or the agent although no name is clear", () => {
+  const evidence = evidenceOf([
+    ["Ticket ID", "Current status", "Assignee user name", "Assignee user email", "Assignee team", "Agent replies"],
+    ["t-1", "Archived", "Ann Lee", "ann@desk.example", "Desk", "1"],
+    ["t-2", "Open", "Bob Stone", "bob@desk.example", "Desk", "2"],
+  ]);
+  const offered = targetStates(evidence).map(({ state, candidates }) => [
+    state,
+    ...candidates.map((each) => each.column),
+  ]);
+  expect(offered.slice(1, 3)).toEqual([
+    ["asked", "Assignee user name", "Assignee user email"],
+    ["asked", "Current status"],
+  ]);
+});
+
+it("asks who the agent is if another column about agents has some of the same people", () => {
+  const stateOf = (...agents: readonly string[]): string =>
+    shown(
+      evidenceOf([
+        ["Call ID", "Agent name", "Handling agent", "Agent mood"],
+        ["c-1", "Ann Lee", agents[0]!, "Calm"],
+        ["c-2", "Bob Stone", agents[1]!, "Busy"],
+      ]),
+    ).at(1)!;
+  expect(stateOf("Ann Lee", "Cara Fox")).toBe('agent asked "Agent name"');
+  expect(stateOf("Line 1", "Line 2")).toBe('agent found "Agent name"');
+});
+
+it("says whether the column of a date is in doubt, or only how it is read", () => {
+  const doubtOf = (column: string, date: string): unknown => {
+    const names = ["Ticket ID", column];
+    const rows = [["t-1", date]];
+    const survey = surveyOf(names, rows, 2);
+    const proposal = proposeMapping({ names, rows, survey, delimiter: ",", timeZone: "UTC", now: NOW });
+    const { state, areColumnsLikely } = targetStates({ names, survey, ...proposal }).at(3)!;
+    return [state, areColumnsLikely];
+  };
+  expect(doubtOf("Closed at", "2024-03-13 20:15")).toEqual(["asked", false]);
+  expect(doubtOf("Closed at", "2034-03-13 20:15")).toEqual(["asked", true]);
+  expect(doubtOf("Ended", "2024-03-13 20:15")).toEqual(["asked", true]);
+});
+
 it("shows the targets of events after those of the items", () => {
   const evidence = evidenceOf([
     ["Ticket ID", "Log ID", "By", "When"],
@@ -147,6 +190,13 @@ it.each([
     ["Ticket ID,Assigned to,Closed by", "t-1,Ann Lee,Bob Stone"],
     'by name, but "Closed by" may be meant',
     ["Assigned to", "Closed by"],
+  ],
+  [
+    "people in brackets",
+    "agent",
+    ["Ticket ID,Agent", "t-1,[Ann Lee]", "t-2,[]"],
+    'by name, but values such as "[Ann Lee]" are in brackets, which would be part of the name',
+    ["Agent"],
   ],
   [
     "several people in a value",
@@ -304,7 +354,7 @@ const UNKNOWN: Readonly<Record<string, readonly [header: string, rows: readonly 
   "an inbox with assigned users": [
     "Conversation ID,Assigned Users,State,Finished On,Topic",
     ["c00001,Ann Lee,Open,,Order 1", "c00003,Bob Stone,Done,2024-03-14T09:30:00Z,Order 2"],
-    "found missing found found missing missing",
+    "found asked found found missing missing",
   ],
   "a board with members": [
     "Card ID,Card Name,Members,Swimlane,Last Activity Date",
