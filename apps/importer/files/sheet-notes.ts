@@ -1,5 +1,5 @@
 import { type MergedRange, referenceTo } from "./merged-cells.ts";
-import type { LostCells, Sheet } from "./workbook.ts";
+import type { LostCells, PaddedCells, Sheet } from "./workbook.ts";
 
 /** Limit of the ranges that are named. */
 const SHOWN_RANGES = 5;
@@ -17,11 +17,18 @@ function noteOfLost({ count, first }: LostCells, one: string, many: string, advi
   return [`${which}: ${count === 1 ? "its value is" : "their values are"} left empty; ${advice}`];
 }
 
+function noteOfPadded({ count, first, shown }: PaddedCells): string[] {
+  if (first === undefined) return [];
+  const which =
+    count === 1 ? `a number in ${referenceTo(first)}` : `${count} numbers, the first in ${referenceTo(first)},`;
+  return [`leading zeros of ${which} are only shown: ${shown} is imported as ${shown.replace(/^0+(?=\d)/, "")}`];
+}
+
 /**
  * What differs from what the workbook shows, for people to read before they import it: sentences without their ends.
  * @param headerRow number of the header's row
  */
-export function notesOf({ lost, merged }: Sheet, headerRow: number): string[] {
+export function notesOf({ lost, padded, merged }: Sheet, headerRow: number): string[] {
   const below = merged.filter(({ first }) => first.row > headerRow);
   const high = below.filter(({ first, last }) => last.row > first.row);
   const wide = below.filter(({ first, last }) => last.column > first.column);
@@ -38,6 +45,7 @@ export function notesOf({ lost, merged }: Sheet, headerRow: number): string[] {
       "cells are damaged",
       `correct ${lost.damaged.count === 1 ? "it" : "them"} and save the workbook again`,
     ),
+    ...noteOfPadded(padded),
     ...(high.length === 0 ? [] : [`merged cells: each row of ${referencesTo(high)} gets the value`]),
     ...(wide.length === 0 ? [] : [`merged cells: only the first column of ${referencesTo(wide)} gets the value`]),
   ];

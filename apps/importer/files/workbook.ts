@@ -14,6 +14,8 @@ export interface Sheet {
   readonly csv: string;
   /** Cells that have no value here: formulas without a stored result, and damaged cells. */
   readonly lost: Readonly<Record<"formulas" | "damaged", LostCells>>;
+  /** Numbers that it shows with leading zeros, which they don't have here. */
+  readonly padded: PaddedCells;
   /** Merged cells with a text. */
   readonly merged: readonly MergedRange[];
   /** Numbers of the rows with texts that it hides. */
@@ -26,6 +28,12 @@ export interface Sheet {
 export interface LostCells {
   readonly count: number;
   readonly first: CellPosition | undefined;
+}
+
+/** Cells whose zeros aren't part of their value. */
+export interface PaddedCells extends LostCells {
+  /** What the first of them shows. */
+  readonly shown: string;
 }
 
 /** A workbook can't be read. The message says what to do. */
@@ -125,26 +133,35 @@ function readSharedTexts(part: Uint8Array | undefined): string[] {
   return texts;
 }
 
+/** How a cell style shows numbers. */
+interface NumberStyle {
+  readonly kind: NumberKind;
+  /** The least number of digits of a whole number. */
+  readonly digits: number;
+}
+const PLAIN: NumberStyle = { kind: "number", digits: 1 };
+
 /** How each cell style shows numbers. */
-function readStyles(part: Uint8Array | undefined): NumberKind[] {
+function readStyles(part: Uint8Array | undefined): NumberStyle[] {
   const codes = new Map<number, string>();
-  const kinds: NumberKind[] = [];
+  const styles: NumberStyle[] = [];
   let isCellStyle = false;
   visit(part, (name, attribute) => {
     if (name === "numFmt") codes.set(Number(attribute("numFmtId")), attribute("formatCode") ?? "");
     else if (name === "cellXfs" || name === "cellStyleXfs" || name === "dxfs") isCellStyle = name === "cellXfs";
     else if (name === "xf" && isCellStyle) {
       const id = Number(attribute("numFmtId") ?? 0);
-      kinds.push(kindOfFormat(id, codes.get(id)));
+      const code = codes.get(id);
+      styles.push({ kind: kindOfFormat(id, code), digits: /^0+$/.exec(code ?? "")?.[0].length ?? 1 });
     }
   });
-  return kinds;
+  return styles;
 }
 
 /** What the cells of all sheets refer to. */
 interface Book {
   readonly texts: readonly string[];
-  readonly styles: readonly NumberKind[];
+  readonly styles: readonly NumberStyle[];
   readonly dates: DateSystem;
 }
 
@@ -172,7 +189,7 @@ function textOf({ type, style, value = "" }: RawCell, { texts, styles, dates }: 
     case "d":
       return textOfIso(value);
     case "n":
-      return textOfNumber(value, styles[Number(style ?? 0)] ?? "number", dates);
+      return textOfNumber(value, (styles[Number(style ?? 0)] ?? PLAIN).kind, dates);
     default:
       return undefined;
   }
@@ -195,6 +212,7 @@ function readRows(xml: string, book: Book) {
   const rows: string[][] = [];
   const none: LostCells = { count: 0, first: undefined };
   const lost = { formulas: none, damaged: none };
+  let padded: PaddedCells = { ...none, shown: "" };
   const merged: MergedRange[] = [];
   const hidden: number[] = [];
   let isFiltered = false;
@@ -216,6 +234,13 @@ function readRows(xml: string, book: Book) {
     read++;
     if (text === "") return;
     if (row > ROWS_MAX || column > COLUMNS_MAX) throw new WorkbookError(TOO_LARGE);
+    const { digits } = (raw.type === "n" && book.styles[Number(raw.style ?? 0)]) || PLAIN;
+    if (/^\d+$/.test(text) && text.length < digits) {
+      const { count, first, shown } = padded;
+      padded = first
+        ? { count: count + 1, first, shown }
+        : { count: 1, first: { row, column }, shown: text.padStart(digits, "0") };
+    }
     while (rows.length < row) rows.push([]);
     const cells = rows[row - 1]!;
     while (cells.length < column) cells.push("");
@@ -258,7 +283,7 @@ function readRows(xml: string, book: Book) {
   // If most cells can't be read, the others may be wrong.
   if (lost.damaged.count > read) throw new WorkbookError(DAMAGED);
   const hiddenRows = hidden.filter((each) => (rows[each - 1]?.length ?? 0) > 0);
-  return { lost, hiddenRows, isFiltered, ...withMergedValues(rows, merged) };
+  return { lost, padded, hiddenRows, isFiltered, ...withMergedValues(rows, merged) };
 }
 
 /** Rows as CSV, all as wide as the longest. */

@@ -109,6 +109,27 @@ describe("a workbook of an unusual program", () => {
     expect(await csvOf([["a", { xml: '<c t="str"><f>""</f><v></v></c>' }]])).toBe("a\n");
   });
 
+  test("says which numbers it shows with leading zeros, as they are imported without", async () => {
+    const styles =
+      '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts>' +
+      '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>';
+    const padded = (reference: string, value: string) => ({ xml: `<c r="${reference}" s="1"><v>${value}</v></c>` });
+    const notesAbout = async (...values: readonly string[]) => {
+      const rows = [["id"], ...values.map((value, index) => [padded(`A${index + 2}`, value)])];
+      const book = makeWorkbook({ Sheet: rows }, { parts: { "xl/styles.xml": styles } });
+      const [sheet] = await readSheets(new Blob([book]));
+      expect(sheet.csv).toBe(["id", ...values, ""].join("\n"));
+      return notesOf(sheet, 1);
+    };
+    expect(await notesAbout("12345", "123456", "1.5")).toEqual([]);
+    expect(await notesAbout("12345", "42")).toEqual([
+      "leading zeros of a number in A3 are only shown: 00042 is imported as 42",
+    ]);
+    expect(await notesAbout("7", "8")).toEqual([
+      "leading zeros of 2 numbers, the first in A2, are only shown: 00007 is imported as 7",
+    ]);
+  });
+
   test("has empty cells that say of what kind they would be", async () => {
     const empty = [
       '<c t="s"/>',
