@@ -9,6 +9,7 @@ import {
   chooseFile,
   confirmColumns,
   count,
+  lineOf,
   open,
   startUploadSite,
   tabTo,
@@ -168,6 +169,8 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
       .getByRole("group", { name: /^“Lost” means/ })
       .getByLabel("Leave empty")
       .check();
+    await lineOf(page, "Status").getByText("answered: from “Status”").waitFor();
+    expect(await page.locator("input:checked:focus").count()).toBe(1);
     await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();
     const values = page.getByRole("region", { name: "Values to replace" });
@@ -415,6 +418,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Stopping…" }).waitFor();
     await page.getByText("Import cancelled.").waitFor();
+    expect(await page.locator(":focus").textContent()).toContain("Import cancelled.");
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(complaints).toEqual([]);
     await page.context().close();

@@ -88,6 +88,7 @@ export function Running({
   /** Whether it was cancelled while workers still finish rows. */
   const [isStopping, setStopping] = useState(false);
   const cancel = async (): Promise<void> => {
+    if (isStopping) return;
     setStopping(true);
     setStopping(await run(() => api.uploads.cancel(job.id)));
   };
@@ -113,7 +114,7 @@ export function Running({
           <a href={`#job=${job.id}`}>this link</a>.
         </p>
       )}
-      <Button disabled={isStopping} onClick={() => void cancel()}>
+      <Button aria-disabled={isStopping} onClick={() => void cancel()}>
         {isStopping ? "Stopping…" : "Cancel"}
       </Button>
     </>

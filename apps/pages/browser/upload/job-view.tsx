@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "./api.ts";
 import { BlankQuestion } from "./blank-question.tsx";
@@ -46,7 +46,11 @@ function useJob(api: Api, id: string) {
 
 /** What a trial found, in a line. */
 function foundBy({ created_rows: created, updated_rows: updated, failed_rows: failed }: Job): string {
-  const counts = [["created", created] as const, ["changed", updated] as const, ["failed", failed] as const];
+  const counts = [
+    ["would be created", created] as const,
+    ["would be changed", updated] as const,
+    ["would fail", failed] as const,
+  ];
   const shown = counts.filter(([, count]) => count > 0).map(([name, count]) => `${shownNumber(count)} ${name}`);
   return `Trial run: ${shown.join(", ") || "nothing would change"}`;
 }
@@ -124,7 +128,7 @@ function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAga
     <>
       <p class="buttons">
         {!job.dry_run && !isUndo(job) && succeeded > 0 && (
-          <a class="button main" href={`#items?upload=${id}`}>
+          <a class={job.status === "completed" ? "button main" : "button"} href={`#items?upload=${id}`}>
             View its items
           </a>
         )}
@@ -152,22 +156,35 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
     if (hasTried && sent && !sent.trial)
       onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs: sent.repairs } });
   }, [hasTried, sent]);
+  const isOver = job !== undefined && hasEnded(job);
+  const status = useRef<HTMLParagraphElement>(null);
+  // The button that cancelled it is gone.
+  useLayoutEffect(() => {
+    if (isOver && document.activeElement === document.body) status.current?.focus({ preventScroll: true });
+  }, [isOver]);
   if (!job) {
+    const isMissing = error === NOT_KNOWN;
     return (
-      <Loading isStep={sent !== undefined} error={error}>
-        {titled("Import")}
-      </Loading>
+      <>
+        <Loading key={isMissing} isStep={sent !== undefined} error={error}>
+          {isMissing ? "Import not found" : titled("Import")}
+        </Loading>
+        {isMissing && (
+          <p>
+            <a href="#jobs">All imports</a>
+          </p>
+        )}
+      </>
     );
   }
   const name = job.file_name ?? (isUndo(job) ? "the import" : "The file");
-  const isOver = hasEnded(job);
   const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
     if (sent) void sending.run(() => send(api, { ...sent, ...changes }, onSent));
   };
   return (
     <>
       <Heading isStep={sent !== undefined}>{titled(`${titleOf(job)} of ${name}`)}</Heading>
-      <p role="status" class={`status ${job.status}`}>
+      <p role="status" class={`status ${job.status}`} ref={status} tabIndex={-1}>
         {sentenceOfStatus(job, name)}
       </p>
       {isUndo(job) && (
@@ -178,7 +195,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
       <Alert text={sending.error ?? error} />
       {!isOver && <Running api={api} job={job} moments={moments} />}
-      <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />
+      {(isOver || doneIn(job) > 0) && <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />}
       {hasTried && (
         <TrialNotes
           api={api}

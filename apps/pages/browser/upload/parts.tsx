@@ -59,7 +59,7 @@ export function ItemStatus({ status }: { readonly status: string }) {
 export function Button({
   kind,
   ...button
-}: Pick<ComponentProps<"button">, "onClick" | "disabled" | "aria-label" | "children"> & {
+}: Pick<ComponentProps<"button">, "onClick" | "disabled" | "aria-disabled" | "aria-label" | "children"> & {
   readonly kind?: "main" | "plain" | undefined;
 }) {
   return <button type="button" class={kind} {...button} />;

@@ -76,7 +76,7 @@ function FieldSource({ match, state: { target }, field }: TargetProps & { readon
         return (
           <Choice
             key={index}
-            isLabelHidden={isFirst && fieldsOfTarget(target).length === 1}
+            isLabelHidden={isFirst && fieldsOfTarget(target).length === 1 && field !== "completed_at"}
             label={isFirst ? `${label} from` : `When ${before.join(" and ")} ${index === 1 ? "is" : "are"} empty, from`}
             value={isFirst && isSame ? SAME : (column ?? NONE)}
             options={optionsAt(index)}
@@ -242,7 +242,9 @@ function ColumnQuestion({ match, state, onAnswer }: TargetProps & { readonly onA
       }))}
       onAnswer={answer}
     >
-      {reason !== "" && <p class="note">{inTypographicQuotes(`Likely ${reason}.`)}</p>}
+      {reason !== "" && (
+        <p class="note">{inTypographicQuotes(reason.startsWith("by ") ? `Likely ${reason}.` : asSentence(reason))}</p>
+      )}
     </Asked>
   );
 }
@@ -302,7 +304,11 @@ export function TargetFields({
     />
   ));
   const own = <Sources match={match} state={state} onAnswer={onAnswer} />;
-  const areRead = !isColumnAsked && times.length + words.length > 0;
+  const areAsked = !isColumnAsked && times.length + words.length > 0;
+  // They stay where they were asked, so that an answer keeps the focus.
+  const [wereAsked, setAsked] = useState(areAsked);
+  if (areAsked && !wereAsked) setAsked(true);
+  const areFirst = areAsked || (wereAsked && !isColumnAsked);
   // How another column would be read isn't known yet, and how this one is read is asked next.
   const isReadLater = isColumnAsked && (state.candidates.length > state.columns.length || times.length > 0);
   return (
@@ -310,7 +316,7 @@ export function TargetFields({
       {isColumnAsked && state.candidates.length > 0 && (
         <ColumnQuestion match={match} state={state} onAnswer={onAnswer} />
       )}
-      {areRead && readings}
+      {areFirst && readings}
       {isColumnAsked && state.candidates.length === 0 ? (
         <fieldset class="question" tabIndex={-1} data-open="">
           <legend class="hidden">{targetQuestion(target)}</legend>
@@ -319,7 +325,7 @@ export function TargetFields({
       ) : (
         own
       )}
-      {!areRead && !isReadLater && readings}
+      {!areFirst && !isReadLater && readings}
       {target === "external_id" && <MadeId match={match} onAnswer={onAnswer} />}
       {target === "external_id" && <FileIdsNote {...match.ids} />}
     </div>

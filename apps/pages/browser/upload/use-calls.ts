@@ -1,5 +1,5 @@
 import type { Page } from "work-items-client/http.ts";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "./api.ts";
 
 interface Loaded<T> {
@@ -30,12 +30,19 @@ export function useLoaded<T>(
   return { ...(known?.of === of && known.loaded), again: () => setAttempt(attempt + 1) };
 }
 
-/** The work that a view starts: whether it runs, and why it last failed. */
+/** The work that a view starts: whether it runs, and why it last failed. The button that started it keeps the focus. */
 export function useWork(runsAtOnce = false) {
   const [isRunning, setRunning] = useState(runsAtOnce);
   const [error, setError] = useState<string>();
+  const focused = useRef<Element | null>(null);
+  // A button loses the focus while it is disabled.
+  useLayoutEffect(() => {
+    if (!isRunning && document.activeElement === document.body && focused.current instanceof HTMLElement)
+      focused.current.focus();
+  }, [isRunning]);
   /** @returns whether it succeeded */
   const run = async (work: () => Promise<unknown>): Promise<boolean> => {
+    focused.current = document.activeElement;
     setRunning(true);
     setError(undefined);
     try {

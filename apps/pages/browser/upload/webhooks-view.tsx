@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { COPIED_MS, copyText } from "../copy-text.ts";
 import { type Api, newKey, type Webhook } from "./api.ts";
+import { inTypographicQuotes } from "./field-names.ts";
 import { Alert, Button, Check, Heading, Table, TextField } from "./parts.tsx";
 import { shownTime } from "./shown.ts";
 import { useWork } from "./use-calls.ts";
@@ -28,7 +29,7 @@ function resultOf({
   reason,
   milliseconds,
 }: Pick<NonNullable<Webhook["last_delivery"]>, "status" | "reason" | "milliseconds">): string {
-  if (status === null) return `failed: ${reason ?? "no response"}`;
+  if (status === null) return `failed: ${inTypographicQuotes(reason ?? "no response")}`;
   return `${status >= 200 && status < 300 ? "" : "failed: "}${status} in ${milliseconds} ms`;
 }
 
@@ -59,13 +60,18 @@ function CopyButton({ text, what }: { readonly text: string; readonly what: stri
   );
 }
 
-/** A secret that is shown once. */
+/** A secret that is shown once. It takes the focus. */
 function Secret({ secret, note }: { readonly secret: string; readonly note: string }) {
+  const shown = useRef<HTMLDivElement>(null);
+  useEffect(() => shown.current?.focus(), [secret]);
   return (
-    <p class="warning">
-      Signing secret. Copy it now; it won’t be shown again: <code>{secret}</code>{" "}
-      <CopyButton text={secret} what="the signing secret" /> {note}
-    </p>
+    <div ref={shown} class="warning" tabIndex={-1}>
+      <p>Signing secret. Copy it now; it won’t be shown again:</p>
+      <p>
+        <code>{secret}</code> <CopyButton text={secret} what="the signing secret" />
+      </p>
+      <p class="note">{note}</p>
+    </div>
   );
 }
 

@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)("webhooks on the upload page", () => {
     await page.getByLabel("Finished imports").uncheck();
     await tabTo(page, "button", "Add webhook");
     await page.keyboard.press("Enter");
-    const secret = page.getByText("it won’t be shown again:");
+    const secret = page.locator(".warning", { hasText: "it won’t be shown again:" });
     expect(await secret.textContent()).toMatch(/whsec_\S+/);
     const card = page.getByRole("region", { name: receiver.url, exact: true });
     await card.getByText("Sends item changes. Last delivery: none yet.").waitFor();
@@ -72,12 +72,15 @@ describe.skipIf(!hasBrowser)("webhooks on the upload page", () => {
         { timeout: 60_000, interval: 3000 },
       )
       .toBe(true);
+    // It was disabled in the meantime.
+    expect(await again.evaluate((button) => button.matches(":focus"))).toBe(true);
     await down.getByText("Active", { exact: true }).waitFor();
     await down.locator("summary").click();
     await down.getByRole("cell", { name: "Item changes" }).first().waitFor();
 
     await card.getByRole("button", { name: `Rotate secret of ${receiver.url}` }).click();
     await card.getByText("The previous secret also signs messages for 24 hours.").waitFor();
+    expect(await page.locator(":focus").textContent()).toMatch(/^Signing secret. Copy it now/);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await card.getByRole("button", { name: "Copy the signing secret" }).click();
     await card.getByRole("button", { name: "Copied" }).waitFor();
