@@ -46,6 +46,7 @@ export function FailedRows({
           ) : (
             <Table
               caption="What is wrong"
+              kind="repairs"
               columns={["Rows", "Column", "Value", "Problem"]}
               rows={values.map((each) => [shownNumber(each.rows), each.column, each.value, exampleOf(each)])}
             />

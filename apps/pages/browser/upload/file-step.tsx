@@ -53,8 +53,7 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
         take(event.dataTransfer?.files);
       }}
     >
-      <span class="button main">Choose a file</span> or drop it here: CSV in any usual encoding, or an Excel workbook
-      (.xlsx)
+      <span class="button main">Choose a file</span> or drop it here: a CSV file or an Excel workbook (.xlsx)
       <input
         type="file"
         class="hidden"

@@ -158,6 +158,7 @@ export function ChangedRows({ rows }: { readonly rows: readonly TrialRow[] }) {
   return (
     <Table
       caption="Changed items"
+      kind="repairs"
       columns={["Row", "Item", "Field", "Value now", "Value after the import"]}
       rows={rows.flatMap(linesOf)}
     />
