@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
 
   test("opens with an address that somebody has cut or typed", async () => {
     for (const [place, shown] of [
-      ["#item=100%", "There is no item at this address."],
+      ["#item=100%", "This item doesn’t exist."],
       ["#nothing", "1. Choose a file"],
     ] as const) {
       const { page, complaints } = await site.begin(place);

@@ -223,7 +223,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await page.getByLabel(/^Date format/).inputValue()).toBe("");
     await openColumn(page, "Note (2)");
     await page.getByLabel("“Note (2)” becomes").selectOption("left out");
-    await page.getByText("3 other columns kept, but for 1 left out").waitFor();
+    await page.getByText("3 other columns: 2 kept, 1 left out").waitFor();
     await takeScreenshot(page, "upload-likely");
     expect(await accessibilityFindings(page)).toEqual([]);
     await page

@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     expect(await page.getByRole("heading", { name: "Undo" }).count()).toBe(0);
 
     await page.goto(`${site.stack.baseUrl}/upload#job=${crypto.randomUUID()}`);
-    await page.getByRole("alert").getByText("There is no import at this address.").waitFor();
+    await page.getByRole("alert").getByText("This import doesn’t exist.").waitFor();
     await page.context().close();
   });
 });

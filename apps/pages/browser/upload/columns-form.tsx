@@ -108,7 +108,8 @@ export function ColumnsForm({ match }: { readonly match: Match }) {
     return (
       <details class="kept">
         <summary>
-          {countOf(others.length, "other column")} {left === 0 ? "kept" : `kept, but for ${left} left out`}
+          {countOf(others.length, "other column")}
+          {left === 0 ? " kept" : `: ${others.length - left} kept, ${left} left out`}
         </summary>
         <ol class="mapping" aria-label="Other columns">
           {others.map((column) => (

@@ -1,7 +1,7 @@
 /** The steps from a file to its import, and what each is for. */
 export const STEPS = {
   File: "Choose a CSV file or an Excel workbook.",
-  Match: "Say what its columns become.",
+  Match: "Choose what each column becomes.",
   Check: "See what would change. A trial saves nothing.",
   Import: "Save the rows as items. You can undo it later.",
 } as const;

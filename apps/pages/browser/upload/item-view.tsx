@@ -71,7 +71,7 @@ function shownAttribute(value: unknown): string {
   return isList ? value.map(shownValue).join(", ") : shownValue(value);
 }
 
-const NOT_KNOWN = "There is no item at this address. It may have been deleted. Look for it in the list.";
+const NOT_KNOWN = "This item doesn’t exist. It may have been deleted. Look for it in the list.";
 
 /**
  * One item with its attributes and events. @param list address of the list from which it was opened, with its filters
@@ -99,11 +99,12 @@ export function ItemView({
     </p>
   );
   if (!value) {
+    const isMissing = error === NOT_KNOWN;
     return (
       <>
         {back}
-        <Loading error={error} onAgain={error === NOT_KNOWN ? undefined : again}>
-          Item
+        <Loading key={isMissing} error={error} onAgain={isMissing ? undefined : again}>
+          {isMissing ? "Item not found" : "Item"}
         </Loading>
       </>
     );

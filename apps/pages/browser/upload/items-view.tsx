@@ -185,6 +185,9 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
   const chosen = Object.fromEntries(filters.filter(([, value]) => value !== ""));
   const query = new URLSearchParams(chosen).toString();
   const filtering = Object.entries(shown).map(([name, value]) => shownFilter(name, value));
+  const isFiltered = filtering.length > 0;
+  const { entries, more, isLoading } = list;
+  const isEmpty = entries.length === 0 && !more && !isLoading && list.error === undefined && !isFiltered;
   const isApplied = query === new URLSearchParams(shown).toString();
   const save = async (): Promise<void> => {
     setExported(0);
@@ -194,9 +197,11 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
     <>
       <div class="title">
         <Heading>Items</Heading>
-        <Button disabled={isExporting} onClick={() => void run(save)}>
-          Export as CSV
-        </Button>
+        {!isEmpty && (
+          <Button disabled={isExporting} onClick={() => void run(save)}>
+            Export as CSV
+          </Button>
+        )}
       </div>
       <button
         type="button"
@@ -204,13 +209,15 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
         aria-expanded={isUnfolded}
         aria-controls="filters"
         onClick={() => setUnfolded(!isUnfolded)}
+        hidden={isEmpty}
       >
-        Filters{filtering.length > 0 && `: ${filtering.join(", ")}`}
+        Filters{isFiltered && `: ${filtering.join(", ")}`}
       </button>
       <form
         id="filters"
         class={isUnfolded ? "fields filters" : "fields filters folded"}
         aria-label="Filters"
+        hidden={isEmpty}
         onSubmit={(event) => {
           event.preventDefault();
           location.hash = query === "" ? "#items" : `#items?${query}`;
@@ -234,7 +241,12 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
       {!isApplied && (
         <p class="unchecked">The list doesn’t use these filters yet: choose Apply filters. Export uses them.</p>
       )}
-      <ItemsList list={list} status={statusOf(list, Object.keys(shown).length > 0)} />
+      {isFiltered && entries.length > 0 && (
+        <p>
+          <a href="#items">Show all items</a>
+        </p>
+      )}
+      <ItemsList list={list} status={statusOf(list, isFiltered)} />
     </>
   );
 }

@@ -25,8 +25,8 @@ export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (
     >
       <h1>Import a file</h1>
       <p class="lead">
-        Bring work items in from another system, and look at what your organization has. Nothing is imported until
-        you’ve reviewed the result.
+        Bring work items in from another system, and see those that your organization already has. Nothing is imported
+        until you’ve reviewed the result.
       </p>
       <ol>
         {STEP_NAMES.map((name) => (

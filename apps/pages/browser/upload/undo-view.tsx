@@ -7,7 +7,7 @@ const UNDO_DAYS = 28;
 const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can no longer be undone.`;
 /** Why an import can’t be shown or undone. */
 export const NOT_KNOWN =
-  "There is no import at this address. Look for it in Imports. If your organization’s data was moved, earlier imports can’t be shown or undone.";
+  "This import doesn’t exist. If your organization’s data was moved, earlier imports can’t be shown or undone.";
 
 function reasonOf(error: unknown): string {
   if (hasStatus(error, 410)) return TOO_LATE;
