@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { COPIED_MS, copyText } from "../copy-text.ts";
 import { type Api, newKey, type Webhook } from "./api.ts";
 import { inTypographicQuotes } from "./field-names.ts";
@@ -86,7 +86,8 @@ function ConfirmDeletion({
   readonly onCancel: () => void;
 }) {
   const group = useRef<HTMLDivElement>(null);
-  useEffect(() => group.current?.querySelector("button")?.focus(), []);
+  // Before the next key is handled.
+  useLayoutEffect(() => group.current?.querySelector("button")?.focus(), []);
   return (
     <div ref={group} class="warning" role="group" aria-label={`Delete ${url}?`}>
       <p>Delete this webhook? Your receiver gets no more messages, and its secret and deliveries are deleted.</p>
