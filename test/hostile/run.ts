@@ -4,7 +4,7 @@ import { parseArgs, stripVTControlCharacters } from "node:util";
 import { changedFile, load, MUTANTS } from "./mutants.ts";
 
 /** A commit whose functions serve calls beside those of this one, as during a rollout: both store the same. */
-const OLDER_COMMIT = "b4712372";
+const OLDER_COMMIT = "a9f7efd0";
 /** Seeds of worlds in this process for each of a service that is killed, which takes a minute or two. */
 const SEEDS_PER_KILLED = 25;
 const FINDINGS_SHOWN_MAX = 20;
