@@ -103,9 +103,10 @@ export function TimeReading({
   match,
   column: { index, name },
   source,
+  isAskedLater,
   onChange,
   onAnswer,
-}: ReadingProps & AnswerProps) {
+}: ReadingProps & AnswerProps & { readonly isAskedLater: boolean }) {
   const { table, mapping, checked } = match;
   const { format = "iso", time_zone: zone = "" } = source;
   const { shapes } = surveyed(table, index);
@@ -134,14 +135,14 @@ export function TimeReading({
   return (
     <>
       {clock && <p class="unchecked">The time of day is in “{clock.column}”. Only the date is imported.</p>}
-      {isDateAsked && example !== undefined && (
+      {isDateAsked && !isAskedLater && example !== undefined && (
         <Asked
           text={`Which date is “${example}”?`}
           answers={formats.map((each) => ({ answer: each, shown: shownReading(example, each) }))}
           onAnswer={(chosen) => onAnswer(withFormat(table, match, name, chosen))}
         />
       )}
-      {isZoneAsked && example !== undefined && !isDateAsked && (
+      {isZoneAsked && !isAskedLater && example !== undefined && !isDateAsked && (
         <Asked
           text="Which time zone are these times in?"
           answers={offered.map((each) => inZone(each, example, format))}

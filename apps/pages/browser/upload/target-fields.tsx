@@ -190,7 +190,7 @@ function Reading({
   }
   return (
     <>
-      {hasTimes && <TimeReading {...props} />}
+      {hasTimes && <TimeReading {...props} isAskedLater={isColumnAsked} />}
       {target === "external_id" && (
         <TextField
           label="Prefix (optional)"
@@ -309,8 +309,8 @@ export function TargetFields({
   const [wereAsked, setAsked] = useState(areAsked);
   if (areAsked && !wereAsked) setAsked(true);
   const areFirst = areAsked || (wereAsked && !isColumnAsked);
-  // How another column would be read isn't known yet, and how this one is read is asked next.
-  const isReadLater = isColumnAsked && (state.candidates.length > state.columns.length || times.length > 0);
+  // How another column would be read isn't known yet.
+  const isReadLater = isColumnAsked && state.candidates.length > state.columns.length;
   return (
     <div>
       {isColumnAsked && state.candidates.length > 0 && (
