@@ -39,7 +39,7 @@ function resultOf(found: Found, root: URL): HTMLElement {
 
 /** What was found, and which words no page has. */
 function summaryOf(typed: string, { found, unknown }: SearchResults): string {
-  if (found.length === 0) return `Nothing found for “${typed}”.`;
+  if (found.length === 0) return `Nothing found for “${typed}”. Try other words.`;
   const notes = unknown.map(({ word, similar }) =>
     similar === undefined ? `No page has “${word}”.` : `No page has “${word}”; these have “${similar}”.`,
   );
