@@ -6,7 +6,7 @@ import {
   openQuestions,
   withFormat,
   withZone,
-} from "../../../apps/pages/browser/upload/answers.ts";
+} from "../../../apps/pages/browser/upload/file/answers.ts";
 import {
   ELSE_COMPLETED,
   KEPT,
@@ -14,14 +14,19 @@ import {
   withMadeId,
   withRole,
   withSource,
-} from "../../../apps/pages/browser/upload/column-roles.ts";
-import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/field-names.ts";
-import { remember, withRemembered } from "../../../apps/pages/browser/upload/remembered.ts";
+} from "../../../apps/pages/browser/upload/file/column-roles.ts";
+import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/parts/field-names.ts";
+import { remember, withRemembered } from "../../../apps/pages/browser/upload/file/remembered.ts";
 import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
-import { withColumns, withNothing, withOnly, withValue } from "../../../apps/pages/browser/upload/target-choices.ts";
-import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/table-file.ts";
-import { questionsAbout } from "../../../apps/pages/browser/upload/target-questions.ts";
-import { isSameMapping } from "../../../apps/pages/browser/upload/compare-mappings.ts";
+import {
+  withColumns,
+  withNothing,
+  withOnly,
+  withValue,
+} from "../../../apps/pages/browser/upload/file/target-choices.ts";
+import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/file/table-file.ts";
+import { questionsAbout } from "../../../apps/pages/browser/upload/file/target-questions.ts";
+import { isSameMapping } from "../../../apps/pages/browser/upload/file/compare-mappings.ts";
 import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "../../../apps/importer/proposals/survey.ts";
 import { targetStates } from "../../../apps/importer/proposals/target-states.ts";

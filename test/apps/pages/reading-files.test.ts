@@ -9,7 +9,7 @@ import {
   targetOf,
   withRole,
   withSource,
-} from "../../../apps/pages/browser/upload/column-roles.ts";
+} from "../../../apps/pages/browser/upload/file/column-roles.ts";
 import {
   isAsked,
   observeTable,
@@ -19,8 +19,8 @@ import {
   withFilledColumns,
   withHeaderRow,
   withHidden,
-} from "../../../apps/pages/browser/upload/table-file.ts";
-import { type Moment, rateOf, shownProgress, withMoment } from "../../../apps/pages/browser/upload/progress.ts";
+} from "../../../apps/pages/browser/upload/file/table-file.ts";
+import { type Moment, rateOf, shownProgress, withMoment } from "../../../apps/pages/browser/upload/parts/progress.ts";
 import { readFirstRows } from "../../../apps/importer/files/whole-file.ts";
 import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
@@ -29,7 +29,7 @@ import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { surveyOf } from "../../../apps/importer/proposals/survey.ts";
 import { makeWorkbook } from "../../support/workbook.ts";
 import { timeReadingsOf } from "../../../apps/importer/proposals/time-formats.ts";
-import { valuesAt } from "../../../apps/pages/browser/upload/sources.ts";
+import { valuesAt } from "../../../apps/pages/browser/upload/file/sources.ts";
 
 describe("the upload page", () => {
   test("reads rows whose cells have line ends and delimiters", async () => {

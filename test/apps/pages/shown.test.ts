@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../../apps/client/api-error.ts";
 import { shownReading } from "../../../apps/importer/proposals/propose-time.ts";
-import { sentenceOf } from "../../../apps/pages/browser/upload/api.ts";
-import { checkRows, misfitsOf } from "../../../apps/pages/browser/upload/check-rows.ts";
-import { shownField } from "../../../apps/pages/browser/upload/field-names.ts";
-import { shownTime } from "../../../apps/pages/browser/upload/shown.ts";
-import { readFile, withoutRows } from "../../../apps/pages/browser/upload/table-file.ts";
+import { sentenceOf } from "../../../apps/pages/browser/upload/parts/api.ts";
+import { checkRows, misfitsOf } from "../../../apps/pages/browser/upload/file/check-rows.ts";
+import { shownField } from "../../../apps/pages/browser/upload/parts/field-names.ts";
+import { shownTime } from "../../../apps/pages/browser/upload/parts/shown.ts";
+import { readFile, withoutRows } from "../../../apps/pages/browser/upload/file/table-file.ts";
 import { WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 
 test("dates are written in one style, also where a question asks which date it is", () => {

@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { keep, KEPT_KEY, readKept } from "../kept.ts";
-import { type Api, createApi, type Job } from "./api.ts";
-import { ImportView } from "./import-view.tsx";
-import { ItemView } from "./item-view.tsx";
-import { ItemsView } from "./items-view.tsx";
-import { JobView } from "./job-view.tsx";
-import { JobsView, LatestImports } from "./jobs-view.tsx";
+import { type Api, createApi, type Job } from "./parts/api.ts";
+import { ImportView } from "./match/import-view.tsx";
+import { ItemView } from "./items/item-view.tsx";
+import { ItemsView } from "./items/items-view.tsx";
+import { JobView } from "./jobs/job-view.tsx";
+import { JobsView, LatestImports } from "./jobs/jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
-import { Button, Heading } from "./parts.tsx";
-import type { Sent } from "./send.ts";
-import { useLoaded } from "./use-calls.ts";
+import { Button, Heading } from "./parts/parts.tsx";
+import type { Sent } from "./file/send.ts";
+import { useLoaded } from "./parts/use-calls.ts";
 import { WebhooksView } from "./webhooks-view.tsx";
 
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", webhooks: "Webhooks" } as const;

@@ -1,8 +1,8 @@
 import { keep, KEPT_KEY } from "../kept.ts";
-import { type Api, createApi } from "./api.ts";
-import { STEP_NAMES, STEPS } from "./import-steps.ts";
-import { Alert } from "./parts.tsx";
-import { useWork } from "./use-calls.ts";
+import { type Api, createApi } from "./parts/api.ts";
+import { STEP_NAMES, STEPS } from "./parts/import-steps.ts";
+import { Alert } from "./parts/parts.tsx";
+import { useWork } from "./parts/use-calls.ts";
 
 /** Asks for a key and checks it. */
 export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (api: Api) => void }) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
-import { readFile } from "../../../../apps/pages/browser/upload/table-file.ts";
+import { readFile } from "../../../../apps/pages/browser/upload/file/table-file.ts";
 import { encodeAs, encodeBy, encodeIso2022Jp, encodeUtf16, encodeUtf32, encodeUtf7 } from "./encoded-text.ts";
 
 const table = (header: string, row: string): string =>

@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
-import { readFile } from "../../../../apps/pages/browser/upload/table-file.ts";
+import { readFile } from "../../../../apps/pages/browser/upload/file/table-file.ts";
 import { withMergedValues } from "../../../../apps/importer/files/merged-cells.ts";
 import { hiddenBelow, shownHidden, withoutHidden } from "../../../../apps/importer/files/hidden-rows.ts";
 import { notesOf } from "../../../../apps/importer/files/sheet-notes.ts";

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readRowProblem } from "../../../../apps/pages/browser/upload/check-rows.ts";
+import { readRowProblem } from "../../../../apps/pages/browser/upload/file/check-rows.ts";
 import {
   cellsInFile,
   repairedCells,

@@ -1,0 +1,116 @@
+import { columnIndex, comparable } from "../../../../../lib/uploads/csv/header-names.ts";
+import { singlesOf } from "../../../../../lib/uploads/mapping/check-mapping.ts";
+import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
+import type { Decisions, TargetName } from "@work-items/importer/proposals/target-states.ts";
+import { changeSingles, surveyed, TIME_ZONE } from "./sources.ts";
+import type { SurveyedTable } from "./table-file.ts";
+
+/** The questions about date-times that a person has answered. */
+export type Checked = ReadonlySet<string>;
+
+// Answers start with NUL, which no header contains. That about a zone is one for all columns that are read in it.
+function inZone(zone: string): string {
+  return `\0zone ${zone}`;
+}
+function dateOf(column: string): string {
+  return `\0date ${comparable(column)}`;
+}
+
+/** The mapping with its sources of date-times changed. */
+function withTimes(mapping: Mapping, change: (source: Source) => Source): Mapping {
+  const changed = (source: Source): Source => changeSingles(source, change);
+  const { completed_at: completedAt } = mapping.fields ?? {};
+  const { occurred_at: occurredAt } = mapping.event ?? {};
+  return {
+    ...mapping,
+    ...(completedAt && { fields: { ...mapping.fields, completed_at: changed(completedAt) } }),
+    ...(occurredAt && { event: { ...mapping.event, occurred_at: changed(occurredAt) } }),
+  };
+}
+
+/** The questions that the columns of date-times leave open. */
+function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
+  const times = [mapping.fields?.["completed_at"], mapping.event?.["occurred_at"]];
+  const singles = times.flatMap((source) => (source ? singlesOf({ source, path: [] }) : []));
+  return singles.flatMap(({ source: { column, time_zone: timeZone = "" } }) => {
+    if (column === undefined) return [];
+    const index = columnIndex(table.names, column);
+    const time =
+      index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() });
+    return (time?.questions ?? []).map((question) => (question.kind === "zone" ? { ...question, timeZone } : question));
+  });
+}
+
+function answerOf(question: TimeQuestion): string {
+  return question.kind === "zone" ? inZone(question.timeZone) : dateOf(question.column);
+}
+
+/** The questions that a person has yet to answer. */
+export function openQuestions(table: SurveyedTable, mapping: Mapping, checked: Checked): TimeQuestion[] {
+  return questionsOf(table, mapping).filter((question) => !checked.has(answerOf(question)));
+}
+
+/** Whether a person has answered a question about the date-times of some columns. */
+export function hasAnswer(table: SurveyedTable, { mapping, checked }: Answered, columns: readonly string[]): boolean {
+  const own = new Set(columns.map(comparable));
+  const questions = questionsOf(table, mapping).filter(({ column }) => own.has(comparable(column)));
+  return questions.some((question) => checked.has(answerOf(question)));
+}
+
+/** The answers for a file whose mapping was used before: all of them. */
+export function answersIn(table: SurveyedTable, mapping: Mapping): Checked {
+  return new Set(questionsOf(table, mapping).map(answerOf));
+}
+
+/** The answers after a column became something else: those about its dates no longer count. */
+export function withoutAnswers(checked: Checked, column: string): Checked {
+  return checked.difference(new Set([dateOf(column)]));
+}
+
+/** What a person can change about a file. */
+export interface Answered {
+  readonly mapping: Mapping;
+  readonly checked: Checked;
+  /** What they decided about the targets of the import. */
+  readonly decisions: Decisions;
+  /** The targets about which they decided for an earlier file with the same columns. */
+  readonly remembered: ReadonlySet<TargetName>;
+}
+
+/** Applies the time zone chosen for a column to all local times, except in columns whose headers name their own. */
+export function withZone(table: SurveyedTable, answered: Answered, own: string, zone: string): Answered {
+  const { mapping, checked } = answered;
+  const hasOwn = (name: string): boolean => withoutZone(name) !== name;
+  const zoneQuestions = questionsOf(table, mapping).filter(({ kind }) => kind === "zone");
+  const columns = zoneQuestions.map(({ column }) => column);
+  const asked = new Set(columns.map(comparable));
+  const next = withTimes(mapping, (source) => {
+    const { time_zone: before, ...others } = source;
+    const name = source.column ?? "";
+    const isLocal = before !== undefined || asked.has(comparable(name));
+    const isAffected = hasOwn(name) || hasOwn(own) ? comparable(name) === comparable(own) : isLocal;
+    if (!isAffected) return source;
+    return zone === "" ? others : { ...others, time_zone: zone };
+  });
+  return { ...answered, mapping: next, checked: new Set([...checked, inZone(zone)]) };
+}
+
+/** Applies the date format chosen for a column. In other ambiguous columns the same number comes first too. */
+export function withFormat(table: SurveyedTable, answered: Answered, column: string, format: string): Answered {
+  const { mapping, checked } = answered;
+  const answers = [...checked, dateOf(column)];
+  const open = openQuestions(table, mapping, checked);
+  const next = withTimes(mapping, (source) => {
+    const name = source.column ?? "";
+    const question = open.find((each) => each.kind === "date" && comparable(each.column) === comparable(name));
+    const isOwn = comparable(name) === comparable(column);
+    const same = question?.kind === "date" ? question.formats.find((each) => each[0] === format[0]) : undefined;
+    const chosen = isOwn ? format : same;
+    if (chosen === undefined) return source;
+    answers.push(dateOf(name));
+    const { format: _, ...others } = source;
+    return chosen === "iso" ? others : { ...others, format: chosen };
+  });
+  return { ...answered, mapping: next, checked: new Set(answers) };
+}

@@ -1,0 +1,134 @@
+import { describeProblems } from "../../../../../lib/errors.ts";
+import { assertHeader } from "../../../../../lib/uploads/csv/header-names.ts";
+import { InvalidFileError } from "../../../../../lib/uploads/csv/invalid-file-error.ts";
+import type { RowError } from "../../../../../lib/uploads/csv/row-reader.ts";
+import { problemsOfMapping } from "../../../../../lib/uploads/mapping/check-mapping.ts";
+import { mappedReader } from "../../../../../lib/uploads/mapping/mapped-columns.ts";
+import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { type ColumnRole, rolesOf, targetOf } from "./column-roles.ts";
+import { inPageWords } from "../parts/field-names.ts";
+import { shownStart } from "../parts/shown.ts";
+import { asSentence, isBlank, type TableFile } from "./table-file.ts";
+
+/** Further problems are only counted: a mapping for another file has hundreds. */
+const SHOWN_PROBLEMS = 5;
+/** Longer values are cut. */
+const SHOWN_CHARACTERS = 100;
+
+/** What an import would say of the mapping and of the first rows. */
+export interface CheckedRows {
+  /** What is wrong with the mapping, or doesn't fit the file; undefined if nothing is. */
+  readonly problem: string | undefined;
+  /** How many rows were checked. */
+  readonly rows: number;
+  /** How many of them would fail. */
+  readonly failed: number;
+}
+
+function problemWith(problem: string): CheckedRows {
+  return { problem, rows: 0, failed: 0 };
+}
+
+/** The first rows that an import reads: those with a value. */
+function readRows({ names, rows }: TableFile, mapping: Mapping): readonly (readonly string[])[] {
+  const filled = rows.filter((cells) => !isBlank(cells));
+  // If the mapping doesn't fit the file, another message says so.
+  if (problemsOfMapping(mapping).length > 0) return filled;
+  try {
+    const reader = mappedReader(mapping, names);
+    return filled.filter((cells) => !reader.isEmpty(cells));
+  } catch (error) {
+    if (error instanceof InvalidFileError) return filled;
+    throw error;
+  }
+}
+
+/** Checks a mapping and the first rows of a file with the service's own code. */
+export function checkRows(table: TableFile, mapping: Mapping): CheckedRows {
+  const { names, headerRow, problem } = table;
+  if (problem !== undefined) return problemWith(asSentence(problem));
+  if (mapping.fields?.["external_id"] === undefined) {
+    return problemWith("Choose the column with the ID of each item, or make an ID of several columns.");
+  }
+  const problems = problemsOfMapping(mapping);
+  if (problems.length > 0)
+    return problemWith(asSentence(inPageWords(describeProblems(problems, "mapping", SHOWN_PROBLEMS))));
+  try {
+    assertHeader(names, headerRow);
+    const reader = mappedReader(mapping, names);
+    const rows = readRows(table, mapping);
+    const failed = rows.filter((cells) => "error" in reader.read(cells));
+    return { problem: undefined, rows: rows.length, failed: failed.length };
+  } catch (error) {
+    if (!(error instanceof InvalidFileError)) throw error;
+    const { problems: all, message } = error;
+    const shown = all.length > SHOWN_PROBLEMS ? describeProblems(all, "mapping", SHOWN_PROBLEMS) : message;
+    return problemWith(asSentence(inPageWords(shown)));
+  }
+}
+
+/** The rows in which a column's value can't be read. */
+export interface Misfit {
+  readonly rows: number;
+  /** How many rows were checked. */
+  readonly of: number;
+  /** What is wrong with the first of them. */
+  readonly example: string;
+}
+
+/** Stands for the unique ID while another column is checked. */
+const ANY_ID: Source = { value: "id" };
+
+/** The mapping of a column alone. */
+function mappingOf({ role, source, name }: ColumnRole, { empty, decimal }: Mapping): Mapping | undefined {
+  if (source === undefined) return undefined;
+  const fields = { external_id: ANY_ID, [targetOf({ role, name })]: source };
+  return { fields, others: "ignore", ...(empty && { empty }), ...(decimal && { decimal }) };
+}
+
+/** The columns whose values don't fit what they become, by index. */
+export function misfitsOf(table: TableFile, mapping: Mapping): ReadonlyMap<number, Misfit> {
+  const { names } = table;
+  const misfits = new Map<number, Misfit>();
+  const rows = readRows(table, mapping);
+  for (const column of rolesOf(names, mapping)) {
+    const own = mappingOf(column, mapping);
+    if (own === undefined || problemsOfMapping(own).length > 0) continue;
+    const problemOf = readRowProblem(names, own);
+    const failed = rows.flatMap((cells) => problemOf(Array.from(names, (_, index) => cells[index] ?? "")) ?? []);
+    const [first] = failed;
+    if (first) misfits.set(column.index, { rows: failed.length, of: rows.length, example: first.sentence });
+  }
+  return misfits;
+}
+
+/** What is wrong with a row, for people. */
+export interface RowProblem {
+  /** Name of the column, as the page shows it. */
+  readonly column: string;
+  readonly sentence: string;
+}
+
+/** Makes the function that reads a row with the service's own code. It returns undefined for a valid row. */
+export function readRowProblem(names: readonly string[], mapping: Mapping) {
+  const reader = mappedReader(mapping, names);
+  return (cells: readonly string[]): RowProblem | undefined => {
+    const reading = reader.read(cells);
+    return "error" in reading ? { column: reading.error.column, sentence: exampleOf(reading.error) } : undefined;
+  };
+}
+
+/** Turns the service's line of problems, with semicolons between them, into sentences. */
+function inSentences(problem: string): string {
+  // After a semicolon, a field's name begins another problem, such as `; agent_email: must be …`.
+  const sentences = problem.replaceAll(/; (?![\w.]+:)([a-z])/g, (_, first: string) => `. ${first.toUpperCase()}`);
+  return asSentence(inPageWords(sentences.replaceAll(/(?<=one of [\w, ]*)_/g, " ")));
+}
+
+/** An error in the page's words, without column and value, which the page's tables show beside it. */
+export function exampleOf({ message, value }: Pick<RowError, "message" | "value">): string {
+  const [, problem = message] = /^[^:]+: (.*?)(?: \(column .*)?$/s.exec(message) ?? [];
+  const isNamed = value === "" || problem.startsWith('"');
+  const wrong = problem.replace(/^must be (?=one of |an? )/, "isn’t ");
+  return inSentences(isNamed ? problem : `“${shownStart(value, SHOWN_CHARACTERS)}” ${wrong}`);
+}

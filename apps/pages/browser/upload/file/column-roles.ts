@@ -1,0 +1,179 @@
+import { columnIndex, comparable, isReportColumn, numberedNames } from "../../../../../lib/uploads/csv/header-names.ts";
+import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
+import { COLUMNS_MAX, PART_MAX_CHARACTERS } from "@work-items/importer/proposals/made-ids.ts";
+import { columnsOfAll } from "../../../../../lib/uploads/mapping/check-mapping.ts";
+import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { isBlank, type TableFile } from "./table-file.ts";
+
+/** The roles of columns that don't become fields. No target has these names. */
+export const KEPT = "kept";
+export const LEFT_OUT = "left out";
+/** One of several columns of a source, which only the mapping as JSON shows. */
+export const COMBINED = "combined";
+
+/** Completes items for which no earlier column has a date. */
+export const ELSE_COMPLETED = "completed_at else";
+
+/** A column of the file, and what becomes of it. */
+export interface ColumnRole {
+  readonly index: number;
+  /** Its name in the mapping; empty if it has no header. */
+  readonly name: string;
+  /** `KEPT`, `LEFT_OUT`, `COMBINED`, or the target in `fields` that is made of this column alone. */
+  readonly role: string;
+  /** The source that is made of it; undefined if `others` decides, or if it is combined. */
+  readonly source: Source | undefined;
+  /** The target of a combined column; otherwise empty. */
+  readonly partOf: string;
+  /** The columns that the same target tries before this one. */
+  readonly before: readonly string[];
+}
+
+/** The sources of which a target takes the first with a value; undefined if it combines columns in another way. */
+function alternatives(target: string, source: Source): readonly Source[] | undefined {
+  if (source.column !== undefined) return [source];
+  const isPlain = target === "completed_at" && source.first_of?.every(({ column }) => column !== undefined);
+  return isPlain === true ? source.first_of : undefined;
+}
+
+/** The target in `fields` of a role. */
+export function targetOf({ role, name }: Pick<ColumnRole, "role" | "name">): string {
+  return role === KEPT ? ATTRIBUTE_PREFIX + name : role;
+}
+
+function isOf(source: Source, name: string): boolean {
+  return source.column !== undefined && comparable(source.column) === comparable(name);
+}
+
+/** What becomes of each column. Leaves out the columns of a report of failed rows, which are never imported. */
+export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole[] {
+  const { fields = {} } = mapping;
+  const combined = new Map(
+    Object.entries(fields).flatMap(([target, source]) =>
+      [...columnsOfAll([source])].map((column) => [column, target] as const),
+    ),
+  );
+  return numberedNames(header).flatMap((name, index): ColumnRole[] => {
+    if (isReportColumn(name)) return [];
+    for (const [target, each] of name === "" ? [] : Object.entries(fields)) {
+      const sources = alternatives(target, each) ?? [];
+      const order = sources.findIndex((source) => isOf(source, name));
+      if (order === -1) continue;
+      const before = sources.slice(0, order).map(({ column = "" }) => column);
+      const role = target === ATTRIBUTE_PREFIX + name ? KEPT : target;
+      return [{ index, name, role, source: sources[order], partOf: "", before }];
+    }
+    const partOf = name === "" ? "" : (combined.get(comparable(name)) ?? "");
+    const left = mapping.others === "custom_attributes" ? KEPT : LEFT_OUT;
+    return [{ index, name, role: partOf === "" ? left : COMBINED, source: undefined, partOf, before: [] }];
+  });
+}
+
+/** Whether a column can be kept as a custom attribute of its name. */
+export function canBeKept({ name }: Pick<ColumnRole, "name">): boolean {
+  return name !== "" && itemTarget(ATTRIBUTE_PREFIX + name) !== undefined;
+}
+
+/** The mapping that names all kept columns, so that others can be left out. */
+function withKeptNamed(header: readonly string[], mapping: Mapping): Mapping {
+  if (mapping.others !== "custom_attributes") return { ...mapping, others: "ignore" };
+  const kept = rolesOf(header, mapping).filter((each) => each.role === KEPT && !each.source && canBeKept(each));
+  const sources = kept.map(({ name }) => [ATTRIBUTE_PREFIX + name, { column: name }] as const);
+  return { ...mapping, others: "ignore", fields: { ...mapping.fields, ...Object.fromEntries(sources) } };
+}
+
+/** If no column is left out, the mapping whose `others` keeps the plain attributes. */
+function withoutKeptNamed(header: readonly string[], mapping: Mapping): Mapping {
+  if (rolesOf(header, mapping).some(({ role }) => role === LEFT_OUT)) return mapping;
+  const isPlain = ([target, { column, ...options }]: readonly [string, Source]): boolean =>
+    target === ATTRIBUTE_PREFIX + (column ?? "") && Object.keys(options).length === 0;
+  const fields = Object.entries(mapping.fields ?? {}).filter((entry) => !isPlain(entry));
+  return { ...mapping, others: "custom_attributes", fields: Object.fromEntries(fields) };
+}
+
+/** The sources of a target as one; undefined if there are none. */
+function joined(sources: readonly Source[]): Source | undefined {
+  return sources.length > 1 ? { first_of: [...sources] } : sources[0];
+}
+
+/** The fields without a column. */
+function withoutColumn(fields: Readonly<Record<string, Source>>, name: string): [string, Source][] {
+  return Object.entries(fields).flatMap(([target, source]): [string, Source][] => {
+    const sources = alternatives(target, source);
+    const left = sources ? joined(sources.filter((each) => name === "" || !isOf(each, name))) : source;
+    return left === undefined ? [] : [[target, left]];
+  });
+}
+
+/**
+ * The mapping in which a column becomes something else. Columns that had the target before are kept as attributes.
+ * @param source how the column is read
+ */
+export function withRole(
+  header: readonly string[],
+  mapping: Mapping,
+  { name, index }: Pick<ColumnRole, "name" | "index">,
+  role: string,
+  source: Source = { column: name },
+): Mapping {
+  const named = withKeptNamed(header, mapping);
+  const isElse = role === ELSE_COMPLETED;
+  const left = withoutColumn(named.fields ?? {}, name);
+  const completed = left.find(([target]) => target === "completed_at")?.[1];
+  const previous = rolesOf(header, mapping).filter((each) => each.role === role && each.source && each.index !== index);
+  const target = isElse ? "completed_at" : targetOf({ role, name });
+  const sources = [...(isElse && completed ? (alternatives(target, completed) ?? [completed]) : []), source];
+  const added: (readonly [string, Source])[] = [
+    ...(role === KEPT ? [] : previous.map((each) => [ATTRIBUTE_PREFIX + each.name, { column: each.name }] as const)),
+    ...(role !== LEFT_OUT && name !== "" ? [[target, joined(sources)!] as const] : []),
+  ];
+  const others = left.filter(([each]) => each !== target);
+  const next = { ...named, fields: Object.fromEntries([...others, ...added]) };
+  // For a column without a header only `others` decides.
+  return role === KEPT && name === "" ? { ...next, others: "custom_attributes" } : withoutKeptNamed(header, next);
+}
+
+/** The mapping that reads the column of a field in another way. */
+export function withSource(
+  mapping: Mapping,
+  key: "fields" | "event",
+  field: string,
+  source: Source & { readonly column: string },
+): Mapping {
+  const before = mapping[key]?.[field]?.first_of;
+  const next = before?.map((each) => (isOf(each, source.column) ? source : each));
+  return { ...mapping, [key]: { ...mapping[key], [field]: (next && joined(next)) ?? source } };
+}
+
+const JOIN = "-";
+
+/**
+ * How an ID is made of columns. A few short columns with values in all rows are joined, so that people can read it. Others get a
+ * digest, since they would be long, or the same for different rows: "A-1" and "2" join like "A" and "1-2".
+ */
+export function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
+  const nothing = new Set(["", ...empty.map(comparable)]);
+  const isPart = (text: string): boolean => text.length <= PART_MAX_CHARACTERS && !nothing.has(comparable(text));
+  const indexes = columns.map((column) => columnIndex(names, column));
+  const isReadable =
+    columns.length <= COLUMNS_MAX &&
+    indexes.filter((index) => rows.some((cells) => cells[index]?.includes(JOIN))).length < 2 &&
+    rows.every((cells) => isBlank(cells) || indexes.every((index) => isPart(cells[index] ?? "")));
+  return { columns: [...columns], ...(isReadable ? { join: JOIN } : { digest: true }) };
+}
+
+/** The mapping whose IDs are made of columns. Columns that were kept stay custom attributes too. */
+export function withMadeId(table: TableFile, mapping: Mapping, columns: readonly string[]): Mapping {
+  const { external_id: _, ...others } = mapping.fields ?? {};
+  if (columns.length === 0) return { ...mapping, fields: others };
+  const used = new Set(columns.map(comparable));
+  const kept = rolesOf(table.names, mapping).filter(({ role, name }) => role === KEPT && used.has(comparable(name)));
+  const attributes = kept.map(({ name, source }): [string, Source] => [
+    ATTRIBUTE_PREFIX + name,
+    source ?? { column: name },
+  ]);
+  return {
+    ...mapping,
+    fields: { external_id: madeId(table, mapping, columns), ...others, ...Object.fromEntries(attributes) },
+  };
+}

@@ -1,0 +1,35 @@
+import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { type IdFindings, NOT_COMPARED, readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
+import { comparedIds } from "@work-items/importer/proposals/compared-ids.ts";
+import { observeTable, type SurveyedTable } from "./table-file.ts";
+import { useLoaded } from "../parts/use-calls.ts";
+
+/** What is known about the IDs that a mapping makes of the whole file. */
+export interface FileIds {
+  /** The part of the file that has been read, 0 to 1; undefined at its end. */
+  readonly part: number | undefined;
+  /** Undefined until the end is reached, and if IDs may repeat because each row is an event. */
+  readonly findings: IdFindings | undefined;
+}
+
+const NOT_READ: FileIds = { part: 0, findings: undefined };
+const MAY_REPEAT: FileIds = { part: undefined, findings: undefined };
+
+/** What is known about the IDs of a file. Reads it in the background, if they were not compared when it was opened. */
+export function useFileIds(table: SurveyedTable | undefined, { fields, empty, event }: Mapping): FileIds {
+  const source = fields?.["external_id"];
+  const hasIds = table !== undefined && source !== undefined && event === undefined;
+  const known = hasIds ? comparedIds(table, source, empty) : undefined;
+  const isRead = hasIds && known === undefined;
+  const read = async (signal: AbortSignal, show: (ids: FileIds) => void): Promise<FileIds> => {
+    if (!isRead) return MAY_REPEAT;
+    const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
+    const options = { signal, onPart: (part: number) => show({ part, findings: undefined }) };
+    const reading = readRepeatedIds((begin) => observeTable(table, begin, options), mapping);
+    // The file may be gone. Then sending it fails too.
+    return { part: undefined, findings: (await reading.catch(() => undefined)) ?? NOT_COMPARED };
+  };
+  const { value = NOT_READ } = useLoaded(read, [table, JSON.stringify([source, empty]), isRead]);
+  if (known !== undefined) return { part: undefined, findings: known };
+  return isRead ? value : MAY_REPEAT;
+}

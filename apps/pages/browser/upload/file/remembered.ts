@@ -1,0 +1,165 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { CHOICE_FIELDS, meaningsIn } from "@work-items/importer/proposals/known-choices.ts";
+import {
+  canBeLeft,
+  fieldsOfTarget,
+  ITEM_TARGETS,
+  sourcesOf,
+  type TargetName,
+} from "@work-items/importer/proposals/target-states.ts";
+import * as z from "zod";
+import { columnIndex, comparable, numberedNames } from "../../../../../lib/uploads/csv/header-names.ts";
+import { fieldOf, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
+import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { keep, readKept } from "../../kept.ts";
+import type { Answered } from "./answers.ts";
+import type { Api } from "../parts/api.ts";
+import { withMadeId } from "./column-roles.ts";
+import { valuesAt, withAlias, withKey } from "./sources.ts";
+import type { SurveyedTable } from "./table-file.ts";
+import { withColumns, withDecision, withNothing, withValue } from "./target-choices.ts";
+
+/** Further files replace the one that was sent the longest time ago. */
+const FILES_MAX = 50;
+/** Further choices replace the first ones of a file. */
+const CHOICES_MAX = 200;
+
+/** What sets a field: columns by their indexes, or a value. The names and values of a file aren't kept, only their digests. */
+const sourceSchema = z.union([
+  z.object({ columns: z.array(z.int()).min(1), prefix: z.string().optional() }),
+  z.object({ value: z.string() }),
+]);
+type KeptSource = z.output<typeof sourceSchema>;
+/** What was decided about the targets of a file, by field; null for a target that is left empty. */
+const decidedSchema = z.record(z.string(), z.record(z.string(), sourceSchema).nullable());
+/** What a person chose for values of fields with choices, by the values' digests. */
+const choicesSchema = z.record(z.string(), z.string());
+const filesSchema = z.array(z.tuple([z.string(), decidedSchema, choicesSchema.optional()]));
+
+/** Where this browser keeps what was decided about the organization's files. */
+function nameOf(api: Pick<Api, "name">): string {
+  return `work-items-targets-${api.name}`;
+}
+
+/** The same for the same texts. Doesn't reveal them. */
+function digestOf(...texts: readonly string[]): string {
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(texts.map(comparable))))).slice(0, 32);
+}
+
+/** The same for files with the same columns. */
+function fileOf({ names }: SurveyedTable): string {
+  return digestOf(...names);
+}
+
+function filesIn(api: Pick<Api, "name">): z.output<typeof filesSchema> {
+  try {
+    return filesSchema.parse(JSON.parse(readKept(() => localStorage, nameOf(api)) ?? "[]"));
+  } catch {
+    // Another version of the page may have kept something else.
+    return [];
+  }
+}
+
+/** What is kept of a source; undefined if the page couldn't make it again, or if it names a person. */
+function keptOf({ names }: SurveyedTable, field: string, source: Source): KeptSource | undefined {
+  const target = itemTarget(field);
+  const isPerson = target !== undefined && fieldOf(target)?.person !== undefined;
+  if (source.value !== undefined) return isPerson ? undefined : { value: source.value };
+  const singles = (source.first_of ?? [source]).map(({ column }) => column);
+  const columns = source.columns && field === "external_id" ? source.columns : singles;
+  const indexes = columns.map((column) => (column === undefined ? -1 : columnIndex(names, column)));
+  if (indexes.includes(-1)) return undefined;
+  return { columns: indexes, ...(source.prefix !== undefined && { prefix: source.prefix }) };
+}
+
+type KeptSources = z.output<typeof decidedSchema>[string];
+
+/** What is kept of a target's sources; null if it has none, undefined if something of them can't be kept. */
+function keptSources(table: SurveyedTable, mapping: Mapping, target: TargetName): KeptSources | undefined {
+  const sources = sourcesOf(target, { names: table.names, mapping });
+  if (sources.length === 0) return null;
+  const kept: Record<string, KeptSource> = {};
+  for (const [field, source] of sources) {
+    const own = keptOf(table, field, source);
+    if (own === undefined) return undefined;
+    kept[field] = own;
+  }
+  return kept;
+}
+
+/** The choices of a mapping that aren't proposed. */
+function choicesIn({ fields = {} }: Mapping): (readonly [string, string])[] {
+  return CHOICE_FIELDS.flatMap((field) => {
+    const { values = {} } = fields[field] ?? {};
+    const meaningOf = meaningsIn(field, Object.keys(values));
+    const own = Object.entries(values).filter(([value, choice]) => meaningOf(value) !== choice);
+    return own.map(([value, choice]) => [digestOf(field, value), choice] as const);
+  });
+}
+
+/** The answers with the choices that a person made for the same values of earlier files. */
+function withChoices(table: SurveyedTable, answered: Answered, choices: Readonly<Record<string, string>>): Answered {
+  const { mapping } = answered;
+  const fields = CHOICE_FIELDS.flatMap((field) => {
+    const source = mapping.fields?.[field];
+    if (source?.column === undefined) return [];
+    const texts = valuesAt(table, columnIndex(table.names, source.column), mapping.empty ?? []);
+    const values = texts.reduce((all, text) => {
+      const choice = choices[digestOf(field, text)];
+      return choice === undefined ? all : withAlias({ values: all }, [text], choice);
+    }, source.values);
+    return [[field, withKey(source, "values", values)] as const];
+  });
+  return { ...answered, mapping: { ...mapping, fields: { ...mapping.fields, ...Object.fromEntries(fields) } } };
+}
+
+/** Keeps what a person decided about a file for other files with the same columns. */
+export function remember(api: Pick<Api, "name">, table: SurveyedTable, { mapping, decisions }: Answered): void {
+  const decided: Record<string, KeptSources> = {};
+  for (const target of ITEM_TARGETS) {
+    const kept = decisions[target] === undefined ? undefined : keptSources(table, mapping, target);
+    if (kept !== undefined) decided[target] = kept;
+  }
+  const file = fileOf(table);
+  const files = Map.groupBy(filesIn(api), ([each]) => each === file);
+  const before = Object.entries(files.get(true)?.[0]?.[2] ?? {});
+  const choices = Object.fromEntries([...before, ...choicesIn(mapping)].slice(-CHOICES_MAX));
+  const all = [...(files.get(false) ?? []), [file, decided, choices]];
+  keep(() => localStorage, nameOf(api), JSON.stringify(all.slice(-FILES_MAX)));
+}
+
+/** The answers with a target decided as it was for an earlier file. */
+function withKept(table: SurveyedTable, answered: Answered, target: TargetName, kept: KeptSources): Answered {
+  if (kept === null) return canBeLeft(target) ? withNothing(table, answered, target) : answered;
+  const isProposed = JSON.stringify(keptSources(table, answered.mapping, target)) === JSON.stringify(kept);
+  if (isProposed) return withDecision(answered, target, "as mapped");
+  const names = numberedNames(table.names);
+  const fields = fieldsOfTarget(target);
+  let next = fields.reduce((each, field) => withColumns(table, each, target, field, []), answered);
+  for (const [field, source] of Object.entries(kept)) {
+    if (!fields.includes(field)) continue;
+    if ("value" in source) {
+      next = withValue(table, next, target, field, source.value);
+      continue;
+    }
+    const columns = source.columns.flatMap((index) => names[index] ?? []);
+    const isMade = target === "external_id" && columns.length > 1;
+    next = isMade
+      ? { ...next, mapping: withMadeId(table, next.mapping, columns) }
+      : withColumns(table, next, target, field, columns);
+    const { prefix } = source;
+    const { fields: all = {} } = next.mapping;
+    const prefixed = { ...all, [field]: { ...all[field], prefix } };
+    if (prefix !== undefined) next = { ...next, mapping: { ...next.mapping, fields: prefixed } };
+  }
+  return withDecision(next, target, "as mapped");
+}
+
+/** The answers for a file, with what was decided for an earlier one with the same columns. */
+export function withRemembered(api: Pick<Api, "name">, table: SurveyedTable, answered: Answered): Answered {
+  const [, decided = {}, choices = {}] = filesIn(api).find(([file]) => file === fileOf(table)) ?? [];
+  const targets = ITEM_TARGETS.filter((target) => decided[target] !== undefined);
+  const next = targets.reduce((each, target) => withKept(table, each, target, decided[target]!), answered);
+  return { ...withChoices(table, next, choices), remembered: new Set(targets) };
+}

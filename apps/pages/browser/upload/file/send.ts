@@ -1,0 +1,95 @@
+import type { Mapping as SentMapping } from "work-items-client/client.ts";
+import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { type Api, type Job, newKey, NO_CONNECTION } from "../parts/api.ts";
+import { repairedCells, type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
+import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
+import { GONE, isGone, observeTable, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
+
+/** A file that was sent. It is kept so that it can be imported after its trial. */
+export interface Sent {
+  readonly jobId: string;
+  readonly table: SurveyedTable;
+  readonly mapping: Mapping;
+  /** Rows that a person has corrected in the page. */
+  readonly repairs: Repairs;
+  readonly dryRun: boolean;
+  /** The last trial that ended: what it tried (`triedBy`), in a line what it found, and the corrections that it had. */
+  readonly trial?:
+    | { readonly id: string; readonly of: string; readonly found: string; readonly repairs: Repairs }
+    | undefined;
+}
+
+/** A mapping and corrections as a text, to compare them. */
+export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">): string {
+  return JSON.stringify(mapping) + textOfRepairs(repairs);
+}
+
+/** Passes the rows of a file to observers as its trial got them. The options are those of `observeTable`. */
+export function observeSent(
+  { table, repairs: now, trial }: Sent,
+  begin: (names: readonly string[]) => readonly RowObserver[],
+  options: Parameters<typeof observeTable>[2],
+): Promise<boolean> {
+  const repairs = trial?.repairs ?? now;
+  const left = [...repairs].flatMap(([row, cells]) => (cells.size === 0 ? [row] : []));
+  const corrected = (observer: RowObserver): RowObserver => ({
+    observe: ({ row, cells }) =>
+      observer.observe({ row, cells: repairs.has(row) ? repairedCells(cells, repairs.get(row)) : cells }),
+  });
+  return observeTable(withoutRows(table, new Set(left)), (names) => begin(names).map(corrected), options);
+}
+
+type Sending = Omit<Sent, "jobId">;
+
+/** Idempotency keys of unanswered uploads, by file and content. */
+const unanswered = new WeakMap<TableFile, Map<string, string>>();
+
+/** The idempotency key of an upload until it is answered, so that a repeated click or a lost response makes no second job. */
+function keyOf({ table, dryRun, ...content }: Sending) {
+  const keys = unanswered.get(table) ?? new Map<string, string>();
+  unanswered.set(table, keys);
+  const what = triedBy(content) + String(dryRun);
+  const key = keys.get(what) ?? newKey();
+  keys.set(what, key);
+  return { key, forget: () => void keys.delete(what) };
+}
+
+/** Posts a file to the bucket. Only XMLHttpRequest says how much was sent. */
+function post(url: string, form: FormData, onProgress: (sent: number) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
+    request.addEventListener("load", () =>
+      request.status < 300 ? resolve() : reject(new Error(`The file was rejected (${request.status}). Try again.`)),
+    );
+    request.addEventListener("error", () => reject(new Error(NO_CONNECTION)));
+    request.open("POST", url);
+    request.send(form);
+  });
+}
+
+/** Sends a file and shows its job. @param earlier job whose mapping is reused if it is the same */
+export async function send(
+  api: Api,
+  sending: Sending,
+  onSent: (sent: Sent) => void,
+  onProgress: (sent: number) => void = () => undefined,
+  earlier?: Job,
+): Promise<void> {
+  const { table, mapping, dryRun, repairs, trial } = sending;
+  const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
+  const { key, forget } = keyOf(sending);
+  if (await isGone(table.content)) throw new Error(GONE);
+  const content = await withRepairs(table.content, repairs, table.delimiter);
+  const sent = isEarlier ? { from: earlier.id } : mapping;
+  const { id: jobId } = await api.uploads.upload(new Blob([content], { type: "text/csv" }), {
+    filename: table.name,
+    mapping: sent as SentMapping,
+    dryRun,
+    idempotencyKey: key,
+    postForm: (url, form) => post(url, form, onProgress),
+  });
+  forget();
+  onSent({ ...sending, jobId, trial: dryRun ? undefined : trial });
+  location.hash = `#job=${jobId}`;
+}

@@ -1,0 +1,95 @@
+import { columnIndex, comparable } from "../../../../../lib/uploads/csv/header-names.ts";
+import { fieldOf, isTime, type Target } from "../../../../../lib/uploads/csv/target.ts";
+import { withoutEmptyWords } from "@work-items/importer/proposals/certainty.ts";
+import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
+import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
+import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
+import type { SurveyedTable } from "./table-file.ts";
+
+/** The browser's time zone, which is proposed for times without offset. */
+export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const NO_COLUMN: SurveyedColumn = {
+  words: new Map(),
+  shapes: [],
+  emptyWords: new Map(),
+  noDates: new Map(),
+  filledRows: 0,
+  numberedRows: 0,
+  spacedRows: 0,
+  forms: undefined,
+  examples: [],
+  isNumeric: false,
+};
+
+/** What the survey says of a column. */
+export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: number): SurveyedColumn {
+  return survey.columns[index] ?? NO_COLUMN;
+}
+
+/** A column's distinct values in their order, without empty ones. Spellings that differ only by case count as one. */
+export function valuesAt(
+  table: Pick<SurveyedTable, "survey" | "rows">,
+  index: number,
+  empty: readonly string[],
+): string[] {
+  const nothing = new Set(["", ...empty.map(comparable)]);
+  const cells = surveyed(table, index).words?.keys() ?? table.rows.map((row) => (row[index] ?? "").trim());
+  const spellings = Map.groupBy(cells, comparable);
+  return [...spellings].filter(([word]) => !nothing.has(word)).map(([, [first = ""]]) => first);
+}
+
+/** The number of rows with a value, in all its spellings; undefined if it isn't known. */
+export function rowsWith(table: Pick<SurveyedTable, "survey">, index: number, value: string): number | undefined {
+  const { words } = surveyed(table, index);
+  const counts = [...(words ?? [])].filter(([word]) => comparable(word) === comparable(value));
+  return words && counts.reduce((sum, [, rows]) => sum + rows, 0);
+}
+
+/** How a column is read to become a target. @param timeZone the zone of times without offset */
+export function sourceFor(
+  target: Target | undefined,
+  column: string,
+  table: SurveyedTable,
+  timeZone = TIME_ZONE,
+): Source {
+  const index = columnIndex(table.names, column);
+  if (target === undefined) return { column };
+  if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
+  const survey = surveyed(table, index);
+  const noValues = target.kind === "field" ? withoutEmptyWords(target.name, { survey }) : {};
+  if (!isTime(target)) return { column, ...noValues };
+  const proposed = proposeTime(column, survey, { timeZone, now: Date.now() })?.source;
+  return proposed ?? { column, time_zone: timeZone, ...withoutNoDates(survey) };
+}
+
+/** The aliases of a source, with another one for texts in all their spellings; undefined removes it. */
+export function withAlias(
+  { values = {} }: Source,
+  texts: readonly string[],
+  alias: string | undefined,
+): Record<string, string> {
+  const keys = new Set(texts.map(comparable));
+  const others = Object.entries(values).filter(([each]) => !keys.has(comparable(each)));
+  return Object.fromEntries(
+    alias === undefined ? others : [...others, ...texts.map((text): [string, string] => [text, alias])],
+  );
+}
+
+/** The alias of a text; undefined if it has none. */
+export function aliasOf({ values = {} }: Source, text: string): string | undefined {
+  return Object.entries(values).find(([each]) => comparable(each) === comparable(text))?.[1];
+}
+
+/** An object with another value for a key; undefined removes the key. */
+export function withKey<T extends object, K extends keyof T>(object: T, key: K, value: T[K] | undefined): T {
+  const { [key]: _, ...others } = object;
+  return (value === undefined ? others : { ...others, [key]: value }) as T;
+}
+
+/** A source with each source in it changed: those of `first_of`, or the source itself. */
+export function changeSingles(source: Source, change: (single: Source) => Source): Source {
+  if (source.first_of === undefined) return change(source);
+  return { ...source, first_of: source.first_of.map((inner) => changeSingles(inner, change)) };
+}

@@ -1,0 +1,162 @@
+import { ATTRIBUTE_PREFIX } from "../../../../../lib/uploads/csv/target.ts";
+import { type Api, hasStatus, type Item, type ItemEvent } from "../parts/api.ts";
+import { FIELD_NAMES, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "../parts/field-names.ts";
+import { ImportLink } from "./import-link.tsx";
+import { Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
+import { shownStart, shownTime } from "../parts/shown.ts";
+import { useList, useLoaded } from "../parts/use-calls.ts";
+
+const TITLE_CHARACTERS = 160;
+/** Longer values take a line of their own. */
+const CELL_CHARACTERS = 60;
+
+function timeOf({ occurred_at: occurred, created_at: created }: ItemEvent): string {
+  return occurred ?? created;
+}
+
+/** The events of an item in the order in which they happened. */
+function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
+  const list = useList((cursor) => api.list<ItemEvent>(`v1/work_items/${id}/events`, { limit: "100", cursor }));
+  const ordered = list.entries.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
+  const empty = (
+    <>
+      No events yet. To add some, <a href="#import">import a file</a> in which each row is an event.
+    </>
+  );
+  return (
+    <section aria-labelledby="events">
+      <h2 id="events">Events</h2>
+      <List list={list} status={ordered.length === 0 && empty}>
+        <ol class="timeline">
+          {ordered.map((event) => (
+            <li key={event.id}>
+              <p class="note">
+                {shownPerson(event.actor) !== "" && (
+                  <>
+                    <b>{shownPerson(event.actor)}</b> ·{" "}
+                  </>
+                )}
+                <time dateTime={timeOf(event)}>{shownTime(timeOf(event))}</time> · {event.external_id}
+                {event.deleted_at !== undefined && ` · deleted ${shownTime(event.deleted_at)}`}
+              </p>
+              <p>{event.content ?? "(no content)"}</p>
+            </li>
+          ))}
+        </ol>
+      </List>
+    </section>
+  );
+}
+
+/** Names and values, without those that are empty. */
+function Facts({ facts }: { readonly facts: readonly (readonly [name: string, text: string])[] }) {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, text]) => text !== "")
+        .map(([name, text], index) => (
+          <div key={index} class={text.length > CELL_CHARACTERS || text.includes("\n") ? "long" : undefined}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** A value of an attribute: lists of texts as people write them, anything else as it was sent. */
+function shownAttribute(value: unknown): string {
+  if (value === null) return "";
+  const isList = Array.isArray(value) && value.every((each) => each === null || typeof each !== "object");
+  return isList ? value.map(shownValue).join(", ") : shownValue(value);
+}
+
+const NOT_KNOWN = "This item doesn’t exist. It may have been deleted. Look for it in the list.";
+
+/**
+ * One item with its attributes and events. @param list address of the list from which it was opened, with its filters
+ * @param importId the import whose items that list shows
+ */
+export function ItemView({
+  api,
+  id,
+  list,
+  importId,
+}: {
+  readonly api: Api;
+  readonly id: string;
+  readonly list: string;
+  readonly importId: string | undefined;
+}) {
+  const { value, error, again } = useLoaded(() =>
+    api.get<{ readonly data: Item }>(`v1/work_items/${encodeURIComponent(id)}`).catch((caught: unknown) => {
+      throw hasStatus(caught, 404) ? new Error(NOT_KNOWN) : caught;
+    }),
+  );
+  const back = (
+    <p>
+      <a href={list}>Back to the list</a>
+    </p>
+  );
+  if (!value) {
+    const isMissing = error === NOT_KNOWN;
+    return (
+      <>
+        {back}
+        <Loading key={isMissing} error={error} onAgain={isMissing ? undefined : again}>
+          {isMissing ? "Item not found" : "Item"}
+        </Loading>
+      </>
+    );
+  }
+  const { data: item } = value;
+  const { agent, short_description: subject } = item;
+  const title = subject === null || subject.trim() === "" ? undefined : shownStart(subject, TITLE_CHARACTERS);
+  const isShown = (name: string): boolean => ATTRIBUTE_PREFIX + name === SUBJECT && title === subject;
+  const attributes = Object.entries(item.custom_attributes).filter(([name]) => !isShown(name));
+  return (
+    <>
+      {back}
+      <div class="title">
+        <Heading>{title ?? item.external_id}</Heading>
+        {title !== undefined && <span>{item.external_id}</span>}
+        <ItemStatus status={item.status} />
+      </div>
+      <Facts
+        facts={[
+          ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
+          ...SHOWN_FIELDS.filter(([name]) => name !== "status").map(
+            ([name, field]) => [field.label, shownField(field, item[name as keyof Item])] as const,
+          ),
+          ["QA score", shownValue(item.qa_score ?? "")],
+          ["Created", shownTime(item.created_at)],
+          ["Changed", shownTime(item.updated_at)],
+          ["ID in the API", item.id],
+        ]}
+      />
+      {attributes.length > 0 && (
+        <section aria-labelledby="attributes">
+          <h2 id="attributes">From the source system</h2>
+          <Facts
+            facts={attributes.map(([name, each]) => [
+              FIELD_NAMES[ATTRIBUTE_PREFIX + name] ?? name,
+              shownAttribute(each),
+            ])}
+          />
+        </section>
+      )}
+      <Timeline api={api} id={item.id} />
+      <p class="note">
+        {importId === undefined ? (
+          <>
+            To see what a file changed, or to undo it, open its import in <a href="#jobs">Imports</a>.
+          </>
+        ) : (
+          <>
+            Imported from <ImportLink api={api} id={importId} />.
+          </>
+        )}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,258 @@
+import { readFirstResults } from "@work-items/importer/checks/first-results.ts";
+import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
+import { shownDay } from "@work-items/importer/proposals/shown-time.ts";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { entriesOf } from "work-items-client/http.ts";
+import type { Field } from "../../../../../lib/work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "../../../../../lib/work-items/work-item-fields.ts";
+import { type Api, type Item, type Query } from "../parts/api.ts";
+import {
+  choiceOptions,
+  fieldName,
+  SHOWN_FIELDS,
+  shownChoice,
+  shownField,
+  shownPerson,
+  SUBJECT,
+} from "../parts/field-names.ts";
+import { ImportLink } from "./import-link.tsx";
+import { Alert, Button, Choice, Heading, ItemStatus, List, saveFile, Table, TextField } from "../parts/parts.tsx";
+import { countOf, shownNumber } from "../parts/shown.ts";
+import { type LoadedList, useList, useWork } from "../parts/use-calls.ts";
+
+const PAGE_ITEMS = 50;
+/** The most that the service allows. */
+const EXPORT_PAGE_ITEMS = 100;
+
+const FILTERS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(([, { filter }]) => filter !== undefined);
+
+/** Names of the filters that aren't fields. */
+const FILTER_NAMES: Readonly<Record<string, string>> = { from: "Completed from", to: "Completed until" };
+
+/** A filter as the line of filters names it. */
+function shownFilter(name: string, value: string): string {
+  const label = FILTER_NAMES[name];
+  if (label !== undefined) return `${label} ${shownDay(value)}`;
+  return `${fieldName(name)} ${name === "status" ? shownChoice(value) : value}`;
+}
+
+/** The query of filters: from the start of the first day to the end of the last, in the browser's time zone. */
+function toQuery({ from = "", to = "", ...filters }: Query): Query {
+  const end = to === "" ? undefined : new Date(`${to}T00:00`);
+  end?.setDate(end.getDate() + 1);
+  return {
+    ...filters,
+    completed_from: from === "" ? "" : new Date(`${from}T00:00`).toISOString(),
+    completed_to: end?.toISOString() ?? "",
+  };
+}
+
+/** The loaded part of a list of items. @param status a sentence about it */
+function ItemsList({ list, status }: { readonly list: LoadedList<Item>; readonly status: ComponentChildren }) {
+  const hasSubjects = list.entries.some(({ short_description: subject }) => subject !== null);
+  return (
+    <List list={list} status={status}>
+      <Table
+        caption="Items"
+        kind="list"
+        columns={[
+          fieldName("external_id"),
+          ...(hasSubjects ? [fieldName(SUBJECT)] : []),
+          ...SHOWN_FIELDS.map(([, { label }]) => label),
+          "Agent",
+        ]}
+        rows={list.entries.map((item) => [
+          <a key={item.id} href={`#item=${item.id}`}>
+            {item.external_id}
+          </a>,
+          ...(hasSubjects ? [<span class="lines">{item.short_description}</span>] : []),
+          ...SHOWN_FIELDS.map(([name, field]) =>
+            name === "status" ? (
+              <ItemStatus key={name} status={item.status} />
+            ) : (
+              shownField(field, item[name as keyof Item])
+            ),
+          ),
+          shownPerson(item.agent),
+        ])}
+      />
+    </List>
+  );
+}
+
+/** How many items of a list are loaded: the number of all, once there are no more. */
+function countedItems({ entries, more }: LoadedList<Item>): string {
+  return `${more ? "First " : ""}${countOf(entries.length, "item")}`;
+}
+
+/** The IDs of the items that an import wrote or found unchanged, each once. */
+async function readIds(api: Api, jobId: string) {
+  const ids = new Set<string>();
+  // A row that failed has no ID.
+  const isWhole = await readFirstResults(api.uploads.results(jobId), ({ id }) => void (id !== "" && ids.add(id)));
+  return { ids: [...ids], isWhole };
+}
+
+/** A sentence about the items of an import. @param read how many items it has, and whether all its rows were read */
+function statusOfImported(list: LoadedList<Item>, { count, isWhole }: { count: number; isWhole: boolean }): string {
+  const { entries, more } = list;
+  if (count === 0) return "This import has no items. Open it to see what its rows did.";
+  const deleted = more ? 0 : count - entries.length;
+  const others = entries.length === 0 ? "" : "other ";
+  return [
+    ...(entries.length > 0 || more ? [`${countedItems(list)}, in the order of the file.`] : []),
+    ...(deleted > 0 ? [`${countOf(deleted, `${others}item`)} deleted since.`] : []),
+    ...(more || isWhole
+      ? []
+      : ["Items of later rows aren’t listed here. Download the import’s results for all of them."]),
+  ].join(" ");
+}
+
+/** The items of an import as they are now, without those deleted since. */
+function ImportedItems({ api, jobId }: { readonly api: Api; readonly jobId: string }) {
+  const reading = useRef<ReturnType<typeof readIds>>(undefined);
+  const [read, setRead] = useState({ count: 0, isWhole: true });
+  const list = useList<Item>(async (cursor) => {
+    reading.current ??= readIds(api, jobId).catch((error: unknown) => {
+      reading.current = undefined;
+      throw error;
+    });
+    const { ids, isWhole } = await reading.current;
+    setRead({ count: ids.length, isWhole });
+    const start = Number(cursor);
+    const end = start + PAGE_ITEMS;
+    const found = await Array.fromAsync(api.workItems.getMany({ ids: ids.slice(start, end) }));
+    const page = { next: end < ids.length ? String(end) : undefined };
+    return { data: found.flatMap(({ data }) => data ?? []), meta: { page } };
+  });
+  return (
+    <>
+      <Heading>Items of an import</Heading>
+      <p>
+        From <ImportLink api={api} id={jobId} /> · <a href="#items">All items</a>
+      </p>
+      <ItemsList list={list} status={statusOfImported(list, read)} />
+    </>
+  );
+}
+
+/** All items that match a query, as CSV. @param onProgress called with the number of items so far, page by page */
+async function exportItems(api: Api, query: Query, onProgress: (items: number) => void): Promise<Blob> {
+  const lines = [`${ITEM_CSV_HEADER}\n`];
+  const pages = { ...query, limit: String(EXPORT_PAGE_ITEMS) };
+  for await (const item of entriesOf((cursor) => api.list<Item>("v1/work_items", { ...pages, ...cursor }))) {
+    const count = lines.push(`${itemCsvLine(item)}\n`) - 1;
+    if (count % EXPORT_PAGE_ITEMS === 0) onProgress(count);
+  }
+  return new Blob(lines, { type: "text/csv" });
+}
+
+/** A sentence about a list of items. */
+function statusOf(list: LoadedList<Item>, isFiltered: boolean): ComponentChildren {
+  const { entries, more } = list;
+  if (entries.length > 0) {
+    return `${countedItems(list)}${entries.length > 1 ? ", most recently completed first" : ""}.`;
+  }
+  if (more) return "No such item so far. Choose Show more to look further.";
+  return isFiltered ? (
+    <>
+      No item matches these filters. <a href="#items">Show all items</a>
+    </>
+  ) : (
+    <>
+      No items yet. <a href="#import">Import a file</a> to create some.
+    </>
+  );
+}
+
+/** The list of items with its filters, and its export. @param shown the filters in the address */
+function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Query }) {
+  const [draft, setDraft] = useState(shown);
+  const [exported, setExported] = useState(0);
+  /** Whether narrow screens show the filters. Wide ones always do. */
+  const [isUnfolded, setUnfolded] = useState(false);
+  const { isRunning: isExporting, error, run } = useWork();
+  const list = useList((cursor) =>
+    api.list<Item>("v1/work_items", { ...toQuery(shown), limit: String(PAGE_ITEMS), cursor }),
+  );
+  const field = (name: string, label: string) => ({
+    label,
+    value: draft[name] ?? "",
+    onChange: (value: string) => setDraft({ ...draft, [name]: value }),
+  });
+  const filters = Object.entries(draft).map(([name, value]) => [name, value.trim()] as const);
+  const chosen = Object.fromEntries(filters.filter(([, value]) => value !== ""));
+  const query = new URLSearchParams(chosen).toString();
+  const filtering = Object.entries(shown).map(([name, value]) => shownFilter(name, value));
+  const isFiltered = filtering.length > 0;
+  const { entries, more, isLoading } = list;
+  const isEmpty = entries.length === 0 && !more && !isLoading && list.error === undefined && !isFiltered;
+  const isApplied = query === new URLSearchParams(shown).toString();
+  const save = async (): Promise<void> => {
+    setExported(0);
+    saveFile("work-items.csv", await exportItems(api, toQuery(chosen), setExported));
+  };
+  return (
+    <>
+      <div class="title">
+        <Heading>Items</Heading>
+        {!isEmpty && (
+          <Button disabled={isExporting} onClick={() => void run(save)}>
+            Export as CSV
+          </Button>
+        )}
+      </div>
+      <button
+        type="button"
+        class="plain fold"
+        aria-expanded={isUnfolded}
+        aria-controls="filters"
+        onClick={() => setUnfolded(!isUnfolded)}
+        hidden={isEmpty}
+      >
+        Filters{isFiltered && `: ${filtering.join(", ")}`}
+      </button>
+      <form
+        id="filters"
+        class={isUnfolded ? "fields filters" : "fields filters folded"}
+        aria-label="Filters"
+        hidden={isEmpty}
+        onSubmit={(event) => {
+          event.preventDefault();
+          location.hash = query === "" ? "#items" : `#items?${query}`;
+        }}
+      >
+        <TextField {...field("external_id", fieldName("external_id"))} />
+        {FILTERS.map(([name, { label, kind }]) =>
+          kind.choices === undefined ? (
+            <TextField key={name} {...field(name, label)} />
+          ) : (
+            <Choice key={name} {...field(name, label)} options={[["", "Any"], ...choiceOptions(kind.choices)]} />
+          ),
+        )}
+        {Object.entries(FILTER_NAMES).map(([name, label]) => (
+          <TextField key={name} {...field(name, label)} type="date" />
+        ))}
+        <button class="main">Apply filters</button>
+      </form>
+      <Alert text={error} />
+      {isExporting && <p role="status">Exporting, {shownNumber(exported)} items so far…</p>}
+      {!isApplied && (
+        <p class="unchecked">The list doesn’t use these filters yet: choose Apply filters. Export uses them.</p>
+      )}
+      {isFiltered && entries.length > 0 && (
+        <p>
+          <a href="#items">Show all items</a>
+        </p>
+      )}
+      <ItemsList list={list} status={statusOf(list, isFiltered)} />
+    </>
+  );
+}
+
+/** Items: those of an import, or all that match filters. @param query the filters, as in the address */
+export function ItemsView({ api, query }: { readonly api: Api; readonly query: string }) {
+  const { upload, ...shown } = Object.fromEntries(new URLSearchParams(query));
+  return upload === undefined ? <FilteredItems api={api} shown={shown} /> : <ImportedItems api={api} jobId={upload} />;
+}

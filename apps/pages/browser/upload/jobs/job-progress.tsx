@@ -1,0 +1,122 @@
+import { useState } from "preact/hooks";
+import type { Api, Job } from "../parts/api.ts";
+import { Line } from "../parts/charts.tsx";
+import { Alert, Button } from "../parts/parts.tsx";
+import { type Moment, rateOf, ratesOf, shownDuration, shownProgress } from "../parts/progress.ts";
+import { shownNumber } from "../parts/shown.ts";
+import { useWork } from "../parts/use-calls.ts";
+
+/** Whether a job is an undo or a trial of one. */
+export function isUndo({ undo_of: importId }: Job): boolean {
+  return importId !== undefined;
+}
+
+function kindOf(job: Job): string {
+  if (job.dry_run) return "Trial run";
+  return isUndo(job) ? "Undo" : "Import";
+}
+
+/** The rows of a job with a result. */
+export function doneIn({ succeeded_rows: succeeded, failed_rows: failed }: Job): number {
+  return succeeded + failed;
+}
+
+/** A sentence about a job, while it runs and after it. */
+export function sentenceOfStatus(job: Job, name: string): string {
+  const isTrial = job.dry_run;
+  const what = kindOf(job);
+  const nothing = isUndo(job) ? " Nothing was changed." : " Nothing was saved.";
+  const waiting = isTrial
+    ? "The trial run is waiting to start."
+    : "The undo is waiting to start, in case a worker of the import is still writing.";
+  const undoing = isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`;
+  const undone = isUndo(job) ? " Rows undone so far stay undone." : "";
+  const sentences = {
+    pending: isUndo(job) ? waiting : `${name} is waiting to start.`,
+    processing: isUndo(job) ? undoing : `${isTrial ? "Checking" : "Importing"} ${name}…`,
+    completed: `${what} finished.${isTrial ? nothing : ""}`,
+    failed: `${what} failed.${isTrial ? nothing : undone}`,
+    cancelled: `${what} cancelled.${isTrial ? nothing : undone || " Rows imported so far stay."}`,
+  } as const;
+  return sentences[job.status];
+}
+
+/** What a job's rows did, or would do: names, counts, and the class of each colour. */
+export function countsOf(job: Job) {
+  const isTrial = job.dry_run;
+  const would = isTrial ? "would be " : "";
+  const failed = { kind: "failed", name: isTrial ? "would fail" : "failed", count: job.failed_rows };
+  if (isUndo(job)) {
+    return [
+      { kind: "created", name: `rows: items ${would}deleted`, count: job.deleted_rows },
+      { kind: "restored", name: `rows: ${would}restored to earlier values`, count: job.undone_rows },
+      { kind: "changed", name: `rows: ${would}partly restored`, count: job.partly_undone_rows },
+      {
+        kind: "unchanged",
+        name: isTrial ? "rows: would stay as they are" : "rows: stayed as they were",
+        count: job.kept_rows,
+      },
+      { kind: "unchanged", name: "rows: nothing to undo", count: job.unchanged_rows },
+      failed,
+    ];
+  }
+  return [
+    { kind: "created", name: `${would}created`, count: job.created_rows },
+    { kind: "changed", name: `${would}changed`, count: job.updated_rows },
+    { kind: "unchanged", name: isTrial ? "would stay unchanged" : "unchanged", count: job.unchanged_rows },
+    { kind: "restored", name: `${would}restored`, count: job.restored_rows },
+    failed,
+  ];
+}
+
+/** How long an undo waits until it may begin, in seconds; 0 if it may. @param now milliseconds since the epoch */
+function waitOf({ status, begins_at: beginsAt }: Job, now: number): number {
+  return status === "pending" && beginsAt !== undefined ? Math.max(0, (Date.parse(beginsAt) - now) / 1000) : 0;
+}
+
+/** The progress of a running job, and the button that cancels it. */
+export function Running({
+  api,
+  job,
+  moments,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  readonly moments: readonly Moment[];
+}) {
+  const { error, run } = useWork();
+  /** Whether it was cancelled while workers still finish rows. */
+  const [isStopping, setStopping] = useState(false);
+  const cancel = async (): Promise<void> => {
+    if (isStopping) return;
+    setStopping(true);
+    setStopping(await run(() => api.uploads.cancel(job.id)));
+  };
+  const done = doneIn(job);
+  const rate = rateOf(moments);
+  const what = kindOf(job).toLowerCase();
+  const wait = waitOf(job, Date.now());
+  return (
+    <>
+      <Alert text={error} />
+      <progress
+        class="chart"
+        {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
+        aria-label="Rows processed"
+      />
+      <p>{wait > 0 ? `Starts in ${shownDuration(wait)}` : shownProgress(done, job.total_rows, rate)}</p>
+      <Line values={ratesOf(moments)} title={`Rows a second, now ${shownNumber(Math.round(rate))}`} />
+      {isStopping ? (
+        <p role="status">Stopping… Rows already started are finished first.</p>
+      ) : (
+        <p class="note">
+          You can close this page; the {what} continues. Come back any time with{" "}
+          <a href={`#job=${job.id}`}>this link</a>.
+        </p>
+      )}
+      <Button aria-disabled={isStopping} onClick={() => void cancel()}>
+        {isStopping ? "Stopping…" : "Cancel"}
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,238 @@
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { hasEnded } from "work-items-client/upload-calls.ts";
+import { type Api, hasStatus, type Job, sentenceOf } from "../parts/api.ts";
+import { BlankQuestion } from "./blank-question.tsx";
+import { Counts } from "../parts/charts.tsx";
+import { FailedRows } from "./failed-rows.tsx";
+import { inPageWords } from "../parts/field-names.ts";
+import { titleOfStep } from "../parts/import-steps.ts";
+import { countsOf, doneIn, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
+import { Alert, Button, Heading, Loading } from "../parts/parts.tsx";
+import { type Moment, withMoment } from "../parts/progress.ts";
+import { send, type Sent, triedBy } from "../file/send.ts";
+import { countOf, shownNumber, shownTime } from "../parts/shown.ts";
+import { TrialNotes, withPrefix } from "./trial-notes.tsx";
+import { UndoResults } from "./undo-results.tsx";
+import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
+import { useLoaded, useWork } from "../parts/use-calls.ts";
+
+/** When a job is asked for again after a failed request. The job continues in the meantime. */
+const AFTER_FAILURE_MS = 5000;
+
+/** Follows a job until it has ended. */
+function useJob(api: Api, id: string) {
+  const [job, setJob] = useState<Job>();
+  const [error, setError] = useState<string>();
+  const [moments, setMoments] = useState<readonly Moment[]>([]);
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onProgress = (next: Job): void => {
+      setJob(next);
+      setError(undefined);
+      setMoments((before) => withMoment(before, { at: Date.now(), rows: doneIn(next) }));
+    };
+    const follow = (): void =>
+      void api.uploads.wait(id, { signal, onProgress }).catch((caught: unknown) => {
+        if (signal.aborted) return;
+        setError(hasStatus(caught, 404) ? NOT_KNOWN : sentenceOf(caught));
+        if (!hasStatus(caught, 401, 403, 404, 422)) setTimeout(follow, AFTER_FAILURE_MS);
+      });
+    follow();
+    return () => controller.abort();
+  }, [api, id]);
+  return { job, error, moments };
+}
+
+/** What a trial found, in a line. */
+function foundBy({ created_rows: created, updated_rows: updated, failed_rows: failed }: Job): string {
+  const counts = [
+    ["would be created", created] as const,
+    ["would be changed", updated] as const,
+    ["would fail", failed] as const,
+  ];
+  const shown = counts.filter(([, count]) => count > 0).map(([name, count]) => `${shownNumber(count)} ${name}`);
+  return `Trial run: ${shown.join(", ") || "nothing would change"}`;
+}
+
+/** What a button imports: "Import 2, leave out 4". @param job the trial */
+function importLabel({ succeeded_rows: succeeded, failed_rows: failed }: Job, { repairs }: Sent): string {
+  const left = failed + [...repairs.values()].filter((cells) => cells.size === 0).length;
+  return left === 0
+    ? `Import ${countOf(succeeded, "row")}`
+    : `Import ${shownNumber(succeeded)}, leave out ${shownNumber(left)}`;
+}
+
+/** What comes after a trial: another one with the corrections, or the import. */
+function NextOfTrial({
+  api,
+  job,
+  sent,
+  isSending,
+  onSend,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  readonly sent: Sent;
+  readonly isSending: boolean;
+  readonly onSend: (changes: { readonly dryRun: boolean }) => void;
+}) {
+  const { repairs, trial } = sent;
+  const me = useLoaded(() => api.me()).value;
+  // Corrections made since the trial may change further items.
+  const isTried = trial === undefined || trial.of === triedBy(sent);
+  const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
+  const untried = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
+  const label = isTried ? importLabel(job, sent) : untried;
+  return (
+    <>
+      <p class="buttons">
+        {!isTried && (
+          <Button kind="main" disabled={isSending} onClick={() => onSend({ dryRun: true })}>
+            {isSending ? "Sending…" : "Run the trial again with the corrections"}
+          </Button>
+        )}
+        <Button kind={isTried ? "main" : undefined} disabled={isSending} onClick={() => onSend({ dryRun: false })}>
+          {isSending ? "Sending…" : label}
+        </Button>
+        <a href="#import">Change the mapping</a>
+      </p>
+      {me && (
+        <p class="note">
+          Imports into the organization <b>{me.organization}</b> with the key <b>{me.key.name}</b>.
+        </p>
+      )}
+    </>
+  );
+}
+
+interface JobViewProps {
+  readonly api: Api;
+  readonly id: string;
+  /** Its file, if this page sent it. */
+  readonly sent: Sent | undefined;
+  readonly onSent: (sent: Sent) => void;
+  /** Uses its mapping for another file. */
+  readonly onUseAgain: (job: Job) => void;
+}
+
+/** What can be done after a job has ended: download row-by-row results, and use its mapping for another file. */
+function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAgain"> & { readonly job: Job }) {
+  const { error, run } = useWork();
+  const { id, mapping, succeeded_rows: succeeded } = job;
+  const download = async (): Promise<void> => {
+    const url = await api.listUrl(id, "results");
+    if (url !== null) location.assign(url);
+  };
+  return (
+    <>
+      <p class="buttons">
+        {!job.dry_run && !isUndo(job) && succeeded > 0 && (
+          <a class={job.status === "completed" ? "button main" : "button"} href={`#items?upload=${id}`}>
+            View its items
+          </a>
+        )}
+        {doneIn(job) > 0 && <Button onClick={() => void run(download)}>Download row-by-row results</Button>}
+        {mapping && !isUndo(job) && <Button onClick={() => onUseAgain(job)}>Use this mapping for another file</Button>}
+      </p>
+      <Alert text={error} />
+    </>
+  );
+}
+
+function titleOf(job: Job): string {
+  if (isUndo(job)) return job.dry_run ? "Trial undo" : "Undo";
+  return job.dry_run ? "Trial run" : "Import";
+}
+
+/** One job: its progress while it runs, then what it did. */
+export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
+  const { job, error, moments } = useJob(api, id);
+  const sending = useWork();
+  const titled = (title: string): string => (sent ? titleOfStep(sent.dryRun ? "Check" : "Import", title) : title);
+  const isImportTrial = job?.dry_run === true && !isUndo(job);
+  const hasTried = isImportTrial && job.status === "completed";
+  useEffect(() => {
+    if (hasTried && sent && !sent.trial)
+      onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs: sent.repairs } });
+  }, [hasTried, sent]);
+  const isOver = job !== undefined && hasEnded(job);
+  const status = useRef<HTMLParagraphElement>(null);
+  // The button that cancelled it is gone.
+  useLayoutEffect(() => {
+    if (isOver && document.activeElement === document.body) status.current?.focus({ preventScroll: true });
+  }, [isOver]);
+  if (!job) {
+    const isMissing = error === NOT_KNOWN;
+    return (
+      <>
+        <Loading key={isMissing} isStep={sent !== undefined} error={error}>
+          {isMissing ? "Import not found" : titled("Import")}
+        </Loading>
+        {isMissing && (
+          <p>
+            <a href="#jobs">All imports</a>
+          </p>
+        )}
+      </>
+    );
+  }
+  const name = job.file_name ?? (isUndo(job) ? "the import" : "The file");
+  const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
+    if (sent) void sending.run(() => send(api, { ...sent, ...changes }, onSent));
+  };
+  return (
+    <>
+      <Heading isStep={sent !== undefined}>{titled(`${titleOf(job)} of ${name}`)}</Heading>
+      <p role="status" class={`status ${job.status}`} ref={status} tabIndex={-1}>
+        {sentenceOfStatus(job, name)}
+      </p>
+      {isUndo(job) && (
+        <p>
+          <a href={`#job=${job.undo_of!}`}>View the import of {name}</a>
+        </p>
+      )}
+      {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
+      <Alert text={sending.error ?? error} />
+      {!isOver && <Running api={api} job={job} moments={moments} />}
+      {(isOver || doneIn(job) > 0) && <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />}
+      {hasTried && (
+        <TrialNotes
+          api={api}
+          job={job}
+          sent={sent}
+          onPrefix={sent && ((prefix) => sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
+        />
+      )}
+      {hasTried && sent && (
+        <>
+          <BlankQuestion {...{ job, sent, onSent }} isSending={sending.isRunning} onSend={sendAgain} />
+          <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
+        </>
+      )}
+      {(job.status === "failed" || job.status === "cancelled") && sent && (
+        <p class="buttons">
+          <Button kind="main" disabled={sending.isRunning} onClick={() => sendAgain({ dryRun: job.dry_run })}>
+            Start again
+          </Button>
+        </p>
+      )}
+      {isUndo(job) && (
+        <UndoResults api={api} job={job}>
+          <NextOfUndo api={api} job={job} />
+        </UndoResults>
+      )}
+      {isOver && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} />}
+      {isOver && isUndo(job) && !job.dry_run && (
+        <p class="note">An undo can’t be undone. To apply the values again, import the file again.</p>
+      )}
+      {isOver && job.failed_rows > 0 && (
+        <FailedRows api={api} job={job} sent={isImportTrial ? sent : undefined} onSent={onSent} />
+      )}
+      {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
+      <p class="note">
+        Started {shownTime(job.created_at)}, {isOver ? "ended" : "updated"} {shownTime(job.updated_at)}. ID {job.id}.
+      </p>
+    </>
+  );
+}

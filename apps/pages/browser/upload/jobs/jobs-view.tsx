@@ -1,0 +1,113 @@
+import { type Api, hasStatus, type Job } from "../parts/api.ts";
+import { isUndo } from "./job-progress.tsx";
+import { Heading, List, Table } from "../parts/parts.tsx";
+import { shownNumber, shownTime } from "../parts/shown.ts";
+import { useList } from "../parts/use-calls.ts";
+
+const STATUS = {
+  pending: "Waiting",
+  processing: "Running",
+  completed: "Finished",
+  failed: "Failed",
+  cancelled: "Cancelled",
+} as const;
+
+function linkTo(id: string, text: string) {
+  return <a href={`#job=${id}`}>{text}</a>;
+}
+
+/** The name of a job, and of the import that it undoes, with links to both. */
+function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Job) {
+  if (importId === undefined) return linkTo(id, name ?? id);
+  return (
+    <>
+      {linkTo(id, isTrial ? "Trial undo" : "Undo")} of {linkTo(importId, name ?? importId)}
+    </>
+  );
+}
+
+/** The rows of a table of jobs, newest first. */
+function rowsOf(entries: readonly Job[]) {
+  // An undo comes before its import, since it is newer. The newest of several undos counts.
+  const undos = entries.filter((job) => isUndo(job) && !job.dry_run);
+  const undoOf = new Map(undos.toReversed().map((job) => [job.undo_of, job]));
+  return entries.map((job) => {
+    const { status, dry_run: isTrial, failed_rows: failed } = job;
+    const undo = undoOf.get(job.id);
+    return [
+      <span class="lines">{nameOf(job)}</span>,
+      shownTime(job.created_at),
+      job.key_name ?? "",
+      <>
+        <span class={`status ${status}`}>
+          {isTrial ? `Trial run, ${STATUS[status].toLowerCase()}` : STATUS[status]}
+        </span>
+        {undo?.status === "completed" && <>, {linkTo(undo.id, "undone")}</>}
+      </>,
+      shownNumber(job.total_rows),
+      <span key="failed" class={failed === 0 ? "zero" : "failed"}>
+        {shownNumber(failed)}
+      </span>,
+    ];
+  });
+}
+
+/** A table of jobs. @param name what they are */
+function JobsTable({ name, jobs }: { readonly name: string; readonly jobs: readonly Job[] }) {
+  return (
+    <Table
+      caption={`${name}, newest first`}
+      kind="list"
+      columns={["File", "Started", "Key", "Status", "Rows", "Failed"]}
+      rows={rowsOf(jobs)}
+    />
+  );
+}
+
+function loadJobs(api: Api, limit: number, cursor: string) {
+  return api.list<Job>("v1/work_items/upload", { limit: String(limit), cursor });
+}
+
+const LATEST_JOBS = 5;
+const NO_JOBS = { data: [], meta: { page: {} } };
+
+/** The last imports, with a link to all; nothing if there are none, or if the key can't read them. */
+export function LatestImports({ api }: { readonly api: Api }) {
+  const { more, ...list } = useList((cursor) =>
+    loadJobs(api, LATEST_JOBS, cursor).catch((error: unknown) => {
+      if (hasStatus(error, 403)) return NO_JOBS;
+      throw error;
+    }),
+  );
+  if (list.entries.length === 0 && list.error === undefined) return null;
+  return (
+    <section aria-labelledby="latest">
+      <h2 id="latest">Latest imports</h2>
+      {/* More of them are on the page of all, but a list that couldn't be loaded is loaded again. */}
+      <List list={{ ...list, more: list.error === undefined ? undefined : more }} status={undefined}>
+        <JobsTable name="Latest imports" jobs={list.entries} />
+        <p>
+          <a href="#jobs">All imports</a>
+        </p>
+      </List>
+    </section>
+  );
+}
+
+export function JobsView({ api }: { readonly api: Api }) {
+  const list = useList((cursor) => loadJobs(api, 20, cursor));
+  const { entries } = list;
+  const empty = (
+    <>
+      No imports yet. <a href="#import">Import a file</a> to create items from its rows.
+    </>
+  );
+  return (
+    <>
+      <Heading>Imports</Heading>
+      <List list={list} status={entries.length === 0 && empty}>
+        <JobsTable name="Imports" jobs={entries} />
+      </List>
+    </>
+  );
+}

@@ -1,0 +1,123 @@
+import { useState } from "preact/hooks";
+import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
+import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
+import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";
+import type { Api, Job } from "../parts/api.ts";
+import { Button, TextField } from "../parts/parts.tsx";
+import type { Sent } from "../file/send.ts";
+import { changeSingles } from "../file/sources.ts";
+import { ChangedRows, readItems, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
+import { TrialValues } from "./trial-values.tsx";
+import { useLoaded } from "../parts/use-calls.ts";
+
+/** How many earlier imports are compared with the mapping of a trial. */
+const COMPARED_JOBS = 20;
+
+/** The mapping whose IDs have a prefix. */
+export function withPrefix(mapping: Mapping, prefix: string): Mapping {
+  const { external_id: id = {}, ...fields } = mapping.fields ?? {};
+  return { ...mapping, fields: { external_id: changeSingles(id, (single) => ({ ...single, prefix })), ...fields } };
+}
+
+/** The mapping of the last import with the same columns. After one, existing items are expected to change. */
+async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> {
+  const { data } = await api.list<Job>("v1/work_items/upload", { limit: "100" });
+  const imports = data.filter(
+    ({ dry_run: isTrial, status, id }) => !isTrial && status === "completed" && id !== job.id,
+  );
+  for (const { id } of imports.slice(0, COMPARED_JOBS)) {
+    const { mapping } = await api.uploads.get(id);
+    if (mapping && job.mapping && isSameMapping(mapping, job.mapping)) return mapping;
+  }
+  return undefined;
+}
+
+/** Rows of a trial. If items would change, also the mapping of an earlier import of such a file, if there is one. */
+async function readNotes(api: Api, job: Job) {
+  const rows = await readTrialRows(api.uploads.results(job.id), job);
+  return { rows, earlier: rows.changed.length > 0 ? await earlierMapping(api, job) : undefined };
+}
+
+/** A prefix that the name of a file suggests: "tickets-" for "Tickets 2023.csv". */
+function suggestedPrefix(fileName: string): string {
+  const [word = "import"] = /\p{L}+/u.exec(fileName.replace(/\.\w+$/, "")) ?? [];
+  return `${word.toLowerCase()}-`;
+}
+
+/** Says that the items may come from another system, and offers a prefix that keeps them apart. */
+function PrefixOffer({
+  fileName,
+  onPrefix,
+}: {
+  readonly fileName: string;
+  readonly onPrefix: ((prefix: string) => void) | undefined;
+}) {
+  const [prefix, setPrefix] = useState(suggestedPrefix(fileName));
+  return (
+    <>
+      <p>
+        Nothing has been imported with this mapping before. If the file comes from another system, its IDs may match by
+        coincidence. Add a prefix to keep the items apart.
+      </p>
+      {onPrefix && (
+        <div class="buttons">
+          <TextField label="Prefix for IDs" value={prefix} onChange={setPrefix} />
+          <Button disabled={prefix === ""} onClick={() => onPrefix(prefix)}>
+            Run the trial again with this prefix
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What a trial run found: items that would change, perhaps unexpectedly, items as they would be, and the values of the file. */
+export function TrialNotes({
+  api,
+  job,
+  sent,
+  onPrefix,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  /** Its file; undefined if this page doesn't have it. */
+  readonly sent: Sent | undefined;
+  /** Runs the trial again; undefined if this page doesn't have the file. */
+  readonly onPrefix: ((prefix: string) => void) | undefined;
+}) {
+  // No message if they can't be read, since the counters say what matters most.
+  const notes = useLoaded(() => readNotes(api, job)).value;
+  const { rows, earlier } = notes ?? {};
+  const { examples = [], changed = [] } = rows ?? {};
+  const items = useLoaded(() => readItems(api, job, [...examples, ...changed], sent), [rows]).value ?? [];
+  const itemAt = (row: TrialRow): ResultingItem | undefined => items.find((each) => each.row === row.row);
+  const zone = job.mapping && zoneOf(job.mapping);
+  const earlierZone = earlier && zoneOf(earlier);
+  return (
+    <>
+      <div role="status">
+        {earlier && zone !== earlierZone && (
+          <p class="warning">
+            <strong>
+              Times are read in {zone ?? "no time zone"}. The last import of a file like this read them in{" "}
+              {earlierZone ?? "no time zone"}.
+            </strong>{" "}
+            If both files are from the same system, one of the two is wrong, and completion times would move by hours.
+          </p>
+        )}
+        {changed.length > 0 && (
+          <div class="warning">
+            <p>
+              <strong>This file would change items that already exist.</strong> {sentenceOfChanges(job)}
+            </p>
+            <ChangedRows rows={changed.map((row) => itemAt(row) ?? row)} />
+            {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
+          </div>
+        )}
+      </div>
+      <TrialItems items={examples.flatMap((row) => itemAt(row) ?? [])} />
+      {sent && <TrialValues job={job} sent={sent} />}
+    </>
+  );
+}

@@ -1,0 +1,206 @@
+import type { ComponentChildren } from "preact";
+import {
+  type CountedValue,
+  type FieldValues,
+  periodsOf,
+  type ResultingFindings,
+  ResultingValues,
+} from "@work-items/importer/checks/resulting-values.ts";
+import { mappedReader } from "../../../../../lib/uploads/mapping/mapped-columns.ts";
+import type { Job } from "../parts/api.ts";
+import { shownChoice } from "../parts/field-names.ts";
+import { observeSent, type Sent } from "../file/send.ts";
+import { countOf, shownNumber, shownPeriod, shownTime } from "../parts/shown.ts";
+import { useLoaded } from "../parts/use-calls.ts";
+
+interface FileValues {
+  /** The part of the file that has been read, 0 to 1; undefined at its end. */
+  readonly part: number | undefined;
+  readonly findings?: ResultingFindings;
+}
+
+/** Reads the whole file of a trial. */
+async function readValues(
+  { mapping = {} }: Job,
+  sent: Sent,
+  signal: AbortSignal,
+  show: (values: FileValues) => void,
+): Promise<FileValues> {
+  const values = new ResultingValues(mappedReader(mapping, sent.table.names), new Date().toISOString());
+  await observeSent(sent, () => [values], { signal, onPart: (part) => show({ part }) });
+  return { part: undefined, findings: values.findings };
+}
+
+/** A line about rows, with a bar for their part of all. */
+function Line({
+  name,
+  rows,
+  of,
+  kind,
+}: {
+  readonly name: string;
+  readonly rows: number;
+  readonly of: number;
+  readonly kind?: string;
+}) {
+  return (
+    <div class={kind}>
+      <dt>{name}</dt>
+      <dd>{shownNumber(rows)}</dd>
+      <dd class="chart" aria-hidden="true">
+        <svg viewBox={`0 0 ${Math.max(1, of)} 1`} preserveAspectRatio="none">
+          <rect width={rows} height="1" />
+        </svg>
+      </dd>
+    </div>
+  );
+}
+
+function emptyIn(emptyRows: number, rows: number): string {
+  return emptyRows === rows ? "Not in this file" : `Empty in ${countOf(emptyRows, "row")}`;
+}
+
+/** The most frequent values of a field. */
+function Values({
+  title,
+  values: { values, otherRows, different, emptyRows },
+  of,
+  shown = (value) => value,
+  empty,
+  children,
+}: {
+  readonly title: string;
+  readonly values: FieldValues;
+  /** Number of all rows. */
+  readonly of: number;
+  readonly shown?: (value: string) => string;
+  /** What it means that the file has no value. */
+  readonly empty: string;
+  readonly children?: ComponentChildren;
+}) {
+  const others =
+    different === undefined ? "More than 10,000 others" : `${shownNumber(different - values.length)} others`;
+  return (
+    <figure>
+      <figcaption>{title}</figcaption>
+      <dl class="values">
+        {values.map(([value, rows]) => (
+          <Line key={value} name={shown(value)} rows={rows} of={of} />
+        ))}
+        {otherRows > 0 && <Line name={others} rows={otherRows} of={of} kind="note" />}
+      </dl>
+      {emptyRows > 0 && (
+        <p class="note">
+          {emptyIn(emptyRows, of)}
+          {empty}
+        </p>
+      )}
+      {children}
+    </figure>
+  );
+}
+
+/** When rows are completed: a column for each month or year, the earliest and the latest. */
+function Completion({ completion, rows }: Pick<ResultingFindings, "completion" | "rows">) {
+  const { earliest, latest, months, emptyRows } = completion;
+  const periods = periodsOf(months);
+  const most = Math.max(1, ...periods.map(([, count]) => count));
+  const inWords = (period: string, count: number): string => `${shownPeriod(period)}: ${countOf(count, "row")}`;
+  return (
+    <figure>
+      <figcaption>Completed at</figcaption>
+      {periods.length > 1 && (
+        <svg class="chart months" viewBox={`0 0 ${periods.length} 1`} preserveAspectRatio="none" role="img">
+          <title>
+            {periods
+              .filter(([, count]) => count > 0)
+              .map(([period, count]) => inWords(period, count))
+              .join(", ")}
+          </title>
+          {periods.map(([period, count], index) => (
+            <rect key={period} x={index + 0.1} width="0.8" y={1 - count / most} height={count / most}>
+              <title>{inWords(period, count)}</title>
+            </rect>
+          ))}
+        </svg>
+      )}
+      <dl class="values">
+        {[["Earliest", earliest] as const, ["Latest", latest] as const].map(
+          ([name, time]) =>
+            time !== undefined && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{shownTime(time)}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+      {emptyRows > 0 && <p class="note">{emptyIn(emptyRows, rows)}.</p>}
+    </figure>
+  );
+}
+
+/** Rows with a completion date that aren't completed, by status. @param children what comes before */
+export function UnfinishedRows({
+  rows,
+  children = "Please check: ",
+}: {
+  readonly rows: readonly CountedValue[];
+  readonly children?: string;
+}) {
+  const unfinished = rows.reduce((sum, [, count]) => sum + count, 0);
+  const statuses = rows.map(([status, count]) => `${shownNumber(count)} ${shownChoice(status)}`);
+  if (unfinished === 0) return null;
+  return (
+    <p class="unchecked">
+      {children}
+      {countOf(unfinished, "row")} {unfinished === 1 ? "has" : "have"} a completion date but{" "}
+      {unfinished === 1 ? "isn’t" : "aren’t"} completed ({statuses.join(", ")}).
+    </p>
+  );
+}
+
+/** What contradicts itself in rows. */
+function Contradictions({ undatedRows, unfinishedRows }: Pick<ResultingFindings, "undatedRows" | "unfinishedRows">) {
+  return (
+    <>
+      {undatedRows > 0 && (
+        <p class="unchecked">
+          Please check: {countOf(undatedRows, "row")} {undatedRows === 1 ? "is" : "are"} completed but{" "}
+          {undatedRows === 1 ? "has" : "have"} no completion date.
+        </p>
+      )}
+      <UnfinishedRows rows={unfinishedRows} />
+    </>
+  );
+}
+
+/** The values that the rows of the whole file become, and what contradicts. */
+export function TrialValues({ job, sent }: { readonly job: Job; readonly sent: Sent }) {
+  // The file may be gone. Then the import says so.
+  const { value } = useLoaded<FileValues>((signal, show) => readValues(job, sent, signal, show));
+  const { part, findings } = value ?? { part: 0 };
+  const hasChanges = job.updated_rows + job.unchanged_rows + job.restored_rows > 0;
+  const byDefault = `. New items get the value above${hasChanges ? "; existing ones keep theirs" : ""}.`;
+  return (
+    <section aria-labelledby="values">
+      <h2 id="values">Values in {findings ? countOf(findings.rows, "row") : "the file"}</h2>
+      <div role="status">
+        {part !== undefined && (
+          <p>
+            Reading the whole file… <progress value={part} aria-label="Part of the file that was read" />
+          </p>
+        )}
+        {findings && <Contradictions {...findings} />}
+      </div>
+      {findings && (
+        <div class="charts">
+          <Values title="Status" values={findings.status} of={findings.rows} shown={shownChoice} empty={byDefault} />
+          <Values title="Type" values={findings.type} of={findings.rows} empty={byDefault} />
+          <Values title="Agent" values={findings.agent} of={findings.rows} empty="." />
+          <Completion {...findings} />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,141 @@
+import type { ComponentChildren } from "preact";
+import { readUndoRows, type UndoneRow, type UndoRows } from "@work-items/importer/checks/undone-rows.ts";
+import { hasEnded } from "work-items-client/upload-calls.ts";
+import type { Api, Job } from "../parts/api.ts";
+import { EVENT_NAMES, labelOf, shownChoice, shownOrEmpty } from "../parts/field-names.ts";
+import { doneIn } from "./job-progress.tsx";
+import { Alert, Table } from "../parts/parts.tsx";
+import { countOf, shownNumber } from "../parts/shown.ts";
+import { UnfinishedRows } from "./trial-values.tsx";
+import { useLoaded } from "../parts/use-calls.ts";
+
+/** How many fields of a row are shown. */
+const SHOWN_FIELDS = 20;
+
+/** The reason of rows of which all was restored, although the item then has a completion date and isn’t completed. */
+const NOT_COMPLETED = "not_completed";
+/** Why something stays, in a table and in a sentence. */
+const REASONS: Readonly<Record<string, readonly [short: string, long: string]>> = {
+  changed: ["Changed since", "someone has changed them since"],
+  in_use: ["Item changed since", "someone has changed the items since"],
+  in_use_by_event: ["Event of the item changed since", "someone has changed events of the items since"],
+  forgotten: ["Too many later imports", "too many later imports have changed them"],
+  too_large: ["Too large to restore", "they would be too large if they were restored"],
+};
+
+/** The name of a kept field for people: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */
+function labelOfKept(name: string): string {
+  const [, event, field = ""] = /^events\.(?<event>.*)\.(?<field>\w+)$/su.exec(name) ?? [];
+  return event === undefined ? labelOf(name) : `${EVENT_NAMES[field] ?? field} (event ${event})`;
+}
+
+/** The table's rows for a row of which something stays: one for each field. */
+function rowsOf({ externalId, id, kept: { reason, fields } }: UndoRows["kept"][number]): ComponentChildren[][] {
+  const names = Object.keys(fields);
+  const link = <a href={`#item=${id}`}>{externalId}</a>;
+  // Another row of the item has completed it.
+  if (names.length === 0 && reason === NOT_COMPLETED) return [];
+  const [why] = REASONS[reason] ?? [reason];
+  if (names.length === 0) return [[link, "(whole item)", "", "", why]];
+  const rows = names.slice(0, SHOWN_FIELDS).map((name) => {
+    const { imported, now, status } = fields[name]!;
+    const whyThis = imported === undefined ? "Not from this file" : why;
+    const isOpen = status === undefined ? "" : `; status after the undo: ${shownChoice(status)}`;
+    return [link, labelOfKept(name), shownOrEmpty(name, imported), shownOrEmpty(name, now), whyThis + isOpen];
+  });
+  const more = names.length - rows.length;
+  return more === 0 ? rows : [...rows, [link, `and ${countOf(more, "other field")}`, "", "", why]];
+}
+
+/** Why rows stay: ", because someone has changed them since". There are no numbers if not all rows were read. */
+function becauseOf({ reasons, isWhole }: UndoRows, outcome: UndoneRow["outcome"]): string {
+  const found = [...(reasons.get(outcome) ?? [])];
+  const parts = found.map(([reason, count]) => {
+    const [, why] = REASONS[reason] ?? [reason, reason];
+    return isWhole && found.length > 1 ? `${why} (${shownNumber(count)})` : why;
+  });
+  return parts.length === 0 ? "" : `, because ${parts.join("; ")}`;
+}
+
+/** What an undo does to the items of its rows, with examples of each outcome. */
+function Outcomes({ job, rows }: { readonly job: Job; readonly rows: UndoRows }) {
+  const would = job.dry_run ? "would be " : "";
+  const lines = [
+    ["deleted", `items ${would}deleted`, job.deleted_rows],
+    ["undone", `${would}restored to earlier values`, job.undone_rows],
+    ["partly", `${would}partly restored${becauseOf(rows, "partly")}`, job.partly_undone_rows],
+    ["kept", `${would}kept${becauseOf(rows, "kept")}`, job.kept_rows],
+    ["unchanged", "nothing to undo", job.unchanged_rows],
+  ] as const;
+  return (
+    <ul class="outcomes">
+      {lines
+        .filter(([, , count]) => count > 0)
+        .map(([outcome, text, count]) => {
+          const named = (rows.examples.get(outcome) ?? []).filter(({ externalId }) => externalId !== "");
+          const isGone = outcome === "deleted" && !job.dry_run;
+          return (
+            <li key={outcome}>
+              {countOf(count, "row")}: {text}
+              <span class="ids">
+                {named.map(({ row, externalId, id }) =>
+                  isGone ? (
+                    <span key={row}>{externalId}</span>
+                  ) : (
+                    <a key={row} href={`#item=${id}`}>
+                      {externalId}
+                    </a>
+                  ),
+                )}
+                {named.length > 0 && count > named.length && `and ${shownNumber(count - named.length)} more`}
+              </span>
+            </li>
+          );
+        })}
+    </ul>
+  );
+}
+
+/** What an undo did to rows, or would do, and what stays, with both values of each field. @param children what comes next */
+export function UndoResults({
+  api,
+  job,
+  children,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  readonly children: ComponentChildren;
+}) {
+  const hasResults = hasEnded(job) && doneIn(job) > 0;
+  const { value: rows, error } = useLoaded(
+    async () => (hasResults ? readUndoRows(api.uploads.results(job.id)) : undefined),
+    [hasResults],
+  );
+  const restoredButNamed = rows?.reasons.get("undone")?.get(NOT_COMPLETED) ?? 0;
+  const stays = job.partly_undone_rows + job.kept_rows + restoredButNamed;
+  return (
+    <>
+      <Alert text={error} />
+      {rows && (
+        <UnfinishedRows rows={rows.unfinishedRows}>
+          {`Please check: after the undo, ${rows.isWhole ? "" : "at least "}`}
+        </UnfinishedRows>
+      )}
+      {rows && <Outcomes job={job} rows={rows} />}
+      {children}
+      {rows && rows.kept.length > 0 && (
+        <section aria-labelledby="kept">
+          <h2 id="kept">{job.dry_run ? "What would be kept" : "What was kept"}</h2>
+          {rows.kept.length < stays && (
+            <p>These are the first {countOf(rows.kept.length, "row")}; the results have all of them.</p>
+          )}
+          <Table
+            caption="Kept values"
+            columns={["Item", "Field", "Value in the file", "Value now", "Why it’s kept"]}
+            rows={rows.kept.flatMap(rowsOf)}
+          />
+        </section>
+      )}
+    </>
+  );
+}

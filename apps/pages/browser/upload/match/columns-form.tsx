@@ -1,0 +1,131 @@
+import { useMemo } from "preact/hooks";
+import type { ValueKind } from "../../../../../lib/cell-value.ts";
+import { ATTRIBUTE_PREFIX } from "../../../../../lib/uploads/csv/target.ts";
+import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { type Misfit, misfitsOf } from "../file/check-rows.ts";
+import {
+  canBeKept,
+  type ColumnRole,
+  KEPT,
+  LEFT_OUT,
+  rolesOf,
+  targetOf,
+  withRole,
+  withSource,
+} from "../file/column-roles.ts";
+import { fieldName } from "../parts/field-names.ts";
+import { Choice, type Options } from "../parts/parts.tsx";
+import { EmptyMarks, MisfitNote } from "./reading-fields.tsx";
+import { countOf, shownStart } from "../parts/shown.ts";
+import { valuesAt, withKey } from "../file/sources.ts";
+import type { Match } from "../file/use-import.ts";
+
+const SHOWN_SAMPLES = 3;
+const SAMPLE_CHARACTERS = 60;
+
+/** Types of custom attributes, as people call them. */
+const TYPE_NAMES: Readonly<Record<ValueKind, string>> = {
+  text: "Text",
+  number: "Number",
+  boolean: "Yes or no",
+  json: "JSON",
+};
+
+/** An attribute with a name of its own in the pages. */
+const DESCRIPTION = `${ATTRIBUTE_PREFIX}description`;
+
+/** What a column can become that sets no target of the strip. */
+function optionsOf({ role, name }: ColumnRole): Options {
+  const isListed = [KEPT, LEFT_OUT, DESCRIPTION].includes(role);
+  return [
+    ...(isListed ? [] : [[role, fieldName(role)] as const]),
+    ...(canBeKept({ name })
+      ? [[KEPT, "Custom attribute"] as const, [DESCRIPTION, fieldName(DESCRIPTION)] as const]
+      : []),
+    ...(name === "" && role === KEPT ? [[KEPT, "Nothing: it has no header"] as const] : []),
+    [LEFT_OUT, "Leave out"],
+  ];
+}
+
+/** One column: a line with its name, samples and role. It opens to change them. */
+function ColumnCard({
+  match,
+  column,
+  misfit,
+}: {
+  readonly match: Match;
+  readonly column: ColumnRole;
+  readonly misfit: Misfit | undefined;
+}) {
+  const { table, mapping, onChange } = match;
+  const { index, name, role, source = { column: name } } = column;
+  const values = valuesAt(table, index, mapping.empty ?? []);
+  const shown = name === "" ? `Column ${index + 1} (no header)` : name;
+  const options = optionsOf(column);
+  const { as: type = "text" } = source;
+  const isAttribute = name !== "" && (role === KEPT || role.startsWith(ATTRIBUTE_PREFIX));
+  const read = (next: Source): void =>
+    onChange(withSource(mapping, "fields", targetOf(column), { ...next, column: name }));
+  return (
+    <li>
+      <details class="column">
+        <summary>
+          <b>{shown}</b>
+          <span class="samples">
+            {values.length === 0 && "No values in the first rows"}
+            {values.slice(0, SHOWN_SAMPLES).map((each) => (
+              <span key={each}>{shownStart(each, SAMPLE_CHARACTERS)}</span>
+            ))}
+          </span>
+          <span>{options.find(([each]) => each === role)?.[1]}</span>
+          <span>{role === KEPT ? TYPE_NAMES[type] : ""}</span>
+        </summary>
+        <div class="fields">
+          <Choice
+            label={`“${shown}” becomes`}
+            value={role}
+            options={options}
+            onChange={(chosen) => onChange(withRole(table.names, mapping, column, chosen))}
+          />
+          {isAttribute && (
+            <Choice
+              label={`Type of “${name}”`}
+              value={type}
+              options={Object.entries(TYPE_NAMES)}
+              onChange={(chosen) => read(withKey(source, "as", chosen === "text" ? undefined : (chosen as ValueKind)))}
+            />
+          )}
+        </div>
+        {isAttribute && <EmptyMarks match={match} column={column} source={source} onChange={read} hasTimes={false} />}
+        <MisfitNote misfit={misfit} />
+      </details>
+    </li>
+  );
+}
+
+/** The columns that set no target: they are kept as custom attributes, or left out. */
+export function ColumnsForm({ match }: { readonly match: Match }) {
+  const { table, mapping, states } = match;
+  const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
+  const used = new Set(states.flatMap(({ columns }) => columns.map(({ index }) => index)));
+  const key = [...used].join(" ");
+  // Memoized, since reading the whole file renders this a hundred times, and a file can have thousands of columns.
+  return useMemo(() => {
+    const others = rolesOf(table.names, mapping).filter(({ index }) => !used.has(index));
+    if (others.length === 0) return null;
+    const left = others.filter(({ role }) => role === LEFT_OUT).length;
+    return (
+      <details class="kept">
+        <summary>
+          {countOf(others.length, "other column")}
+          {left === 0 ? " kept" : `: ${others.length - left} kept, ${left} left out`}
+        </summary>
+        <ol class="mapping" aria-label="Other columns">
+          {others.map((column) => (
+            <ColumnCard key={column.index} match={match} column={column} misfit={misfits.get(column.index)} />
+          ))}
+        </ol>
+      </details>
+    );
+  }, [table, mapping, key]);
+}

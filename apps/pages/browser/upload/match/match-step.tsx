@@ -1,0 +1,81 @@
+import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
+import { FillForm, SpacesForm } from "./cell-offers.tsx";
+import type { CheckedRows } from "../file/check-rows.ts";
+import { ColumnsForm } from "./columns-form.tsx";
+import { SheetNotes, TotalsForm } from "./file-notes.tsx";
+import { inTypographicQuotes } from "../parts/field-names.ts";
+import { Alert, Button } from "../parts/parts.tsx";
+import { SettingsForm } from "./settings-form.tsx";
+import { countOf, shownNumber } from "../parts/shown.ts";
+import { OpenTargets, TargetStrip } from "./target-strip.tsx";
+import type { Match } from "../file/use-import.ts";
+
+/** What is wrong with the mapping, or with the first rows; nothing if nothing is. */
+function Outcome({ problem, rows, failed }: CheckedRows) {
+  if (problem !== undefined) return <p class="alert">{problem}</p>;
+  // A file without rows was rejected earlier. These rows have no value in an imported column.
+  if (rows === 0) return <p>The first rows can’t be checked here. A trial run checks the whole file.</p>;
+  if (failed === 0) return null;
+  return (
+    <p class="unchecked">
+      {shownNumber(failed)} of the first {countOf(rows, "row")} would fail. A trial run shows all of them, and lets you
+      correct their values.
+    </p>
+  );
+}
+
+/** The second step: what sets each target, open questions, and the buttons that send the file. */
+export function MatchStep({ match }: { readonly match: Match }) {
+  const { table, fillable, states, isReady, headerDoubt, check, sending, hasTried, error, onStart } = match;
+  const isDisabled = !isReady || check.problem !== undefined || sending !== undefined || match.isReading;
+  const encoding = table.text?.format.encoding ?? UTF_8;
+  // A missing ID is a question of the strip.
+  const isIdMissing = states.some(({ target, state }) => target === "external_id" && state === "missing");
+  return (
+    <section aria-labelledby="columns">
+      <h2 id="columns" tabIndex={-1}>
+        2. Match your columns
+      </h2>
+      <datalist id="time-zones">
+        {["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+      {headerDoubt !== undefined && <p class="unchecked">Please check: {inTypographicQuotes(headerDoubt)}.</p>}
+      <SheetNotes table={table} />
+      <TargetStrip key={fillable.before} match={match} />
+      <TotalsForm match={match} />
+      <FillForm match={match} />
+      <SpacesForm match={match} />
+      <ColumnsForm match={match} />
+      <SettingsForm match={match} />
+      {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}
+      <div role="status">{!isIdMissing && <Outcome {...check} />}</div>
+      <Alert text={error} />
+      {sending !== undefined && (
+        <p role="status">
+          Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
+        </p>
+      )}
+      <OpenTargets states={states} />
+      <p class="buttons next">
+        {hasTried && (
+          <Button kind="main" disabled={isDisabled} onClick={() => onStart(false)}>
+            Import
+          </Button>
+        )}
+        <Button kind={hasTried ? undefined : "main"} disabled={isDisabled} onClick={() => onStart(true)}>
+          {hasTried ? "Run the trial again" : "Run a trial"}
+        </Button>
+        {!hasTried && (
+          <Button kind="plain" disabled={isDisabled} onClick={() => onStart(false)}>
+            Import without a trial
+          </Button>
+        )}
+      </p>
+      <p class="note">
+        A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,333 @@
+import { doubtsOfPeople } from "@work-items/importer/proposals/agent-columns.ts";
+import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
+import { personIn, plainWords } from "@work-items/importer/proposals/known-headers.ts";
+import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
+import {
+  canBeLeft,
+  type Candidate,
+  fieldsOfTarget,
+  isOfEvent,
+  sourcesOf,
+  type TargetState,
+} from "@work-items/importer/proposals/target-states.ts";
+import { useState } from "preact/hooks";
+import { columnIndex, comparable, numberedNames } from "../../../../../lib/uploads/csv/header-names.ts";
+import { eventTarget, isTime, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
+import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { Answered } from "../file/answers.ts";
+import { Asked } from "../parts/asked.tsx";
+import type { Misfit } from "../file/check-rows.ts";
+import { withSource } from "../file/column-roles.ts";
+import { choiceOptions, inTypographicQuotes } from "../parts/field-names.ts";
+import { FileIdsNote } from "./file-notes.tsx";
+import { MadeId } from "./id-form.tsx";
+import { Button, Choice, type Options, TextField } from "../parts/parts.tsx";
+import { ChoiceReading, EmptyMarks, MisfitNote, TimeReading } from "./reading-fields.tsx";
+import { aliasOf, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
+import { asSentence } from "../file/table-file.ts";
+import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "../file/target-choices.ts";
+import type { TargetQuestions } from "../file/target-questions.ts";
+import { canHaveValue, defaultOf, labelOfField, targetQuestion } from "../file/target-texts.ts";
+import type { Match } from "../file/use-import.ts";
+
+interface TargetProps {
+  readonly match: Match;
+  readonly state: TargetState;
+}
+
+/** What isn't a column. No header begins with NUL. */
+const NONE = "\0none";
+const SAME = "\0same";
+const SEVERAL = "\0several";
+
+/** The columns or the value that set a field. For completion dates, further columns count where the first are empty. */
+function FieldSource({ match, state: { target }, field }: TargetProps & { readonly field: string }) {
+  const { table, mapping, onAnswer } = match;
+  const [isTyped, setTyped] = useState(false);
+  const label = labelOfField(target, field);
+  const [, source] = sourcesOf(target, { names: table.names, mapping }).find(([each]) => each === field) ?? [];
+  const names = numberedNames(table.names).filter(Boolean);
+  const singles = source?.first_of ?? (source && source.value === undefined ? [source] : []);
+  const columns = singles.map(
+    ({ column = SEVERAL }) => names.find((each) => comparable(each) === comparable(column)) ?? column,
+  );
+  const isSame = source?.value !== undefined || (isTyped && source === undefined);
+  const set = (next: readonly string[]): void => onAnswer(withColumns(table, match, target, field, next));
+  const setValue = (value: string): void =>
+    value === "" ? set([]) : onAnswer(withValue(table, match, target, field, value));
+  const choose = (chosen: string, index: number): void => {
+    setTyped(chosen === SAME);
+    set(columns.toSpliced(index, 1, ...([NONE, SAME].includes(chosen) ? [] : [chosen])));
+  };
+  const optionsAt = (index: number): Options => [
+    [NONE, index === 0 ? "No column" : "Nothing else"],
+    ...(canHaveValue(target) ? [[SAME, "The same value in every row"] as const] : []),
+    ...(columns[index] === SEVERAL ? [[SEVERAL, "Several columns"] as const] : []),
+    ...names.filter((name) => !columns.slice(0, index).includes(name)).map((name) => [name, name] as const),
+  ];
+  const areMore = field === "completed_at" && columns.length > 0 && !columns.includes(SEVERAL);
+  const choices = choicesOf(field);
+  const value = { label: `${label} in every row`, value: source?.value ?? "", onChange: setValue };
+  return (
+    <>
+      {[columns[0], ...columns.slice(1), ...(areMore ? [undefined] : [])].map((column, index) => {
+        const before = columns.slice(0, index).map((each) => `“${each}”`);
+        const isFirst = index === 0;
+        return (
+          <Choice
+            key={index}
+            isLabelHidden={isFirst && fieldsOfTarget(target).length === 1 && field !== "completed_at"}
+            label={isFirst ? `${label} from` : `When ${before.join(" and ")} ${index === 1 ? "is" : "are"} empty, from`}
+            value={isFirst && isSame ? SAME : (column ?? NONE)}
+            options={optionsAt(index)}
+            onChange={(chosen) => choose(chosen, index)}
+          />
+        );
+      })}
+      {isSame && choices && <Choice {...value} options={[["", "Choose…"], ...choiceOptions(choices)]} />}
+      {isSame && !choices && <TextField {...value} />}
+    </>
+  );
+}
+
+/** The columns of the event's ID: one, or two together, such as a ticket and its change. */
+function EventIdSource({ match }: { readonly match: Match }) {
+  const { table, mapping, onAnswer } = match;
+  const names = numberedNames(table.names).filter(Boolean);
+  const { external_id: source } = mapping.event ?? {};
+  const given = source?.columns ?? (source?.column === undefined ? [] : [source.column]);
+  const chosen = given.flatMap((column) => names.find((each) => comparable(each) === comparable(column)) ?? []);
+  const [first, second] = chosen;
+  const optionsOf = (none: string, without?: string): Options => [
+    [NONE, none],
+    ...names.filter((name) => name !== without).map((name) => [name, name] as const),
+  ];
+  const set = (...columns: readonly (string | undefined)[]): void => {
+    const next = columns.filter((each) => each !== undefined && each !== NONE);
+    onAnswer(
+      next.length === 0
+        ? withColumns(table, match, "event.external_id", "external_id", [])
+        : withEventId(table, match, next as string[]),
+    );
+  };
+  return (
+    <>
+      <Choice
+        label={labelOfField("event.external_id", "external_id")}
+        value={first ?? NONE}
+        options={optionsOf("No column")}
+        onChange={(column) => set(column, second)}
+      />
+      {first !== undefined && (
+        <Choice
+          label="Together with"
+          value={second ?? NONE}
+          options={optionsOf("Nothing else", first)}
+          onChange={(column) => set(first, column)}
+        />
+      )}
+    </>
+  );
+}
+
+/** What speaks against a column as the source of a field, also if a person chose it. */
+function doubtsAbout(
+  { table, mapping }: Match,
+  field: string,
+  source: Source & { readonly column: string },
+): readonly string[] {
+  const index = columnIndex(table.names, source.column);
+  if (field === "completed_at") {
+    return proposeTime(source.column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() })?.doubts ?? [];
+  }
+  if (!field.startsWith("agent_")) return [];
+  const people = valuesAt(table, index, mapping.empty ?? []);
+  return doubtsOfPeople(
+    field,
+    people.filter((text) => aliasOf(source, text) === undefined),
+  );
+}
+
+/** How a column of a target is read; questions come first. */
+function Reading({
+  match,
+  state: { target },
+  field,
+  source,
+  isColumnAsked,
+  misfit,
+  onAnswer,
+}: TargetProps & {
+  readonly field: string;
+  readonly source: Source & { readonly column: string };
+  /** Whether the question about the column already says what speaks against it. */
+  readonly isColumnAsked: boolean;
+  readonly misfit: Misfit | undefined;
+  readonly onAnswer: (answered: Answered) => void;
+}) {
+  const { table, mapping } = match;
+  const { column: name, prefix = "" } = source;
+  const index = columnIndex(table.names, name);
+  const onChange = (next: Source): void =>
+    match.onAnswer({
+      ...match,
+      mapping: withSource(mapping, isOfEvent(target) ? "event" : "fields", field, { ...next, column: name }),
+    });
+  const props = { match, column: { name, index }, source, onChange, onAnswer };
+  const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
+  const hasTimes = made !== undefined && isTime(made);
+  const [first] = valuesAt(table, index, mapping.empty ?? []);
+  if (choicesOf(field)) {
+    const choose = (next: Source): void =>
+      match.onAnswer(
+        withDecision(
+          { ...match, mapping: withSource(mapping, "fields", field, { ...next, column: name }) },
+          target,
+          "as mapped",
+        ),
+      );
+    return <ChoiceReading {...props} target={field} onChange={choose} />;
+  }
+  return (
+    <>
+      {hasTimes && <TimeReading {...props} isAskedLater={isColumnAsked} />}
+      {target === "external_id" && (
+        <TextField
+          label="Prefix (optional)"
+          value={prefix}
+          onChange={(text) => onChange(withKey(source, "prefix", text || undefined))}
+        />
+      )}
+      {prefix !== "" && first !== undefined && <p class="note">For example: {prefix + first}</p>}
+      {!isColumnAsked &&
+        doubtsAbout(match, field, source).map((doubt) => (
+          <p key={doubt} class="unchecked">
+            {asSentence(inTypographicQuotes(doubt))}
+          </p>
+        ))}
+      {!isOfEvent(target) && <EmptyMarks {...props} hasTimes={hasTimes} />}
+      <MisfitNote misfit={misfit} />
+    </>
+  );
+}
+
+/** Asks which of some columns sets a target. Columns about the same person are one answer. */
+function ColumnQuestion({ match, state, onAnswer }: TargetProps & { readonly onAnswer: (answered: Answered) => void }) {
+  const { table } = match;
+  const { target, candidates, columns, reason } = state;
+  const groups = [
+    ...Map.groupBy(candidates, ({ column }) => (target === "agent" ? personIn(plainWords(column)) : column)).values(),
+  ];
+  const isMapped = ({ column }: Candidate): boolean => columns.some((each) => each.column === column);
+  const answer = (index: string): void => {
+    const group = groups[Number(index)] ?? [];
+    onAnswer(
+      group.some(isMapped)
+        ? withDecision(match, target, "as mapped")
+        : withOnly(
+            table,
+            match,
+            target,
+            group.map(({ column }) => column),
+          ),
+    );
+  };
+  return (
+    <Asked
+      text={targetQuestion(target)}
+      answers={groups.map((group, index) => ({
+        answer: String(index),
+        shown: group.map(({ column }) => `“${column}”`).join(" and "),
+        examples: group[0]?.examples ?? [],
+      }))}
+      onAnswer={answer}
+    >
+      {reason !== "" && (
+        <p class="note">{inTypographicQuotes(reason.startsWith("by ") ? `Likely ${reason}.` : asSentence(reason))}</p>
+      )}
+    </Asked>
+  );
+}
+
+/** The columns or the value that set a target, or nothing. */
+function Sources({ match, state, onAnswer }: TargetProps & { readonly onAnswer: (answered: Answered) => void }) {
+  const { target } = state;
+  const initial = defaultOf(target, match.mapping);
+  return (
+    <div class="fields">
+      {target === "event.external_id" ? (
+        <EventIdSource match={match} />
+      ) : (
+        fieldsOfTarget(target).map((field) => <FieldSource key={field} match={match} state={state} field={field} />)
+      )}
+      {canBeLeft(target) && state.state !== "left" && (
+        <Button onClick={() => onAnswer(withNothing(match.table, match, target))}>
+          {initial === undefined ? "Leave empty" : `Use the default: ${initial}`}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What sets a target, how it is read, and the questions about it. */
+export function TargetFields({
+  match,
+  state,
+  questions,
+  misfits,
+  onAnswer,
+}: TargetProps & {
+  readonly questions: TargetQuestions;
+  readonly misfits: ReadonlyMap<number, Misfit>;
+  /** Called with an answer whose question goes away. */
+  readonly onAnswer: (answered: Answered) => void;
+}) {
+  const { table, mapping } = match;
+  const { target } = state;
+  const sources = sourcesOf(target, { names: table.names, mapping });
+  const readable = sources.flatMap(([field, source]) =>
+    (source.first_of ?? [source]).flatMap((each) =>
+      each.column === undefined ? [] : [{ field, source: { ...each, column: each.column } }],
+    ),
+  );
+  const { isColumnAsked, times, words } = questions;
+  const readings = readable.map(({ field, source }) => (
+    <Reading
+      key={field + source.column}
+      match={match}
+      state={state}
+      field={field}
+      source={source}
+      isColumnAsked={isColumnAsked && state.candidates.length > 0}
+      misfit={misfits.get(columnIndex(table.names, source.column))}
+      onAnswer={onAnswer}
+    />
+  ));
+  const own = <Sources match={match} state={state} onAnswer={onAnswer} />;
+  const areAsked = !isColumnAsked && times.length + words.length > 0;
+  // They stay where they were asked, so that an answer keeps the focus.
+  const [wereAsked, setAsked] = useState(areAsked);
+  if (areAsked && !wereAsked) setAsked(true);
+  const areFirst = areAsked || (wereAsked && !isColumnAsked);
+  // How another column would be read isn't known yet.
+  const isReadLater = isColumnAsked && state.candidates.length > state.columns.length;
+  return (
+    <div>
+      {isColumnAsked && state.candidates.length > 0 && (
+        <ColumnQuestion match={match} state={state} onAnswer={onAnswer} />
+      )}
+      {areFirst && readings}
+      {isColumnAsked && state.candidates.length === 0 ? (
+        <fieldset class="question" tabIndex={-1} data-open="">
+          <legend class="hidden">{targetQuestion(target)}</legend>
+          {own}
+        </fieldset>
+      ) : (
+        own
+      )}
+      {!areFirst && !isReadLater && readings}
+      {target === "external_id" && <MadeId match={match} onAnswer={onAnswer} />}
+      {target === "external_id" && <FileIdsNote {...match.ids} />}
+    </div>
+  );
+}
