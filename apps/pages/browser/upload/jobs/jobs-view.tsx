@@ -36,14 +36,14 @@ function rowsOf(entries: readonly Job[]) {
     const undo = undoOf.get(job.id);
     return [
       <span class="lines">{nameOf(job)}</span>,
-      shownTime(job.created_at),
-      job.key_name ?? "",
       <>
         <span class={`status ${status}`}>
           {isTrial ? `Trial run, ${STATUS[status].toLowerCase()}` : STATUS[status]}
         </span>
         {undo?.status === "completed" && <>, {linkTo(undo.id, "undone")}</>}
       </>,
+      shownTime(job.created_at),
+      job.key_name ?? "",
       shownNumber(job.total_rows),
       <span key="failed" class={failed === 0 ? "zero" : "failed"}>
         {shownNumber(failed)}
@@ -58,7 +58,7 @@ function JobsTable({ name, jobs }: { readonly name: string; readonly jobs: reado
     <Table
       caption={`${name}, newest first`}
       kind="list"
-      columns={["File", "Started", "Key", "Status", "Rows", "Failed"]}
+      columns={["File", "Status", "Started", "Key", "Rows", "Failed"]}
       rows={rowsOf(jobs)}
     />
   );

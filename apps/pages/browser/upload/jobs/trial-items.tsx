@@ -136,19 +136,26 @@ function nameOf(field: string): string {
 /** The table's rows for a row that would change an item: one for each field. */
 function linesOf({ row, externalId, id, outcome, changes }: TrialRow): ComponentChildren[][] {
   const link = outcome === "restored" ? externalId : <a href={`#item=${id}`}>{externalId}</a>;
-  const lines = changes.slice(0, SHOWN_FIELDS).map(({ field, values }) => [
-    row,
-    link,
-    nameOf(field),
-    ...(values
-      ? [shownOrEmpty(field, values.from), shownOrEmpty(field, values.to)].map((text) => (
-          <span key={text} class="lines">
-            {text}
-          </span>
-        ))
-      : ["(not known)", "(not known)"]),
-  ]);
-  const more = changes.length - lines.length;
+  const shown = changes.slice(0, SHOWN_FIELDS);
+  const lines: ComponentChildren[][] = shown.flatMap(({ field, values }) =>
+    values
+      ? [
+          [
+            row,
+            link,
+            nameOf(field),
+            ...[shownOrEmpty(field, values.from), shownOrEmpty(field, values.to)].map((text) => (
+              <span key={text} class="lines">
+                {text}
+              </span>
+            )),
+          ],
+        ]
+      : [],
+  );
+  const unknown = shown.filter(({ values }) => values === undefined).map(({ field }) => nameOf(field));
+  if (unknown.length > 0) lines.push([row, link, unknown.join(", "), "(not known)", "(not known)"]);
+  const more = changes.length - shown.length;
   if (lines.length === 0) return [[row, link, outcome === "restored" ? "Restored" : "(not known)", "", ""]];
   return more === 0 ? lines : [...lines, [row, link, `and ${countOf(more, "other field")}`, "", ""]];
 }
