@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { COPIED_MS, copyText } from "../copy-text.ts";
-import { type Api, newKey, type Webhook } from "./parts/api.ts";
-import { inTypographicQuotes } from "./parts/field-names.ts";
-import { Alert, Button, Check, Heading, Table, TextField } from "./parts/parts.tsx";
-import { shownTime } from "./parts/shown.ts";
-import { useWork } from "./parts/use-calls.ts";
+import { type Api, newKey, type Webhook } from "./api.ts";
+import { inTypographicQuotes } from "./field-names.ts";
+import { Alert, Button, Check, Heading, Table, TextField } from "./parts.tsx";
+import { shownTime } from "./shown.ts";
+import { useWork } from "./use-calls.ts";
 
 type Calls = Api["webhooks"];
 
@@ -63,7 +63,7 @@ function CopyButton({ text, what }: { readonly text: string; readonly what: stri
 /** A secret that is shown once. It takes the focus. */
 function Secret({ secret, note }: { readonly secret: string; readonly note: string }) {
   const shown = useRef<HTMLDivElement>(null);
-  useEffect(() => shown.current?.focus(), [secret]);
+  useLayoutEffect(() => shown.current?.focus(), [secret]);
   return (
     <div ref={shown} class="warning" tabIndex={-1}>
       <p>Signing secret. Copy it now; it won’t be shown again:</p>
@@ -86,7 +86,7 @@ function ConfirmDeletion({
   readonly onCancel: () => void;
 }) {
   const group = useRef<HTMLDivElement>(null);
-  // Before the next key is handled.
+  // Before the browser can react to a key.
   useLayoutEffect(() => group.current?.querySelector("button")?.focus(), []);
   return (
     <div ref={group} class="warning" role="group" aria-label={`Delete ${url}?`}>

@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)("webhooks on the upload page", () => {
       )
       .toBe(true);
     // It was disabled in the meantime.
-    expect(await again.evaluate((button) => button.matches(":focus"))).toBe(true);
+    await expect.poll(() => again.evaluate((button) => button.matches(":focus"))).toBe(true);
     await down.getByText("Active", { exact: true }).waitFor();
     await down.locator("summary").click();
     await down.getByRole("cell", { name: "Item changes" }).first().waitFor();
