@@ -495,7 +495,10 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await chooseFile(opened.page, "header.csv", Buffer.from("id,kind\n"));
     await opened.page.getByText("This file has no rows.").waitFor();
     await chooseFile(opened.page, "quote.csv", Buffer.from('id,size\na,"7\nb,8\n'));
-    await opened.page.getByText("Row 2: a quote is opened and never closed; close it").waitFor();
+    // It comes before the questions, which no one needs to answer yet.
+    await opened.page
+      .locator("#columns + [role=status]", { hasText: "Row 2: a quote is opened and never closed; close it" })
+      .waitFor();
     expect(await opened.page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
     await chooseFile(opened.page, "long.csv", Buffer.from(`id,note\na,${"y".repeat(HEAD_BYTES)}\n`));
     await opened.page.getByText("1 of the first 1 row would fail.").waitFor();

@@ -30,13 +30,13 @@ export function sentenceOfStatus(job: Job, name: string): string {
     ? "The trial run is waiting to start."
     : "The undo is waiting to start, in case a worker of the import is still writing.";
   const undoing = isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`;
-  const undone = isUndo(job) ? " Rows undone so far stay undone." : "";
+  const kept = isUndo(job) ? " Rows undone so far stay undone." : " Rows imported so far stay.";
   const sentences = {
     pending: isUndo(job) ? waiting : `${name} is waiting to start.`,
     processing: isUndo(job) ? undoing : `${isTrial ? "Checking" : "Importing"} ${name}…`,
     completed: `${what} finished.${isTrial ? nothing : ""}`,
-    failed: `${what} failed.${isTrial ? nothing : undone}`,
-    cancelled: `${what} cancelled.${isTrial ? nothing : undone || " Rows imported so far stay."}`,
+    failed: `${what} failed.${isTrial ? nothing : kept}`,
+    cancelled: `${what} cancelled.${isTrial ? nothing : kept}`,
   } as const;
   return sentences[job.status];
 }

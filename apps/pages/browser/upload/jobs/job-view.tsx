@@ -11,6 +11,7 @@ import { Alert, Button, Heading, Loading } from "../parts/parts.tsx";
 import { type Moment, withMoment } from "../parts/progress.ts";
 import { send, type Sent, triedBy } from "../file/send.ts";
 import { countOf, shownNumber, shownTime } from "../parts/shown.ts";
+import { asSentence } from "../file/table-file.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { UndoResults } from "./undo-results.tsx";
 import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
@@ -192,10 +193,12 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
           <a href={`#job=${job.undo_of!}`}>View the import of {name}</a>
         </p>
       )}
-      {job.error !== undefined && <p class="alert">{inPageWords(job.error)}</p>}
+      {job.error !== undefined && <p class="alert">{asSentence(inPageWords(job.error))}</p>}
       <Alert text={sending.error ?? error} />
       {!isOver && <Running api={api} job={job} moments={moments} />}
-      {(isOver || doneIn(job) > 0) && <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />}
+      {(job.status === "completed" || doneIn(job) > 0) && (
+        <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />
+      )}
       {hasTried && (
         <TrialNotes
           api={api}
@@ -215,6 +218,11 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
           <Button kind="main" disabled={sending.isRunning} onClick={() => sendAgain({ dryRun: job.dry_run })}>
             Start again
           </Button>
+        </p>
+      )}
+      {job.status === "failed" && !sent && !isUndo(job) && (
+        <p>
+          Correct the file, then <a href="#import">import it again</a>.
         </p>
       )}
       {isUndo(job) && (

@@ -31,11 +31,15 @@ export function MatchStep({ match }: { readonly match: Match }) {
   const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question of the strip.
   const isIdMissing = states.some(({ target, state }) => target === "external_id" && state === "missing");
+  // No answer helps until the file is corrected.
+  const isBroken = table.problem !== undefined;
+  const outcome = <div role="status">{(isBroken || !isIdMissing) && <Outcome {...check} />}</div>;
   return (
     <section aria-labelledby="columns">
       <h2 id="columns" tabIndex={-1}>
         2. Match your columns
       </h2>
+      {isBroken && outcome}
       <datalist id="time-zones">
         {["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => (
           <option key={zone} value={zone} />
@@ -50,7 +54,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
       <ColumnsForm match={match} />
       <SettingsForm match={match} />
       {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}
-      <div role="status">{!isIdMissing && <Outcome {...check} />}</div>
+      {!isBroken && outcome}
       <Alert text={error} />
       {sending !== undefined && (
         <p role="status">
