@@ -109,8 +109,11 @@ it("the page's receiver prints what changed", async () => {
 const NODES = ["20.19.5", "22.21.1"];
 describe.each(NODES)("in Node %s", (version) => {
   const node = join(folder, version, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node");
+  const program = join(folder, version, "command/node_modules/work-items/work-items.cjs");
   beforeAll(async () => {
     await run("npm", ["install", "--prefix", version, `node-${process.platform}-${process.arch}@${version}`]);
+    const [, tarball = ""] = /"\$BASE_URL(\/docs\/work-items-1[^"]+)"/.exec(codeOf("console", /--help/)) ?? [];
+    await run("npm", ["install", "--prefix", `${version}/command`, stack.baseUrl + tarball]);
   });
 
   it("the client runs the page's first program", async () => {
@@ -120,9 +123,6 @@ describe.each(NODES)("in Node %s", (version) => {
   });
 
   it("the command imports a file of another system, and a workbook's mapping is proposed", async () => {
-    const [, tarball = ""] = /"\$BASE_URL(\/docs\/work-items-1[^"]+)"/.exec(codeOf("console", /--help/)) ?? [];
-    await run("npm", ["install", "--prefix", `${version}/command`, stack.baseUrl + tarball]);
-    const program = join(folder, version, "command/node_modules/work-items/work-items.cjs");
     writeFileSync(join(folder, "tickets.csv"), `external_id,type\ncommand-${version},call\n`);
     const imported = await run(node, [program, "import", "tickets.csv", "--yes", "--wait"]);
     expect(imported).toMatch(/completed: 1 rows, 1 created/);
@@ -132,6 +132,36 @@ describe.each(NODES)("in Node %s", (version) => {
     expect(JSON.parse(readFileSync(join(folder, `${version}.json`), "utf8"))).toMatchObject({
       fields: { external_id: { column: "Ticket ID" } },
     });
+  });
+
+  it("the command imports by a mapping, applies JSON, and keeps every digit of a number", async () => {
+    const amount = { column: "Amount", as: "number" };
+    const fields = {
+      external_id: { column: "Ticket ID" },
+      type: { value: "ticket" },
+      "custom_attributes.amount": amount,
+    };
+    const mapping = { fields };
+    writeFileSync(join(folder, "mapping.json"), JSON.stringify(mapping));
+    writeFileSync(join(folder, "amounts.csv"), `Ticket ID,Amount\nmapped-${version},1.10\n`);
+    const byMapping = [program, "import", "amounts.csv", "--mapping", "mapping.json", "--yes", "--wait"];
+    const trial = await execute(node, [...byMapping, "--dry-run"], { cwd: folder, env: variables() });
+    expect(trial.stdout + trial.stderr).not.toMatch(/Error|is not a function/);
+    expect(await run(node, byMapping)).toMatch(/completed: 1 rows, 1 created/);
+
+    const item = `{"external_id":"digits-${version}","type":"call","custom_attributes":{"amount":1.10}}`;
+    writeFileSync(join(folder, "items.jsonl"), `{"external_id":"whole-${version}","type":"call"}\n${item}\n`);
+    await run(node, [program, "batch", "items.jsonl"]);
+    for (const name of ["mapped", "digits"])
+      expect(await run(node, [program, "get", `${name}-${version}`])).toContain('"amount": 1.10');
+    const changes = await run(node, [program, "changes"]);
+    expect(changes).toMatch(new RegExp(`"external_id":"digits-${version}".*"amount":1.10[,}]`));
+  });
+
+  it("a defect of the command is one line, without its code", async () => {
+    writeFileSync(join(folder, "defect.cjs"), 'JSON.stringify = () => { throw new RangeError("one\\ntwo"); };');
+    const failed = execute(node, ["--require", "./defect.cjs", program, "changes"], { cwd: folder, env: variables() });
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: "work-items: RangeError: one\\u000atwo\n" });
   });
 });
 
