@@ -263,6 +263,20 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.context().close();
   });
 
+  test("says what speaks against a column that a person chose", async () => {
+    const { page, complaints } = await site.begin();
+    const rows = ["c-1,Ann Lee; Bob Stone,2026-03-02,09:15", "c-2,Ann Lee,2026-03-03,10:30"];
+    await chooseFile(page, "calls.csv", Buffer.from(["Ticket ID,Users,Date,Time", ...rows, ""].join("\n")));
+    const agent = await openTarget(page, "Agent");
+    await agent.getByLabel("Agent’s name from").selectOption("Users");
+    await agent.getByText("Values such as “Ann Lee; Bob Stone” name several people.").waitFor();
+    const completed = await openTarget(page, "Completed at");
+    await completed.getByLabel("Completed at from").selectOption("Date");
+    await completed.getByText("The time of day is in “Time”. Only the date is imported.").waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("offers a prefix when a trial of another system's file would change items, and names repeated IDs", async () => {
     const { page, complaints } = await site.begin();
     await chooseFile(page, "tickets.csv", Buffer.from("external_id,status\n1002,pending\n"));
