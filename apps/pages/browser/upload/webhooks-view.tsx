@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { COPIED_MS, copyText } from "../copy-text.ts";
-import { type Api, newKey, type Webhook } from "./api.ts";
-import { inTypographicQuotes } from "./field-names.ts";
-import { Alert, Button, Check, Heading, Table, TextField } from "./parts.tsx";
-import { shownTime } from "./shown.ts";
-import { useWork } from "./use-calls.ts";
+import { type Api, newKey, type Webhook } from "./parts/api.ts";
+import { inTypographicQuotes } from "./parts/field-names.ts";
+import { Alert, Button, Check, Heading, Table, TextField } from "./parts/parts.tsx";
+import { shownTime } from "./parts/shown.ts";
+import { useWork } from "./parts/use-calls.ts";
 
 type Calls = Api["webhooks"];
 
