@@ -28,7 +28,7 @@ export function sentenceOfStatus(job: Job, name: string): string {
   const nothing = isUndo(job) ? " Nothing was changed." : " Nothing was saved.";
   const waiting = isTrial
     ? "The trial run is waiting to start."
-    : "The undo is waiting to start, in case a worker of the import is still writing.";
+    : "The undo is waiting to start, in case the import is still saving rows.";
   const undoing = isTrial ? `Checking what the undo of ${name} would change…` : `Undoing ${name}…`;
   const kept = isUndo(job) ? " Rows undone so far stay undone." : " Rows imported so far stay.";
   const sentences = {

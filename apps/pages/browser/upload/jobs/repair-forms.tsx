@@ -88,8 +88,8 @@ export function FailedValuesForm({ sent, values: shared, onSent }: RepairProps &
   return (
     <>
       <p role="status">
-        {countOf(shared.length, "value")} {shared.length === 1 ? "fails its rows" : "fail their rows"}. Replace each in
-        all its rows at once:
+        {countOf(shared.length, "value")} {shared.length === 1 ? "doesn’t fit. Replace it" : "don’t fit. Replace each"}{" "}
+        in all its rows at once:
       </p>
       <Table
         caption="Values to replace"
