@@ -1,4 +1,5 @@
-import type { BatchResult, WorkItemInput } from "./openapi-types.ts";
+import { ApiError } from "./api-error.ts";
+import type { BatchResult, ProblemDetail, WorkItemInput } from "./openapi-types.ts";
 
 /** Limits of one call, whose body must stay well below 4 MiB. */
 const ITEMS_MAX = 100;
@@ -38,6 +39,42 @@ const batchesOf = async function* (
   if (batch.length > 0) yield { from, items: batch };
 };
 
+/** Problems of a call, with pointers that count all items. */
+const placed = (problems: readonly ProblemDetail[], from: number): ProblemDetail[] =>
+  problems.map(({ pointer, ...problem }) => ({
+    ...problem,
+    ...(pointer !== undefined && {
+      pointer: pointer.replace(/^\/work_items\/(\d+)/, (_, index) => `/work_items/${from + Number(index)}`),
+    }),
+  }));
+
+/** An error of a call, whose message names invalid items by their ID and by their position among all items. */
+const named = (error: unknown, { from, items }: Batch): unknown => {
+  if (!(error instanceof ApiError)) return error;
+  const message = error.message.replaceAll(/(^|; )work_items\[(\d+)\]/g, (_, before: string, index: string) => {
+    const id: unknown = items[Number(index)]?.external_id;
+    const place = `work_items[${from + Number(index)}]`;
+    return `${before}${typeof id === "string" ? `${id} (${place})` : place}`;
+  });
+  const body = { error: message, errors: placed(error.problems, from) };
+  return new ApiError(error.status, body, error.requestId ?? null);
+};
+
+type Send = (items: readonly WorkItemInput[]) => Promise<readonly BatchResult[]>;
+
+/** Sends a batch. Its results and errors count all items. */
+const sendBatch = async (send: Send, batch: Batch): Promise<readonly BatchResult[]> => {
+  try {
+    return (await send(batch.items)).map(({ errors, ...result }) => ({
+      ...result,
+      index: batch.from + result.index,
+      ...(errors && { errors: placed(errors, batch.from) }),
+    }));
+  } catch (error) {
+    throw named(error, batch);
+  }
+};
+
 interface Call {
   readonly externalIds: ReadonlySet<string>;
   readonly results: Promise<readonly BatchResult[]>;
@@ -51,18 +88,16 @@ interface Call {
  */
 export const applyInBatches = async function* (
   items: Iterable<WorkItemInput> | AsyncIterable<WorkItemInput>,
-  send: (items: readonly WorkItemInput[]) => Promise<readonly BatchResult[]>,
+  send: Send,
   concurrency: number,
 ): AsyncGenerator<BatchResult, void, undefined> {
   const calls: Call[] = [];
-  const start = ({ from, items: batch }: Batch): Call => {
-    const externalIds = new Set(batch.map((item) => item.external_id));
+  const start = (batch: Batch): Call => {
+    const externalIds = new Set(batch.items.map((item) => item.external_id));
     const before = calls
-      .filter((call) => batch.some((item) => call.externalIds.has(item.external_id)))
+      .filter((call) => batch.items.some((item) => call.externalIds.has(item.external_id)))
       .map((call) => call.results);
-    const results = Promise.all(before)
-      .then(() => send(batch))
-      .then((each) => each.map((result) => ({ ...result, index: from + result.index })));
+    const results = Promise.all(before).then(() => sendBatch(send, batch));
     // It is awaited later, in order. Until then, a failure must not count as unhandled.
     results.catch(() => undefined);
     return { externalIds, results };

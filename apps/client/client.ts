@@ -38,8 +38,14 @@ function conversationUploadCalls(http: Http) {
   };
 }
 
-/** Creates a client. It retries requests without a response, or with a 429 or 503. */
+/**
+ * Creates a client. It retries requests without a response, or with a 429 or 503.
+ * @throws TypeError if the address or the key is missing, such as an environment variable that isn't set
+ */
 export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions) {
+  for (const [name, value] of Object.entries({ baseUrl, apiKey })) {
+    if (!value) throw new TypeError(`${name} is missing`);
+  }
   const http = createFetchClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, ""),
     headers: { authorization: `Bearer ${apiKey}`, accept: "application/json, application/problem+json" },

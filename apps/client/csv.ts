@@ -10,6 +10,10 @@ export interface FailedRow {
   readonly error: string;
   /** The problem, for programs. */
   readonly code: ProblemCode;
+  /** The column with the problem, as the file names it; empty if it isn't one. */
+  readonly column: string;
+  /** What that column has in the row. */
+  readonly value: string;
   /** The row's cells by column: a second `Amount` is `Amount (2)`, as in mappings. */
   readonly cells: Readonly<Record<string, string>>;
 }
@@ -63,8 +67,9 @@ export function failedRowsIn(pieces: AsyncIterable<string>): AsyncGenerator<Fail
   return rowsIn(pieces, (names, values) => {
     // Unlike an assignment, it takes any name.
     const row = Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
-    const { _row, _error: error = "", _error_code: code = "", ...cells } = row;
-    return { row: Number(_row), error, code: code as ProblemCode, cells };
+    const { _row, _error: error = "", _error_code: code, _error_column: column = "", ...others } = row;
+    const { _error_value: value = "", ...cells } = others;
+    return { row: Number(_row), error, code: code as ProblemCode, column, value, cells };
   });
 }
 

@@ -11,7 +11,10 @@ export interface ApplyOptions extends CallOptions {
   readonly concurrency?: number;
   /** Whether to write nothing. @default false */
   readonly dryRun?: boolean;
-  /** Invalid items become results with an error (`skip`) or fail their call with a 422. @default "refuse" */
+  /**
+   * Invalid items become results with an error (`skip`), or end `apply` with an `ApiError` that names them: nothing in
+   * their call is applied, and no further calls are started. @default "refuse"
+   */
   readonly onInvalid?: "refuse" | "skip";
 }
 

@@ -80,7 +80,25 @@ describe("apply", () => {
     const items = [...itemsOf("skip", 100), { external_id: "bad", agent_email: "nobody" }];
     const results = await collect(createClient(options).workItems.apply(items, { onInvalid: "skip" }));
     expect(results.at(-1)).toMatchObject({ index: 100, external_id: "bad", status: "error" });
-    await expect(collect(createClient(options).workItems.apply(items))).rejects.toThrow(ApiError);
+    expect(results.at(-1)?.errors).toMatchObject([{ pointer: "/work_items/100/agent_email" }]);
+  });
+
+  it("ends with an error that names items that aren't valid, and their position among all", async () => {
+    const bad = { external_id: "bad", agent_email: "nobody" };
+    const items = [...itemsOf("refused", 101), bad, { agent_email: "nobody" } as unknown as WorkItemInput];
+    const error = await collect(createClient(options).workItems.apply(items)).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ApiError);
+    const { status, message, problems } = error as ApiError;
+    expect([status, message]).toEqual([
+      422,
+      "bad (work_items[101]).agent_email: must be an email address; work_items[102].external_id: is required; " +
+        "work_items[102].agent_email: must be an email address",
+    ]);
+    expect(problems.map(({ pointer }) => pointer)).toEqual([
+      "/work_items/101/agent_email",
+      "/work_items/102/external_id",
+      "/work_items/102/agent_email",
+    ]);
   });
 });
 
@@ -118,6 +136,12 @@ describe("items by their ids", () => {
       items.map(({ external_id: id }, index) => [index, id]),
     );
   });
+});
+
+it("isn't created without an address or a key, which would fail only later", () => {
+  const missing = { baseUrl: "", apiKey: undefined as unknown as string };
+  expect(() => createClient({ ...options, baseUrl: missing.baseUrl })).toThrow(new TypeError("baseUrl is missing"));
+  expect(() => createClient({ ...options, apiKey: missing.apiKey })).toThrow(new TypeError("apiKey is missing"));
 });
 
 it("says whose key it is", async () => {
@@ -317,12 +341,16 @@ describe("an upload", () => {
     const job = await upload.wait({ onProgress: ({ status }) => seen.push(status) });
     expect(job).toMatchObject({ status: "completed", total_rows: 3, succeeded_rows: 1, failed_rows: 2 });
     expect(seen.at(-1)).toBe("completed");
-    expect(await collect(upload.failedRows())).toMatchObject([
+    const failed = await collect(upload.failedRows());
+    expect(Object.keys(failed[1]?.cells ?? {})).toEqual(["external_id", "agent_email", "custom_attributes.note"]);
+    expect(failed).toMatchObject([
       { row: 3, cells: { "custom_attributes.note": "two\nlines" } },
       {
         row: 4,
         error: expect.stringContaining("agent_email"),
         code: "invalid_format",
+        column: "agent_email",
+        value: "nobody",
         cells: { "custom_attributes.note": 'a "b", c' },
       },
     ]);

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { Marked, type Tokens } from "marked";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,25 +20,24 @@ const variables = () => ({
   ...process.env,
   BASE_URL: stack.baseUrl,
   API_KEY: stack.apiKey,
-  WORK_ITEMS_URL: stack.baseUrl,
-  WORK_ITEMS_KEY: stack.apiKey,
   npm_config_audit: "false",
   npm_config_fund: "false",
   npm_config_prefer_offline: "true",
-  npm_config_yes: "true",
 });
 const run = async (command: string, args: readonly string[], more: Record<string, string> = {}): Promise<string> =>
   (await execute(command, args, { cwd: folder, env: { ...variables(), ...more } })).stdout;
 
+const codeIn = (markdown: string): readonly Tokens.Code[] =>
+  new Marked().lexer(markdown).filter((token): token is Tokens.Code => token.type === "code");
 /** Code of the page by its language and name. */
-const codeOf = (language: string, pattern: RegExp): string =>
-  page.find(({ lang, text }) => lang === language && pattern.test(text))?.text ?? "";
+const codeOf = (language: string, pattern: RegExp, tokens = page): string =>
+  tokens.find(({ lang, text }) => lang === language && pattern.test(text))?.text ?? "";
 
 // The page and the packages as the service serves them, in a folder that has nothing else.
 beforeAll(async () => {
   stack = await startTestService();
   const markdown = await (await fetch(`${stack.baseUrl}/docs/clients.md`)).text();
-  page = new Marked().lexer(markdown).filter((token): token is Tokens.Code => token.type === "code");
+  page = codeIn(markdown);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
   await run("bash", ["-ec", codeOf("console", /^npm install "\$BASE_URL/)]);
   await run("npm", ["install", "standardwebhooks@1.1.1", "@types/node@24.19.2"]);
@@ -60,8 +60,10 @@ it("the client's package has what its manifest exports, and nothing of the repos
   expect(Object.keys(manifest.dependencies)).toEqual(["openapi-fetch"]);
 });
 
-it("the page's programs compile with the strictest options, the client's types too", async () => {
+it("the page's programs and the client's own compile with the strictest options, the client's types too", async () => {
   for (const name of ["sync", "receiver"]) writeFileSync(join(folder, `${name}.ts`), codeOf(`ts ${name}`, /./));
+  const readme = codeIn(readFileSync(join(folder, "node_modules/work-items-client/README.md"), "utf8"));
+  writeFileSync(join(folder, "use.ts"), codeOf("ts use", /./, readme));
   const options = {
     module: "nodenext",
     target: "es2023",
@@ -83,26 +85,65 @@ it("the page's programs compile with the strictest options, the client's types t
   await run(process.execPath, [join(PROJECT_ROOT, "node_modules/typescript/bin/tsc"), "-p", "."]);
   expect(await run("node", ["sync.js"])).toMatch(/created: 500/);
   expect(await run("node", ["sync.js"])).toMatch(/unchanged: 500/);
+  writeFileSync(join(folder, "tickets.csv"), "external_id,type\nT-2,ticket\n");
+  expect(await run("node", ["use.js"])).toMatch(/^[0-9a-f-]{36} 2 created\n502 \S+\n$/m);
 });
 
-it("the page's receiver prints what changed", async () => {
-  const add = codeOf("console", /webhooks add/).split("\n")[0]!;
-  const added = await run("bash", ["-ec", add.replace("4000", "4417")]);
-  const secret = /whsec_\S+/.exec(added)?.[0] ?? "";
-  const receiver = spawn(process.execPath, ["receiver.js"], {
-    cwd: folder,
-    env: { ...variables(), WEBHOOK_SECRET: secret, PORT: "4417" },
-    stdio: ["ignore", "pipe", "inherit"],
+it("the page's sync names an item that isn't valid, and applies the others", async () => {
+  const invalid = 'type: "ticket", ...(n === 250 && { agent_email: "ann" }),';
+  writeFileSync(join(folder, "invalid.ts"), codeOf("ts sync", /./).replace('type: "ticket",', invalid));
+  await expect(run("node", ["--experimental-strip-types", "invalid.ts"])).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/unchanged: 499, error: 1/),
+    stderr: expect.stringContaining("item 249, sync-250: agent_email: must be an email address\n"),
   });
-  try {
-    for await (const line of createInterface({ input: receiver.stdout })) {
-      expect(line).toMatch(/^changed [0-9a-f-]{36}$/);
-      break;
+});
+
+describe("the page's receiver", () => {
+  /** Adds its webhook, and starts it. */
+  const start = async (port: string, apiKey: string) => {
+    const add = codeOf("console", /webhooks add/).split("\n")[0]!;
+    const added = await run("bash", ["-ec", `${add.replace("4000", port)} --json`]);
+    const { id, secret } = JSON.parse(added) as { readonly id: string; readonly secret: string };
+    const receiver = spawn(process.execPath, ["receiver.js"], {
+      cwd: folder,
+      env: { ...variables(), API_KEY: apiKey, WEBHOOK_SECRET: secret, PORT: port },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const stop = async (): Promise<void> => {
+      receiver.kill();
+      await once(receiver, "exit");
+    };
+    return { id, receiver, stop };
+  };
+  const firstLine = async (input: Readable): Promise<string> => {
+    for await (const line of createInterface({ input })) return line;
+    return "";
+  };
+
+  it("prints what changed", async () => {
+    const { receiver, stop } = await start("4417", stack.apiKey);
+    try {
+      expect(await firstLine(receiver.stdout)).toMatch(/^changed [0-9a-f-]{36}$/);
+    } finally {
+      await stop();
     }
-  } finally {
-    receiver.kill();
-    await once(receiver, "exit");
-  }
+  });
+
+  it("goes on after it couldn't read the changes", async () => {
+    const { id, receiver, stop } = await start("4418", "wi_us_revoked");
+    try {
+      expect(await firstLine(receiver.stderr)).toMatch(/^ApiError: /);
+      const [address = ""] = /"\$BASE_URL[^"]+"/.exec(codeOf("console", /--help/)) ?? [];
+      const answer = JSON.parse(
+        await run("bash", ["-ec", `npx --yes ${address} webhooks test ${id} --json`]),
+      ) as object;
+      expect(answer).toMatchObject({ status: 204 });
+      expect(receiver.exitCode).toBeNull();
+    } finally {
+      await stop();
+    }
+  });
 });
 
 /** Beside the one that runs this test. */
@@ -165,7 +206,9 @@ describe.each(NODES)("in Node %s", (version) => {
   });
 });
 
-it("the command runs by npx, without being installed", async () => {
+it("the command runs by npx, without being installed, and imports another system's file by the page's lines", async () => {
   const [help = ""] = codeOf("console", /--help/).split("\n");
   expect(await run("bash", ["-ec", help])).toMatch(/Usage: work-items/);
+  writeFileSync(join(folder, "tickets.csv"), "Ticket ID,Status,Type\nN-1,Open,ticket\nN-2,Closed,ticket\n");
+  expect(await run("bash", ["-ec", codeOf("console", /--propose/)])).toMatch(/completed: 2 rows, 2 created/);
 });
