@@ -15,7 +15,7 @@ import { confirmed, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./b
 import { writeProposal } from "./propose.ts";
 import { changedFile, lookThrough, type SeenFile } from "./survey-file.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
-import { saveList } from "./row-lists.ts";
+import { removeEarlierList, saveList } from "./row-lists.ts";
 import { noteTrial } from "./trial-lines.ts";
 import { withProgress } from "../progress-bar.ts";
 import { CommandError } from "../../../infra/command-line.ts";
@@ -129,7 +129,7 @@ interface ReadyFile {
 }
 
 async function sendFile(
-  { terminal, options }: CommandCall,
+  { terminal, options, positionals: [path = ""] }: CommandCall,
   client: Client,
   { name, content, mapping, seen, unset }: ReadyFile,
 ): Promise<void> {
@@ -145,6 +145,7 @@ async function sendFile(
     if (tried) await noteTrial(terminal, client, trial, tried);
     if (isShown && seen) noteEmptyCells(terminal, trial, seen);
   };
+  for (const file of Object.values(lists)) await removeEarlierList(path, file);
   if (!isDry && hasTrial) {
     const trial = await endOf(await start(true), "trial");
     const hasCompleted = trial.status === "completed";
@@ -215,10 +216,11 @@ export const importCommand: Command = {
       "import without asking, even if IDs repeat, existing items would change or fields are not found (for scripts)",
     "--no-trial": "import without a trial run first, and without asking",
     "--wait": "wait until the job ends",
-    "--errors <file>": "wait, then write the failed rows to this file",
-    "--results <file>": "wait, then write the result of each row to this file",
+    "--errors <file>": "wait, then write the failed rows to this file; an earlier one is removed first",
+    "--results <file>": "wait, then write the result of each row to this file; an earlier one is removed first",
     "--delimiter <delimiter>": '"," ";" "|" or tab (default: detected)',
-    "--encoding <encoding>": "for example windows-1252 (default: detected)",
+    "--encoding <encoding>":
+      "for example windows-1252 (default: UTF-8 or UTF-16; for others, the candidates are shown)",
     "--sheet <name>": "sheet of a workbook (default: the first with rows)",
     "--without-hidden": "leave out rows that the sheet hides, for example by a filter",
     "--json": "print the job as JSON",

@@ -1,4 +1,5 @@
 import type { Client } from "work-items-client/client.ts";
+import manifest from "../../client/package.json" with { type: "json" };
 import { createCommandLine, parseCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { batchCommand } from "./batch-command.ts";
 import { changesCommand } from "./changes-command.ts";
@@ -24,12 +25,13 @@ export const commands: Readonly<Record<string, Command>> = {
 
 const PROGRAM = "work-items";
 const OVERVIEW = `
-${PROGRAM} <command> --help shows details. WORK_ITEMS_URL and WORK_ITEMS_KEY select the service (default: local).
+${PROGRAM} <command> --help shows details. WORK_ITEMS_URL and WORK_ITEMS_KEY, or BASE_URL and API_KEY, are the service's
+address and your API key.
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 some rows or items failed, 4 the import was not confirmed.`;
 
 async function runCommand(terminal: Terminal): Promise<void> {
   const program = createCommandLine(terminal, PROGRAM, "Import, read and change work items");
-  program.addHelpText("after", OVERVIEW);
+  program.version(manifest.version).addHelpText("after", OVERVIEW);
   for (const [name, { arguments: parameters, summary, options, examples, run }] of Object.entries(commands)) {
     const command = program.command(`${name} ${parameters}`.trim()).description(summary);
     for (const [flags, meaning] of Object.entries(options)) command.option(flags, meaning);

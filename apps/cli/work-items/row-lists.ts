@@ -1,4 +1,5 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, fstatSync } from "node:fs";
+import { lstat, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { dataOf } from "work-items-client/api-error.ts";
@@ -6,6 +7,20 @@ import type { Client } from "work-items-client/client.ts";
 import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
+import { STANDARD_INPUT } from "./open-csv.ts";
+
+/**
+ * Removes a list of an earlier import, which would look as if it was of this one. The file that is imported stays: it may be
+ * such a list, with corrected rows. So do links and devices, such as /dev/stdout.
+ * @param input path of the file that is imported
+ */
+export async function removeEarlierList(input: string, file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  const earlier = await lstat(file).catch(() => undefined);
+  if (earlier?.isFile() !== true) return;
+  const imported = input === STANDARD_INPUT ? fstatSync(0) : await stat(input);
+  if (earlier.dev !== imported.dev || earlier.ino !== imported.ino) await rm(file);
+}
 
 /** Writes one of a job's lists to a file, if a file is named and the list has rows. @throws CommandError */
 export async function saveList(

@@ -8,19 +8,16 @@ import { plainReason } from "../../../infra/plain-reason.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 
 /**
- * Finds the service and its key: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, or what the local service wrote into its data
- * directory.
+ * Finds the service and its key: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, `BASE_URL` and `API_KEY`, or what the local
+ * service wrote into its data directory.
  * @throws CommandError
  */
 function findService(variables: Terminal["env"]) {
-  const file = localFiles(variables).service;
-  const local: NodeJS.Dict<string> = readEnvironmentFile(file);
-  const baseUrl = variables["WORK_ITEMS_URL"] ?? variables["BASE_URL"] ?? local["BASE_URL"];
-  const apiKey = variables["WORK_ITEMS_KEY"] ?? variables["API_KEY"] ?? local["API_KEY"];
+  const local: NodeJS.Dict<string> = readEnvironmentFile(localFiles(variables).service);
+  const baseUrl = [variables["WORK_ITEMS_URL"], variables["BASE_URL"], local["BASE_URL"]].find(Boolean);
+  const apiKey = [variables["WORK_ITEMS_KEY"], variables["API_KEY"], local["API_KEY"]].find(Boolean);
   if (baseUrl === undefined || apiKey === undefined) {
-    throw new CommandError(
-      `no service: set WORK_ITEMS_URL and WORK_ITEMS_KEY, or run npm start first (it writes ${file}; DATA_DIR names another directory)`,
-    );
+    throw new CommandError("no service: set WORK_ITEMS_URL to its address and WORK_ITEMS_KEY to your API key");
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
 }

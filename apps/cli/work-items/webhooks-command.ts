@@ -12,6 +12,7 @@ function answerOf({
 
 function describeWebhook(webhook: Webhook): string {
   const { id, url, types, status, disabled_reason: reason, last_delivery: last, next_attempt_at: next } = webhook;
+  const { description } = webhook;
   const delivery = last === null ? "no delivery yet" : `last delivery ${last.at}: ${answerOf(last)}`;
   return [
     id,
@@ -20,6 +21,7 @@ function describeWebhook(webhook: Webhook): string {
     types.join(","),
     delivery,
     ...(next === null ? [] : [`next attempt ${next}`]),
+    ...(description === null || description === "" ? [] : [description]),
   ].join("  ");
 }
 
@@ -33,7 +35,9 @@ async function show(call: CommandCall, { webhooks }: Client, id: string): Promis
   const webhook = await webhooks.get(id);
   print(call, webhook);
   if (call.options["json"] === true) return;
-  for (const delivery of webhook.deliveries ?? []) {
+  const { deliveries = [] } = webhook;
+  if (deliveries.length > 0) call.terminal.print("sent at  type  answer  message");
+  for (const delivery of deliveries) {
     const { at, type, message_id: message } = delivery;
     call.terminal.print(`${at}  ${type}  ${answerOf(delivery)}  ${message}`);
   }
@@ -55,11 +59,17 @@ async function test({ terminal, options }: CommandCall, { webhooks }: Client, id
   if (status === null || status < 200 || status > 299) terminal.exitCode = EXIT.someFailed;
 }
 
+async function resend(call: CommandCall, { webhooks }: Client, id: string): Promise<void> {
+  print(call, await webhooks.resend(id));
+  // Until then, the last delivery is the one that failed.
+  call.terminal.note(`The receiver will be called within seconds. webhooks show ${id} prints its answer.`);
+}
+
 /** The actions on the webhook with an ID. */
 const ACTIONS: Readonly<Record<string, (call: CommandCall, client: Client, id: string) => Promise<void>>> = {
   show,
   test,
-  resend: async (call, { webhooks }, id) => print(call, await webhooks.resend(id)),
+  resend,
   pause: async (call, { webhooks }, id) => print(call, await webhooks.update(id, { enabled: false })),
   resume: async (call, { webhooks }, id) => print(call, await webhooks.update(id, { enabled: true })),
   rotate: async (call, { webhooks }, id) => printSecret(call, await webhooks.rotateSecret(id)),
@@ -73,11 +83,13 @@ function typesIn(given: unknown): Webhook["types"] | undefined {
 
 export const webhooksCommand: Command = {
   arguments: "[action] [url-or-id]",
-  summary: "list webhooks; add <url>, or show, test, resend, pause, resume, rotate or remove <id>",
+  summary:
+    "list webhooks; add <url>, or show, test, resend, pause, resume, rotate or remove <id>. " +
+    "add and rotate print the secret alone to the standard output, and the webhook with its ID to the standard error",
   options: {
     "--types <types>": "which messages to send, such as work_items.changed,upload.ended (default: all)",
     "--description <text>": "your own note, for add",
-    "--json": "print webhooks as JSON",
+    "--json": "print webhooks as JSON, with the secret after add and rotate",
   },
   examples: [
     "webhooks",

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -288,8 +288,12 @@ describe("the command says which fields a file doesn't have", () => {
   it("and imports by a mapping that leaves them out only if it is told to", async () => {
     writeFileSync("cards.csv", cards);
     writeFileSync("cards.json", JSON.stringify({ fields: { external_id: { column: "Card ID" } }, others: "ignore" }));
-    const stopped = await run("import", "cards.csv", "--mapping", "cards.json", "--wait");
+    writeFileSync("earlier.csv", "of an earlier import");
+    const stopped = await run("import", "cards.csv", "--mapping", "cards.json", "--wait", "--errors", "earlier.csv");
     expect(stopped).toMatchObject({ exit: 4, told: expect.stringContaining(`${NOTHING_FOUND}\n`) });
+    expect(existsSync("earlier.csv")).toBe(false);
+    await run("import", "cards.csv", "--mapping", "cards.json", "--errors", "./cards.csv");
+    expect(readFileSync("cards.csv", "utf8")).toBe(cards);
     expect(stopped.told).toContain("nothing was imported; --yes imports without asking");
     expect(await typeOf("N-1")).toBeUndefined();
     const refused = await runAt(["stdin", "stderr"], "\n", "import", "cards.csv", "--mapping", "cards.json");

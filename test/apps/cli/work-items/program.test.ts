@@ -370,8 +370,16 @@ describe("work-items", () => {
       1,
       expect.stringContaining("no service responds at http://127.0.0.1:1: "),
     ]);
-    vi.stubEnv("WORK_ITEMS_KEY", undefined);
+    vi.stubEnv("WORK_ITEMS_KEY", "");
     vi.stubEnv("WORK_ITEMS_URL", undefined);
+    vi.stubEnv("DATA_DIR", join(folder, "nothing"));
+    expect(await told("list")).toEqual([
+      1,
+      "work-items: no service: set WORK_ITEMS_URL to its address and WORK_ITEMS_KEY to your API key",
+    ]);
+    vi.stubEnv("DATA_DIR", join(folder, "data"));
+    vi.stubEnv("WORK_ITEMS_KEY", undefined);
+    expect(await run("--version")).toEqual({ exit: 0, out: "1.0.0\n", told: "" });
   });
 
   it("prints and deletes several items, in the order of their names", async () => {

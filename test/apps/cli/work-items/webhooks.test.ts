@@ -33,7 +33,7 @@ describe("work-items webhooks", () => {
     expect(webhook).toMatchObject({ url: receiver.url, types: ["upload.ended"], description: "mine" });
     expect(listed.out).not.toContain("whsec_");
     expect((await run("webhooks")).out).toMatch(
-      new RegExp(`^${id}  active  \\S+  upload.ended  no delivery yet  next attempt \\S+\n$`),
+      new RegExp(`^${id}  active  \\S+  upload.ended  no delivery yet  next attempt \\S+  mine\n$`),
     );
 
     expect((await run("webhooks", "test", id)).out).toMatch(/^The receiver answered 204 after \d+ ms\.\n$/);
@@ -43,10 +43,15 @@ describe("work-items webhooks", () => {
     expect((await run("webhooks", "pause", id)).out).toContain(`${id}  disabled (paused)`);
     expect((await run("webhooks", "resume", id)).out).toContain(`${id}  active`);
     status = 204;
-    expect((await run("webhooks", "resend", id)).out).toContain(`${id}  active`);
+    expect(await run("webhooks", "resend", id)).toMatchObject({
+      out: expect.stringContaining(`${id}  active`),
+      told: expect.stringContaining("will be called within seconds"),
+    });
     await expect
       .poll(async () => (await run("webhooks", "show", id)).out, { timeout: 30_000 })
-      .toMatch(/\n\S+Z {2}uploads\.ended {2}204 after \d+ ms {2}\S+\n\S+Z {2}webhook\.test {2}500 after/);
+      .toMatch(
+        /mine\nsent at {2}type {2}answer {2}message\n\S+Z {2}uploads\.ended {2}204 after \d+ ms {2}\S+\n\S+Z {2}webhook\.test {2}500 after/,
+      );
     const rotated = await run("webhooks", "rotate", id);
     expect(rotated.out).toMatch(/^whsec_/);
     expect(rotated.out).not.toBe(added.out);
