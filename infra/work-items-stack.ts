@@ -140,7 +140,7 @@ export class WorkItemsStack extends Stack {
     } else Validations.of(api.api).acknowledge(NO_FIREWALL);
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     const { alarmEmail: email, ticketEmail, alarmTopic: operatorTopic } = settings;
-    const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic, key });
+    const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic });
     if (settings.backup) {
       const topics = [alarms.ticketTopic, ...alarms.others];
       new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup, topics });

@@ -239,9 +239,9 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       isTicket: true,
       metric: metrics.retentionUnfinished,
       impact:
-        "Work items are kept longer than their organization has set: for a day, no run has erased all that have expired.",
+        "Work items are kept longer than their organization has set: for a day, no run has erased all that have expired, or none has started.",
       threshold: 1,
-      periods: [1, 26],
+      periods: [24, 24],
       isSteady: true,
     },
   ];
@@ -255,8 +255,6 @@ export interface AlarmsProps {
   readonly ticketEmail: string | undefined;
   /** ARN of another topic that gets all alarms. @default none */
   readonly operatorTopic: string | undefined;
-  /** Key that encrypts the messages. @default a key for the topics */
-  readonly key: Key | undefined;
 }
 
 /** Only alarms of this account. */
@@ -274,9 +272,9 @@ export class Alarms extends Construct {
   /** The operator's own topics, which get both. */
   readonly others: readonly ITopic[];
 
-  constructor(scope: Construct, id: string, { metrics, email, ticketEmail = email, operatorTopic, key }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { metrics, email, ticketEmail = email, operatorTopic }: AlarmsProps) {
     super(scope, id);
-    const masterKey = key ?? this.topicKey();
+    const masterKey = this.topicKey();
     this.topic = this.topicOf("Topic", "Alarms", masterKey, email);
     this.ticketTopic = this.topicOf("TicketTopic", "Tickets", masterKey, ticketEmail);
     this.others = operatorTopic === undefined ? [] : [Topic.fromTopicArn(this, "OperatorTopic", operatorTopic)];
@@ -312,7 +310,10 @@ export class Alarms extends Construct {
     return topic;
   }
 
-  /** CloudWatch can't publish to topics that the account's own key for SNS encrypts. */
+  /**
+   * CloudWatch can't publish to topics that AWS's key for SNS encrypts. Not the key of the data: if that is disabled, the alarms
+   * must still arrive.
+   */
   private topicKey(): Key {
     const key = new Key(this, "TopicKey", {
       description: `Messages of the alarms of ${Stack.of(this).stackName}`,

@@ -7,7 +7,7 @@ import type { Construct } from "constructs";
 const USE = ["kms:Decrypt", "kms:GenerateDataKey"];
 
 /**
- * A key of the customer's account that encrypts tables, bucket, queues, topics and logs. It is retained like the tables,
+ * A key of the customer's account that encrypts tables, bucket, queues and logs. It is retained like the tables,
  * which can't be read without it.
  */
 export function addServiceKey(scope: Construct, id: string): Key {
@@ -18,9 +18,8 @@ export function addServiceKey(scope: Construct, id: string): Key {
     void key.addToResourcePolicy(
       new PolicyStatement({ sid, principals: [new ServicePrincipal(service)], actions, resources: ["*"], conditions }),
     );
-  // These services put S3's notifications and the alarms into encrypted queues and topics.
+  // S3 puts its notifications into encrypted queues.
   allow("NotifyOfFiles", "s3.amazonaws.com", USE);
-  allow("PublishAlarms", "cloudwatch.amazonaws.com", USE);
   const logGroups = {
     ArnLike: { "kms:EncryptionContext:aws:logs:arn": `arn:aws:logs:${region}:${account}:log-group:*` },
   };

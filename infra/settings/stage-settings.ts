@@ -62,7 +62,7 @@ const sharedSettings = {
     ...classes(positive),
     workers: z.int("must be a whole number").min(2, "must be at least 2").optional(),
   }).optional(),
-  /** Whether a key of the account encrypts tables, bucket, queues, topic and logs. @default AWS's own keys */
+  /** Whether a key of the account encrypts tables, bucket, queues and logs. @default AWS's own keys */
   customerKey: z.boolean("must be true or false").optional(),
   /** "existing" keeps the account's role by which API Gateway writes logs. @default the stack sets it */
   gatewayLogRole: z.literal("existing", 'must be "existing", or left out').optional(),

@@ -80,20 +80,17 @@ describe("settings for an account", () => {
     expect(limited.map(({ HttpMethod: method }) => method)).not.toContain("GET");
   });
 
-  test("a key of the account encrypts tables, bucket, queues, topic and all logs", () => {
-    const [keyId] = resourcesOf(everything, "AWS::KMS::Key")[0]!;
-    expect(count(everything, "AWS::KMS::Key")).toBe(1);
-    for (const type of [
-      "AWS::DynamoDB::Table",
-      "AWS::S3::Bucket",
-      "AWS::SQS::Queue",
-      "AWS::SNS::Topic",
-      "AWS::Logs::LogGroup",
-    ]) {
+  test("a key of the account encrypts tables, bucket, queues and all logs; topics have another, so that alarms arrive without it", () => {
+    const [keyId] = resourcesOf(everything, "AWS::KMS::Key").find(([id]) => id.startsWith("DataKey"))!;
+    expect(count(everything, "AWS::KMS::Key")).toBe(2);
+    for (const type of ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::Logs::LogGroup"]) {
       for (const [id, properties] of resourcesOf(everything, type)) {
         expect([id, JSON.stringify(properties)]).toEqual([id, expect.stringContaining(keyId)]);
       }
     }
+    const ofTopics = resourcesOf(everything, "AWS::SNS::Topic").map(([, topic]) => JSON.stringify(topic));
+    expect(ofTopics.filter((topic) => topic.includes(keyId))).toEqual([]);
+    expect(ofTopics.every((topic) => topic.includes('"KmsMasterKeyId":{"Fn::GetAtt":["AlarmsTopicKey'))).toBe(true);
     expect(entries(everything).find(([id]) => id === keyId)?.[1].DeletionPolicy).toBe("Retain");
   });
 

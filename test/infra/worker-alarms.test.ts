@@ -182,15 +182,14 @@ describe("the change feed", () => {
 });
 
 describe("the retention", () => {
-  const night = (service: Service, act: () => Promise<unknown>) => async (): Promise<string[]> => {
-    await act();
-    return (await periodsOf(service, 24 * 12, nothing)).flat();
-  };
+  /** A day with a run in each hour. */
+  const day = (service: Service, act: () => Promise<unknown>) => async (): Promise<string[]> =>
+    (await periodsOf(service, 24 * 12, async (period) => void (period % 12 === 0 && (await act())))).flat();
   const erase = (service: Service) => () => service.invoke("eraseExpired", {});
 
   test("triggers RetentionBehind when a run fails, and when none is started any more", async () => {
     const service = await createWatchedService();
-    const [good, missing] = [night(service, erase(service)), night(service, nothing)];
+    const [good, missing] = [day(service, erase(service)), day(service, nothing)];
     expect([await good(), await good(), await missing()]).toEqual([[], [], ["RetentionBehind"]]);
     service.breakDynamoDb(() => "AccessDeniedException");
     expect([await good(), await good()]).toEqual([["RetentionBehind"], []]);
@@ -201,9 +200,9 @@ describe("the retention", () => {
     const { id } = service.organization;
     const { WORK_ITEMS_TABLE: items } = service.runtime.environment;
     await changeOrganization(service.runtime, id, { retention_days: 30 });
-    expect(await night(service, erase(service))()).toEqual([]);
+    expect(await day(service, erase(service))()).toEqual([]);
     service.breakDynamoDb(({ table }) => (table === items ? "AccessDeniedException" : undefined));
-    expect(await night(service, erase(service))()).toEqual(["RetentionBehind"]);
+    expect(await day(service, erase(service))()).toEqual(["RetentionBehind"]);
     const twice = await createWatchedService();
     const failsFirst = async () => {
       twice.breakDynamoDb(() => "AccessDeniedException");
@@ -211,7 +210,7 @@ describe("the retention", () => {
       twice.breakDynamoDb(() => undefined);
       await twice.invoke("eraseExpired", {});
     };
-    expect(await night(twice, failsFirst)()).toEqual([]);
+    expect(await day(twice, failsFirst)()).toEqual([]);
   });
 });
 
