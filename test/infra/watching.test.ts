@@ -62,8 +62,16 @@ describe("alarms", () => {
     const read = [...runbook.matchAll(/aws logs tail (\S+)/g)].map(([, name]) => name);
     expect(read.filter((name) => !groups.includes(name))).toEqual([]);
     const queries = resourcesOf(prod, "AWS::Logs::QueryDefinition").map(([, { Name: name }]) => name);
-    const asked = [...runbook.matchAll(/saved query _([^_]+)_/g)].map(([, name]) => `WorkItems-us-prod/${name}`);
+    const asked = [...runbook.matchAll(/saved query\s_([^_]+)_/g)].map(([, name]) => `WorkItems-us-prod/${name}`);
     expect(asked.filter((name) => !queries.includes(name))).toEqual([]);
+    const functions = resourcesOf(prod, "AWS::Lambda::Function").map(([, { FunctionName: name }]) => name);
+    const started = [...runbook.matchAll(/--function-name (\S+)/g)].map(([, name]) => name);
+    expect(started.filter((name) => !functions.includes(name))).toEqual([]);
+    const rules = resourcesOf(prod, "AWS::Events::Rule").map(([id]) => id);
+    const listed = [...runbook.matchAll(/list-rules --name-prefix WorkItems-us-prod-(\w+)/g)].map(([, id = ""]) => id);
+    expect(listed.filter((id) => !rules.some((rule) => rule.startsWith(id)))).toEqual([]);
+    const outputs = [...runbook.matchAll(/output (\w+)>|outputs? `(\w+)`/g)].map(([, a, b]) => a ?? b ?? "");
+    expect(outputs.filter((name) => !(name in everything.Outputs))).toEqual([]);
   });
 
   test("the page about the first day names functions, alarms, rules, logs and outputs of the stack", () => {

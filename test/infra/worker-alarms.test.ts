@@ -195,6 +195,17 @@ describe("the retention", () => {
     expect([await good(), await good()]).toEqual([["RetentionBehind"], []]);
   });
 
+  test("triggers nothing when the runs of most of a day fail, and RetentionBehind after a whole day of them", async () => {
+    const service = await createWatchedService();
+    await erase(service)();
+    await service.endPeriod();
+    service.breakDynamoDb(() => "AccessDeniedException");
+    const hours = (count: number) =>
+      periodsOf(service, count * 12, async (period) => void (period % 12 === 0 && (await erase(service)())));
+    expect((await hours(23)).flat()).toEqual([]);
+    expect((await hours(2)).flat()).toEqual(["RetentionBehind"]);
+  });
+
   test("triggers RetentionBehind when a run leaves items of an organization, and not when a second run erases them", async () => {
     const service = await createWatchedService();
     const { id } = service.organization;
