@@ -1,5 +1,5 @@
 import type { Client } from "work-items-client/client.ts";
-import manifest from "../../client/package.json" with { type: "json" };
+import manifest from "work-items-client/package.json" with { type: "json" };
 import { createCommandLine, parseCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { batchCommand } from "./batch-command.ts";
 import { changesCommand } from "./changes-command.ts";
