@@ -65,6 +65,8 @@ interface FileOptions {
   readonly empty?: readonly string[];
   readonly blank?: Blank;
 }
+/** The header of two columns that no source names. */
+export const OTHER_COLUMN = "Extra";
 const NEVER_CLEARED = ["external_id", "event.external_id", "type", "status", "custom_attributes"];
 /** How often a source says it for itself. */
 const OWN_BLANK_SHARE = 0.2;
@@ -125,7 +127,10 @@ const fieldsOf = (kind: FileKind, { others, blank }: FileOptions, random: () => 
     ...shuffled.map(({ field }) => field),
     ...(others === undefined || others === "refuse"
       ? []
-      : [extra("Extra", "Extra", others !== "ignore"), extra("Extra", "Extra (2)", others !== "ignore")]),
+      : [
+          extra(OTHER_COLUMN, OTHER_COLUMN, others !== "ignore"),
+          extra(OTHER_COLUMN, `${OTHER_COLUMN} (2)`, others !== "ignore"),
+        ]),
     // Another value in each row.
     kind === "plain"
       ? plainField("custom_attributes.n", (_, number) => [[String(number), String(number)]])

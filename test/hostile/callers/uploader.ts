@@ -14,7 +14,7 @@ import type { Customer, Response } from "../world/service.ts";
 import { CLOCK_OFF_MAX_MS, type Hostility } from "../world/hostilities.ts";
 import { LAG_MAX_MS } from "../world/lagging-index.ts";
 import { createItemCaller, type Scene, seriesOf, untilAnswered } from "./item-caller.ts";
-import { FILE_KINDS, makeUploadFile, type UploadFile, type UploadRow } from "./upload-file.ts";
+import { FILE_KINDS, makeUploadFile, OTHER_COLUMN, type UploadFile, type UploadRow } from "./upload-file.ts";
 
 /** Statuses of a job that does not change any more. */
 const ENDED: readonly string[] = ["completed", "failed", "cancelled"];
@@ -109,8 +109,14 @@ export function createUploader(
     const existing = singles.filter(({ kind }) => kind === "other" || kind === "gone" || kind === "kept");
     const inputs = existing.map(({ kind, input: { events: _events, ...fields } }): ItemInput => {
       if (kind === "kept") return fields;
-      // Most rules of the status are about items without completed_at.
-      const before = world.random() < 0.5 ? nextInput() : { status: world.pick(["cancelled", "completed", "pending"]) };
+      // Most rules of the status are about items without completed_at. A file may clear the attribute.
+      const before: Partial<ItemInput> =
+        world.random() < 0.5
+          ? nextInput()
+          : {
+              status: world.pick(["cancelled", "completed", "pending"]),
+              custom_attributes: { [OTHER_COLUMN]: "before" },
+            };
       return { ...before, external_id: fields.external_id };
     });
     if (inputs.length > 0) await caller.apply(inputs, false);
