@@ -405,8 +405,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/changes/failing-changes.ts",
     text: "    await giveUp(organization, error);\n",
     instead: "",
-    foundBy: ["standstills"],
-    story: "erasures",
+    foundBy: "test/lib/changes/change-queue-worker.test.ts",
   },
   "gap meanwhile": {
     defect: "a gap that was being put counts for what is given up meanwhile",
