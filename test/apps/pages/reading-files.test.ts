@@ -19,6 +19,7 @@ import {
   withFilledColumns,
   withHeaderRow,
   withHidden,
+  withSheet,
 } from "../../../apps/pages/browser/upload/file/table-file.ts";
 import { type Moment, rateOf, shownProgress, withMoment } from "../../../apps/pages/browser/upload/parts/progress.ts";
 import { readFirstRows } from "../../../apps/importer/files/whole-file.ts";
@@ -74,6 +75,32 @@ describe("the upload page", () => {
     const chosen = await readTextFile(file, { encoding: "utf-8", delimiter: "|" });
     expect([isAsked(chosen), chosen.names]).toEqual([false, ["One", "Two; three"]]);
     expect(isAsked(await readFile(new File(["Ticket ID|Two; three\n1|a; b\n"], "known.csv")))).toBe(false);
+  });
+
+  test("asks which sheet of a workbook to import if several have rows, until one is chosen", async () => {
+    const tickets = [
+      ["ID", "Owner"],
+      ["1", "Ann"],
+    ];
+    const about = [
+      ["Field", "Meaning"],
+      ["ID", "the ticket"],
+    ];
+    const table = await readFile(
+      new File([makeWorkbook({ Notes: [["text"]], About: about, Tickets: tickets })], "a.xlsx"),
+    );
+    expect([isAsked(table), table.workbook?.asked]).toEqual([
+      true,
+      [
+        { sheet: "About", names: ["Field", "Meaning"] },
+        { sheet: "Tickets", names: ["ID", "Owner"] },
+      ],
+    ]);
+    const chosen = await withSheet(table, table.workbook!.sheets, "Tickets");
+    expect([isAsked(chosen), chosen.names]).toEqual([false, ["ID", "Owner"]]);
+    expect(isAsked(await readFile(new File([makeWorkbook({ Notes: [["text"]], Tickets: tickets })], "b.xlsx")))).toBe(
+      false,
+    );
   });
 
   test("asks whether to import the rows that a sheet hides, and keeps the answer if the header is another row", async () => {

@@ -394,6 +394,10 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(loaded.filter((url) => url.includes("workbook"))).toEqual([]);
     const workbook = makeWorkbook({
       Notes: [["only text"]],
+      Meanings: [
+        ["Status", "Meaning"],
+        ["Resolved", "done"],
+      ],
       Cases: [
         ["Case Number", "Status", "Note"],
         ["sheet-1", "Resolved", 'a "quoted" note, with comma'],
@@ -402,8 +406,12 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
       ],
     });
     await chooseFile(page, "cases.xlsx", workbook);
+    const question = page.getByRole("group", { name: "Which sheet has the items?" });
+    await takeScreenshot(page, "sheets");
+    await question.getByLabel("Cases: “Case Number” “Status” “Note”").click();
     // Not the step of the file before, which leads on when the new one has been read.
-    await open(page, /File.*sheet “Cases” of 2, cases\.xlsx/);
+    await open(page, /File.*sheet “Cases” of 3, cases\.xlsx/);
+    await page.getByLabel("Sheet").selectOption("Meanings");
     await page.getByLabel("Sheet").selectOption("Cases");
     await page.getByRole("button", { name: "Continue", exact: true }).click();
     expect(await lineOf(page, "ID").textContent()).toContain("from “Case Number”");

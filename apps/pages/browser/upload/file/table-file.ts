@@ -71,6 +71,8 @@ export interface TableFile {
     | {
         readonly sheets: readonly Sheet[];
         readonly sheet: string;
+        /** The sheets that have rows, with their columns, until a person has chosen one; undefined if it is the only one. */
+        readonly asked: readonly { readonly sheet: string; readonly names: readonly string[] }[] | undefined;
         /** Undefined until a person has chosen. */
         readonly hidden: HiddenRows | undefined;
       }
@@ -108,10 +110,10 @@ export function hiddenIn({ workbook, headerRow }: Pick<TableFile, "workbook" | "
   return sheet && rows.length > 0 ? { sheet, rows } : undefined;
 }
 
-/** Whether a person must choose the encoding or the delimiter of a file, or whether to import its hidden rows. */
+/** Whether a person must choose the encoding, the delimiter or the sheet of a file, or whether to import its hidden rows. */
 export function isAsked(table: Pick<TableFile, "text" | "workbook" | "headerRow">): boolean {
   const { text, workbook } = table;
-  if (workbook) return workbook.hidden === undefined && hiddenIn(table) !== undefined;
+  if (workbook) return workbook.asked !== undefined || (workbook.hidden === undefined && hiddenIn(table) !== undefined);
   return text !== undefined && (text.format.doubt !== undefined || text.format.delimiters.length > 0);
 }
 
@@ -211,7 +213,7 @@ export async function withSheet(
     name,
     size,
     text: undefined,
-    workbook: { sheets, sheet, hidden: undefined },
+    workbook: { sheets, sheet, asked: undefined, hidden: undefined },
     ...(await tableOf(content, COMMA)),
   };
 }
@@ -227,7 +229,11 @@ export async function readFile(file: File): Promise<TableFile> {
     const sheets = await readSheets(file);
     const shown = sheets.filter(({ isHidden }) => !isHidden);
     const tables = await Promise.all(shown.map(({ name }) => withSheet(file, sheets, name)));
-    return assertRows(tables.find(({ rows }) => rows.length > 0) ?? tables[0]!);
+    const filled = tables.filter(({ rows }) => rows.length > 0);
+    const table = assertRows(filled[0] ?? tables[0]!);
+    if (filled.length < 2) return table;
+    const asked = filled.map(({ workbook, names }) => ({ sheet: workbook!.sheet, names }));
+    return { ...table, workbook: { ...table.workbook!, asked } };
   }
   const text = new TextDecoder(utf16Of(start)).decode(start);
   const problem = problemOfBinary(start) ?? problemOfOtherText(text);

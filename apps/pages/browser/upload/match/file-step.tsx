@@ -131,6 +131,11 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
   );
 }
 
+/** The first columns of a table, in quotes. */
+function shownNames(names: readonly string[]): string {
+  return names.map((name) => `“${shownStart(name, SHOWN_CHARACTERS)}”`).join(" ");
+}
+
 /** Asks which delimiter separates the columns, and shows how the header reads with each. */
 function DelimiterQuestion({
   format: { delimiters },
@@ -144,8 +149,26 @@ function DelimiterQuestion({
       text="What separates the columns of this file?"
       answers={delimiters.map(({ delimiter, names }) => [
         delimiter,
-        `${nameOfDelimiter(delimiter)}: ${names.map((name) => `“${shownStart(name, SHOWN_CHARACTERS)}”`).join(" ")}`,
+        `${nameOfDelimiter(delimiter)}: ${shownNames(names)}`,
       ])}
+      chosen={undefined}
+      onChoose={onChoose}
+    />
+  );
+}
+
+/** Asks which sheet of a workbook to import, and shows the columns of each. */
+function SheetQuestion({
+  asked,
+  onChoose,
+}: {
+  readonly asked: NonNullable<NonNullable<TableFile["workbook"]>["asked"]>;
+  readonly onChoose: (sheet: string) => void;
+}) {
+  return (
+    <Question
+      text="Which sheet has the items?"
+      answers={asked.map(({ sheet, names }) => [sheet, `${sheet}: ${shownNames(names)}`])}
       chosen={undefined}
       onChoose={onChoose}
     />
@@ -187,6 +210,8 @@ function ReadingForm({ table, onRead }: ReadingProps) {
     const { file, format, asked } = text!;
     return onRead(readTextFile(file, { encoding: format.encoding, delimiter: by as Delimiter }, asked));
   };
+  const choose = (sheet: string): unknown => onRead(withSheet(table, workbook?.sheets ?? [], sheet));
+  if (workbook?.asked) return <SheetQuestion asked={workbook.asked} onChoose={choose} />;
   if (text && isAsked(table)) return <DelimiterQuestion format={text.format} onChoose={separate} />;
   return (
     <>
@@ -207,7 +232,7 @@ function ReadingForm({ table, onRead }: ReadingProps) {
             label="Sheet"
             value={workbook.sheet}
             options={workbook.sheets.map(({ name, isHidden }) => [name, isHidden ? `${name} (hidden)` : name])}
-            onChange={(sheet) => onRead(withSheet(table, workbook.sheets, sheet))}
+            onChange={choose}
           />
         )}
         <Choice
