@@ -95,11 +95,6 @@ async function webhook(run: Run): Promise<string> {
     const status = Number(tested?.["status"]);
     if (!(status >= 200 && status < 300)) throw new Difference(`the receiver answered ${status || "nothing"}`);
     await create(run, "webhook");
-    await until(run, "the resend", async () => {
-      // A call may be under way already.
-      const { status: resent } = await send(`${path}/resend`, { method: "POST" });
-      return resent === 202 || undefined;
-    });
     // The queue has a time of its own, whatever the run's clock is.
     await until({ ...run, clock: Date.now }, "work_items.changed", async () => {
       const { deliveries } = (expectStatus(await send(path), 200)["data"] ?? {}) as unknown as Deliveries;
