@@ -8,7 +8,6 @@ import { shardCount, shardOf } from "../job/shard-record.ts";
 import { isRefusedForGood } from "../job/claim.ts";
 import { isEnded, logFieldsOf, mappingOf, type UploadJob } from "../job/upload-record.ts";
 import { CLAIM_MS } from "../job/shard-store.ts";
-import { undoBeginsAt } from "../job/undos.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
 import type { EndWithoutRows, FinishUpload } from "./finish.ts";
@@ -107,12 +106,9 @@ export function createSplitUpload(dependencies: SplitDependencies) {
       return snapshot && finish(snapshot, handOverAt);
     }
     if (job.stopping) return endWithoutRows(job);
+    const wait = job.begins_at === undefined ? 0 : Date.parse(job.begins_at) - clock();
+    if (wait > 0) return sendSplit(message, Math.ceil(wait / 1000));
     const undone = job.undo_of === undefined ? undefined : await store.read({ ...message, id: job.undo_of });
-    // A dry run writes nothing, so it needn't wait for workers of the import.
-    if (undone && !job.dry_run) {
-      const wait = undoBeginsAt(undone.job) - clock();
-      if (wait > 0) return sendSplit(message, Math.ceil(wait / 1000));
-    }
     const source = undone ? sourceOfUndo(undone) : await objects.head(objectKeys.source(job));
     if (!source) return fail(job, "the file was deleted before it was read");
     if (source.size === 0 && !undone) return fail(job, "the file is empty");

@@ -1,12 +1,12 @@
 import { delimiterOf } from "../mapping/file-format.ts";
 import { readRows } from "../files/frames.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
-import { undoBeginsAt } from "../job/undos.ts";
 import { chunkSource, mappingOf, type UploadSnapshot } from "../job/upload-record.ts";
 
 /** The file of an undo, as its job records it: that of the undone job. */
 export function sourceOfUndo({ job }: UploadSnapshot) {
-  return { etag: job.source_etag ?? "", size: job.source_size ?? 0, writtenAt: new Date(undoBeginsAt(job)) };
+  const { source_etag: etag = "", source_size: size = 0, source_written_at: at = job.created_at } = job;
+  return { etag, size, writtenAt: new Date(at) };
 }
 
 /**

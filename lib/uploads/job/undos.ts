@@ -16,7 +16,7 @@ const LATER_ATTEMPTS = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, index) => in
 const TRIALS_AT_ONCE = 10;
 
 /** When the last claim of an ended import has expired, so that no worker of it can write. In milliseconds since the epoch. */
-export function undoBeginsAt({ updated_at: endedAt }: UploadJob): number {
+function undoBeginsAt({ updated_at: endedAt }: UploadJob): number {
   return Date.parse(endedAt) + CLAIM_MS;
 }
 
