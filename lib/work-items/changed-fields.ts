@@ -1,6 +1,6 @@
 import { type JsonValue, jsonEquals, parseJsonObject } from "../json.ts";
 import { initialFields } from "./field-definition.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
+import { ATTRIBUTE_PREFIX, EVENT_FIELDS, WORK_ITEM_FIELDS } from "./work-item-fields.ts";
 
 type Values = Readonly<Record<string, JsonValue>>;
 /** An item or event. */
@@ -10,8 +10,6 @@ export type Undoable = Values & { readonly deleted_at: string | null };
 export const DELETED_AT = "deleted_at";
 /** The field of custom attributes. */
 export const ATTRIBUTES = "custom_attributes";
-/** Prefix of the names of custom attributes, as in the columns of files. */
-export const ATTRIBUTE_PREFIX = `${ATTRIBUTES}.`;
 const INITIAL: Values = { ...initialFields(WORK_ITEM_FIELDS), ...initialFields(EVENT_FIELDS) };
 
 /** The value of a field; empty if the field doesn't exist. */

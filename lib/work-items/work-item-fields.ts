@@ -73,6 +73,9 @@ export const WORK_ITEM_FIELDS = fields({
     description: "Your own values, of any JSON type, by name. Numbers keep every digit.",
   },
 }) satisfies Readonly<Record<string, { readonly letter: string }>>;
+/** Prefix of the names of single custom attributes, as in the columns of files. */
+export const ATTRIBUTE_PREFIX = "custom_attributes.";
+
 /** Status of a work item. */
 export type WorkItemStatus = StoredFields<typeof WORK_ITEM_FIELDS>["status"];
 

@@ -3,11 +3,12 @@ import { basename } from "node:path";
 import type { Client, Mapping, Upload, UploadJob, WorkItemUpload } from "work-items-client/client.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import { COMMA, DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { quoted } from "../../../lib/cell-value.ts";
 import { listed } from "../../../lib/errors.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
-import { isReportColumn, shownHeader } from "../../../lib/uploads/csv/header-names.ts";
+import { isReportColumn } from "../../../lib/uploads/csv/header-names.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption, UsageError } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
@@ -44,8 +45,7 @@ async function mappingByNames(file: CsvFile): Promise<Mapping> {
     }
     return { fields, delimiter: file.delimiter } as Mapping;
   }
-  const other =
-    headerRow === 1 ? `unknown column ${listed(unknown.map(shownHeader))}` : `the header is in row ${headerRow}`;
+  const other = headerRow === 1 ? `unknown column ${listed(unknown.map(quoted))}` : `the header is in row ${headerRow}`;
   throw new CommandError(`${other}: write a mapping with --propose <file>, check it, and import with --mapping <file>`);
 }
 

@@ -1,7 +1,8 @@
+import { quoted } from "../../cell-value.ts";
 import { listed } from "../../errors.ts";
 import { type CellSource, RowReader, type FieldSource } from "./row-reader.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "./delimiter.ts";
-import { comparable, isReportColumn, refuseHeader, shownHeader } from "./header-names.ts";
+import { comparable, isReportColumn, refuseHeader } from "./header-names.ts";
 import { ATTRIBUTE_PREFIX, ITEM_FIELD_NAMES, itemTarget, readCell, type Target } from "./target.ts";
 
 /** The target with a column's name, ignoring case and outer spaces. Names of attributes keep their case. */
@@ -49,8 +50,8 @@ export function targetsOfColumns(names: readonly string[]): (Target | undefined)
     known.add(key);
   }
   const problems = [
-    ...(unknown.length > 0 ? [`unknown column ${listed(unknown.map(shownHeader))}`] : []),
-    ...(repeated.size > 0 ? [`repeated column ${listed([...repeated].map(shownHeader))}`] : []),
+    ...(unknown.length > 0 ? [`unknown column ${listed(unknown.map(quoted))}`] : []),
+    ...(repeated.size > 0 ? [`repeated column ${listed([...repeated].map(quoted))}`] : []),
     ...(keys.includes("field external_id") ? [] : ["column external_id is missing"]),
   ];
   if (problems.length > 0) {

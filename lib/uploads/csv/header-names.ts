@@ -39,11 +39,6 @@ export function columnIndex(names: readonly string[], column: string): number {
   return numberedNames(names).findIndex((name) => comparable(name) === comparable(column));
 }
 
-/** A header in messages. */
-export function shownHeader(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
-}
-
 /** @throws InvalidFileError that names the header's row */
 export function refuseHeader(problem: string, row = 1): never {
   throw new InvalidFileError(`row ${row}: ${problem}`);

@@ -1,9 +1,8 @@
 import type { DecimalMark } from "../../cell-value.ts";
 import { type Field, isNullable } from "../../work-items/field-definition.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
+import { ATTRIBUTE_PREFIX, EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-items/work-item-fields.ts";
 
-/** Prefix of the names of single custom attributes. */
-export const ATTRIBUTE_PREFIX = "custom_attributes.";
+export { ATTRIBUTE_PREFIX };
 
 type ItemFieldName = "external_id" | keyof typeof WORK_ITEM_FIELDS;
 type EventFieldName = "external_id" | keyof typeof EVENT_FIELDS;

@@ -2,12 +2,12 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { describeProblems, listed, type Problem, type ProblemCode, problemIf } from "../../errors.ts";
 import { COMMA, DELIMITERS, otherDelimiter } from "../csv/delimiter.ts";
-import { comparable, isReportColumn, numberedNames, shownHeader } from "../csv/header-names.ts";
+import { comparable, isReportColumn, numberedNames } from "../csv/header-names.ts";
 import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { createComparison } from "../csv/cells.ts";
 import { type CellSource, RowReader, type FieldSource } from "../csv/row-reader.ts";
 import { isClearable, type Target } from "../csv/target.ts";
-import { CellError } from "../../cell-value.ts";
+import { CellError, quoted } from "../../cell-value.ts";
 import { columnsIn, columnsOf, type SingleSource, singlesOf, targetsOf } from "./check-mapping.ts";
 import { type Aliases, createAliases, createConversion } from "./conversion.ts";
 import { type Mapping, mappingPath, type Source } from "./mapping.ts";
@@ -48,11 +48,11 @@ function problemsOfSources(mapping: Mapping, names: readonly string[]): Problem[
     if (found.length === 1) return undefined;
     if (found.length > 1) {
       const numbers = listed(found.map((index) => String(index + 1)));
-      return { code: "repeated", message: `the column ${shownHeader(column)} occurs more than once: ${numbers}` };
+      return { code: "repeated", message: `the column ${quoted(column)} occurs more than once: ${numbers}` };
     }
     const nearest = ++missing <= nearestMax ? nearestTo(column, names) : undefined;
-    const hint = nearest === undefined ? "" : `; the nearest is ${shownHeader(nearest.trim())}`;
-    return { code: "unknown", message: `there is no column ${shownHeader(column)}${hint}` };
+    const hint = nearest === undefined ? "" : `; the nearest is ${quoted(nearest.trim())}`;
+    return { code: "unknown", message: `there is no column ${quoted(column)}${hint}` };
   };
   const problems = new Map<string, ColumnProblem | undefined>();
   const problemOf = (column: string): ColumnProblem | undefined => {
@@ -77,8 +77,7 @@ function problemsOfOthers(mapping: Mapping, names: readonly string[]): Problem[]
   // A column without a name is a problem only in rows that have a value there.
   const unnamed = unnamedIn(mapping, names).filter((index) => others !== "refuse" || names[index]!.trim() !== "");
   if (others === "ignore" || unnamed.length === 0) return [];
-  const shown = (indexes: readonly number[]): string =>
-    listed(indexes.map((index) => shownHeader(names[index]!.trim())));
+  const shown = (indexes: readonly number[]): string => listed(indexes.map((index) => quoted(names[index]!.trim())));
   if (others === "refuse") {
     const advice = "use custom_attributes to keep them or ignore to leave them out";
     const message = `columns not mapped: ${shown(unnamed)}; ${advice}`;

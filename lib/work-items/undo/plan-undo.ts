@@ -1,14 +1,7 @@
 import { type JsonValue, parseJsonObject } from "../../json.ts";
 import { outgrows } from "../plan-apply.ts";
-import {
-  ATTRIBUTE_PREFIX,
-  ATTRIBUTES,
-  changesOf,
-  DELETED_AT,
-  fieldsOf,
-  type Undoable,
-  valueIn,
-} from "../changed-fields.ts";
+import { ATTRIBUTE_PREFIX } from "../work-item-fields.ts";
+import { ATTRIBUTES, changesOf, DELETED_AT, fieldsOf, type Undoable, valueIn } from "../changed-fields.ts";
 import {
   type Before,
   copyOf,
