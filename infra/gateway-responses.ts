@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { RateLimitExceededError, StoreBusyError, UnauthenticatedError } from "../lib/errors.ts";
 import { EXPOSED_HEADERS } from "../lib/http/response.ts";
 import { PROBLEM_JSON } from "../lib/http/error-table.ts";
 import { BODY_MAX_BYTES } from "../lib/http/request-body.ts";
@@ -13,18 +14,18 @@ interface GatewayResponse {
 }
 
 const notFound: GatewayResponse = { statusCode: "404", error: "no such path" };
-const unauthorized: GatewayResponse = {
-  statusCode: "401",
-  error: "a valid API key is required: Authorization: Bearer <API_KEY>",
-};
+const unauthorized: GatewayResponse = { statusCode: "401", error: new UnauthenticatedError().message };
 /** For any path: the gateway doesn't know which. */
 const TOO_LARGE =
   `the request body must be at most ${BODY_MAX_BYTES} bytes; send more items in several batches, and a larger file by ` +
   'the form that POST /v1/work_items/upload gives for the JSON { "upload": { "filename", "size" } }';
 const forbidden: GatewayResponse = { statusCode: "403", error: "forbidden" };
 const internal: GatewayResponse = { statusCode: "500", error: "internal error" };
-const busy: GatewayResponse = { statusCode: "503", error: "the service is busy; retry later", retryAfter: 1 };
-const tooMany: GatewayResponse = { statusCode: "429", error: "rate limit exceeded; retry after 1 s", retryAfter: 1 };
+function withRetry(statusCode: string, error: StoreBusyError | RateLimitExceededError): GatewayResponse {
+  return { statusCode, error: error.message, retryAfter: error.retryAfterSeconds };
+}
+const busy = withRetry("503", new StoreBusyError());
+const tooMany = withRetry("429", new RateLimitExceededError(1));
 
 const RESPONSES = {
   // The path does not exist. No method here requires a signature, so these types have no other cause.

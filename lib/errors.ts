@@ -216,7 +216,7 @@ export class StoreBusyError extends WorkItemsError {
   override readonly name: string = "StoreBusyError";
   readonly retryAfterSeconds: number;
 
-  constructor(message: string, retryAfterSeconds = 1) {
+  constructor(message = "the service is busy; retry later", retryAfterSeconds = 1) {
     super(message);
     this.retryAfterSeconds = retryAfterSeconds;
   }

@@ -4,6 +4,7 @@ import type { Key } from "aws-cdk-lib/aws-kms";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
+import { RateLimitExceededError } from "../../lib/errors.ts";
 import { fixedCorsHeaders } from "../gateway-responses.ts";
 
 const WINDOW_SECONDS = 300;
@@ -58,7 +59,7 @@ export class Firewall extends Construct {
       customResponseBodies: {
         [TOO_MANY]: {
           contentType: "APPLICATION_JSON",
-          content: JSON.stringify({ error: `rate limit exceeded; retry after ${WINDOW_SECONDS} s` }),
+          content: JSON.stringify({ error: new RateLimitExceededError(WINDOW_SECONDS).message }),
         },
       },
       rules: [

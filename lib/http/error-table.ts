@@ -69,9 +69,6 @@ function row<E extends WorkItemsError>(
   };
 }
 
-const BUSY_RETRY_AFTER_SECONDS = 1;
-const busyHeaders = { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) };
-const BUSY: ErrorKind = { status: 503, name: "busy", title: "The service is busy" };
 const INTERNAL: ErrorKind = { status: 500, name: "internal", title: "Internal error" };
 
 const taken: Problem = { path: ["work_item", "external_id"], code: "taken", message: "is already used" };
@@ -104,7 +101,9 @@ const table = [
   row(TooManyRequestsError, { status: 429, name: "too-many-requests", title: "Too many requests" }, (error) => ({
     headers: { "retry-after": String(error.retryAfterSeconds) },
   })),
-  row(StoreBusyError, BUSY, (error) => ({ headers: { "retry-after": String(error.retryAfterSeconds) } })),
+  row(StoreBusyError, { status: 503, name: "busy", title: "The service is busy" }, (error) => ({
+    headers: { "retry-after": String(error.retryAfterSeconds) },
+  })),
 ];
 
 /** All kinds of errors. */
@@ -115,9 +114,7 @@ function responseTo(error: unknown): ErrorResponse {
     const found = kind.responseTo(error);
     if (found) return found;
   }
-  return isUnavailable(error)
-    ? { ...BUSY, message: "the service is busy; retry later", headers: busyHeaders }
-    : { ...INTERNAL, message: "internal error" };
+  return isUnavailable(error) ? responseTo(new StoreBusyError()) : { ...INTERNAL, message: "internal error" };
 }
 
 /** The type of a kind of error: a name, not an address. */

@@ -12,7 +12,7 @@ import { getItem } from "../store/batch-get.ts";
 import { idFromKey, listingSource } from "../store/lists/partition.ts";
 import { decoderOf } from "../store/decode-record.ts";
 import { traceOf } from "../error-trace.ts";
-import { createEraseItems, type EraseItems } from "../work-items/erase-items.ts";
+import { CALLS_END_WITHIN_MS, createEraseItems, type EraseItems } from "../work-items/erase-items.ts";
 import { partitionOf } from "../work-items/work-item-record.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,8 +22,6 @@ const ITEMS_PER_PAGE = 100;
 const TURN_MS = 10_000;
 /** Prefixes of the sort keys in a list of work items: not completed, by creation; completed, by completion. */
 const SORT_KEY_PREFIXES = ["1#", "2#"] as const;
-/** By then, every call that read an item before it was erased has ended. */
-const CALLS_END_WITHIN_MS = 30_000;
 /** Reserved at the end for the second check of the items that were erased last. */
 const LAST_CHECK_MS = 60_000;
 

@@ -18,7 +18,7 @@ import {
 import type { WriteOutcome } from "./write-outcome.ts";
 
 /** Retries are limited by time, not by number. Even forty writers of one record succeed within a few seconds. */
-const WITHIN_MS = 20_000;
+export const WRITE_WITHIN_MS = 20_000;
 /** Attempts on a table that can't be used. A busy table is retried until time runs out. */
 const OUTAGES_MAX = 3;
 
@@ -153,7 +153,7 @@ export async function optimisticWrite<R>(
   targets: readonly WriteTarget<R>[],
   { clock, deadline, dryRun = false, guard, read = store.read, known }: OptimisticWriteOptions,
 ): Promise<WriteResult<R>[]> {
-  const until = Math.min(deadline, clock() + WITHIN_MS);
+  const until = Math.min(deadline, clock() + WRITE_WITHIN_MS);
   /** The longest wait before the next round in milliseconds. Undefined after throttling: the default of `backOff`. */
   let waitCap: number | undefined = CONFLICT_CAP_MS;
 

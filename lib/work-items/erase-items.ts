@@ -34,6 +34,9 @@ const { listing } = resources.workItems.indexes;
 /** Keys, and what decides whether an item is due. Whole items and events may have 400 KB each. */
 const READ = ["pk", "sk", "version", "created_at", "completed_at", listing.partitionKey, listing.sortKey];
 
+/** Calls end within this time, frozen or not, since the gateway waits 29 s. */
+export const CALLS_END_WITHIN_MS = 30_000;
+
 /** Actions of one transaction. */
 export type Deletions = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 /** How many records of each kind. */

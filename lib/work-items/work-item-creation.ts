@@ -4,6 +4,7 @@ import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { isoTime } from "../clock.ts";
 import { contentHash } from "../content-hash.ts";
 import { writeConditionally } from "../store/conditional-write.ts";
+import { WRITE_WITHIN_MS } from "../store/optimistic-write.ts";
 import { createRecordStore } from "../store/record-store.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import {
@@ -27,7 +28,6 @@ import { attributesOf, eventKeyOf, itemIdOf, itemKeyOf, type KeyedEvent, workIte
 const TRANSACTION_MAX_BYTES = 4_000_000;
 /** Added to each record's JSON for attribute names and keys. */
 const RECORD_OVERHEAD_BYTES = 400;
-const WITHIN_MS = 20_000;
 
 /** The `Idempotency-Key` of a create request, and the request's body. */
 export interface CreateKey {
@@ -127,7 +127,7 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
     }
     const shown = { id, item: plan.next, version: 1, events, eventsAfter: undefined };
     const created = { ...shown, isUntouched: true, outcome: "created" } as const;
-    const until = clock() + WITHIN_MS;
+    const until = clock() + WRITE_WITHIN_MS;
     const isOver = () => clock() >= until;
     return retry({ isOver, cap: CONFLICT_CAP_MS, message: "the store is busy; try again" }, async () => {
       if (await write(item, versionedEvents)) return created;

@@ -2,10 +2,9 @@ import type { RecordKey } from "../../../lib/store/versioned-record.ts";
 import { partitionPages } from "../../../lib/store/all-items.ts";
 import { NotFoundError } from "../../../lib/errors.ts";
 import { workItemId } from "../../../lib/identity.ts";
-import { createEraseItems } from "../../../lib/work-items/erase-items.ts";
+import { CALLS_END_WITHIN_MS, createEraseItems } from "../../../lib/work-items/erase-items.ts";
 import { itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
 import type { RecordsRuntime } from "./customer-records.ts";
-import { CALLS_END_WITHIN_MS } from "./jobs-before.ts";
 import { erasedAs } from "./kinds-of-data.ts";
 
 /**

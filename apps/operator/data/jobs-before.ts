@@ -4,8 +4,6 @@ import { createUploadObjects, objectKeys } from "../../../lib/uploads/files/uplo
 import { isEnded, type UploadJob } from "../../../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../../../lib/uploads/job/upload-store.ts";
 
-/** Calls end within this time, frozen or not, since the gateway waits 29 s. */
-export const CALLS_END_WITHIN_MS = 30_000;
 /**
  * The longest that a worker runs: Lambda ends it after 15 minutes at most, frozen or not. The rest is a margin for clocks. Until
  * then a worker may write what it read before a change.
