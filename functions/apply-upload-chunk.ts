@@ -19,7 +19,7 @@ export const { create, handler } = lambda(
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
   (runtime) => {
     const { clock, sqs, environment } = runtime;
-    const metrics = new Metrics({ namespace: "WorkItems" });
+    const metrics = new Metrics();
     const uploads = createRowUploads(runtime);
     const apply = createApplyChunk({
       ...uploads,

@@ -18,7 +18,7 @@ export const { create, handler } = lambda(
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
   (runtime) => {
     const { clock, sqs, environment } = runtime;
-    const metrics = new Metrics({ namespace: "WorkItems" });
+    const metrics = new Metrics();
     const sweep = createSweep({
       ...createUploads(runtime),
       sendSplit: createJobSender(sqs, environment.SPLIT_QUEUE_URL),

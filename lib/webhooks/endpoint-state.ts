@@ -29,7 +29,7 @@ export const FIRST_CALL_AFTER_MS = 15 * SECOND_MS;
 const DELIVERIES_MAX = 20;
 
 /** The longest that SQS delays a message. The sweep handles longer waits. */
-const DELAYED_MAX_MS = 15 * MINUTE_MS;
+export const DELAYED_MAX_MS = 15 * MINUTE_MS;
 /** A message may arrive this much early. It is then sent again for when it is due. */
 const EARLY_MS = SECOND_MS;
 

@@ -2,10 +2,8 @@ import type { SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { sendMessages } from "../aws/send-messages.ts";
-import { endedJobSchema } from "./endpoint-state.ts";
+import { DELAYED_MAX_MS, endedJobSchema } from "./endpoint-state.ts";
 import type { WebhookKey } from "./webhook-store.ts";
-
-const DELAY_MAX_SECONDS = 15 * 60;
 
 const newsMessageSchema = z.object({
   kind: z.literal("news"),
@@ -48,7 +46,7 @@ export function createSendToWebhooks({ sqs, environment }: RuntimeWith<"webhooks
       Id: String(index),
       MessageBody: JSON.stringify(message),
       MessageGroupId: message.organization,
-      DelaySeconds: Math.min(DELAY_MAX_SECONDS, Math.ceil(Math.max(0, delayMs) / 1000)),
+      DelaySeconds: Math.ceil(Math.min(DELAYED_MAX_MS, Math.max(0, delayMs)) / 1000),
     }));
     const [failure] = (await sendMessages(sqs, environment.WEBHOOKS_QUEUE_URL, entries)).values();
     if (failure !== undefined) throw failure;

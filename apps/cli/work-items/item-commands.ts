@@ -2,6 +2,7 @@ import { dataOf } from "work-items-client/api-error.ts";
 import type { BatchGetResult, Client, WorkItem } from "work-items-client/client.ts";
 import { inCalls, type NamesBody } from "work-items-client/named-item-calls.ts";
 import { entriesOf, type Page } from "work-items-client/http.ts";
+import { parseUuid } from "../../../lib/schema.ts";
 import { repeatableFilters, workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import { printable, type Terminal } from "../../../infra/terminal.ts";
@@ -11,13 +12,12 @@ import { exportSince } from "./changes-command.ts";
 import { keepingDigits } from "./service-client.ts";
 
 const PAGE = 100;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const EXTERNAL_ID_OPTION = { "--external-id": "the arguments are external_ids, even those that look like ids" };
 
 /** Makes the function that says whether a name is an id, not an external_id. */
 function namesById({ options }: CommandCall): (name: string) => boolean {
-  return (name) => options["externalId"] !== true && UUID.test(name);
+  return (name) => options["externalId"] !== true && parseUuid(name) !== undefined;
 }
 
 /** The service's result for each name, in the order of the names. */

@@ -6,7 +6,7 @@ import { SettingsError, STAGES_FILE } from "../../../infra/settings/settings.ts"
 import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { regionCodes, stackIdOf } from "../../../lib/regions.ts";
-import type { Drop, StackAddress } from "./deployed-stack.ts";
+import { clientOptionsOf, type Drop, type StackAddress } from "./deployed-stack.ts";
 
 /** Concurrent executions that queues can take together with these settings. */
 function takenByQueues({ concurrency }: RegionSettings): number {
@@ -23,9 +23,10 @@ function isOurs(role: string): boolean {
 }
 
 /** @throws SettingsError if queues could take all of the account's concurrent executions */
-async function checkConcurrency({ stackName, region, profile }: StackAddress, settings: RegionSettings): Promise<void> {
+async function checkConcurrency(address: StackAddress, settings: RegionSettings): Promise<void> {
   if (settings.smallAccount) return;
-  const client = new LambdaClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
+  const { stackName, region } = address;
+  const client = new LambdaClient(clientOptionsOf(address));
   const { AccountLimit: { ConcurrentExecutions: limit = Infinity } = {} } = await client.send(
     new GetAccountSettingsCommand({}),
   );
@@ -40,8 +41,9 @@ async function checkConcurrency({ stackName, region, profile }: StackAddress, se
 }
 
 /** @throws SettingsError if API Gateway's logs would fail, or another team's role for them would be replaced */
-async function checkLogRole({ stackName, region, profile }: StackAddress, settings: RegionSettings): Promise<void> {
-  const client = new APIGatewayClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
+async function checkLogRole(address: StackAddress, settings: RegionSettings): Promise<void> {
+  const { stackName, region } = address;
+  const client = new APIGatewayClient(clientOptionsOf(address));
   const { cloudwatchRoleArn: role } = await client.send(new GetAccountCommand({}));
   const setting = 'gatewayLogRole: "existing"';
   if (settings.gatewayLogRole === "existing" && role === undefined) {
@@ -59,12 +61,9 @@ async function checkLogRole({ stackName, region, profile }: StackAddress, settin
 }
 
 /** Names the addresses that don't get alarms because their owners haven't confirmed the subscription. */
-async function noteUnconfirmed(
-  terminal: Terminal,
-  { stackName, region, profile }: StackAddress,
-  topics: readonly string[],
-): Promise<void> {
-  const client = new SNSClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
+async function noteUnconfirmed(terminal: Terminal, stack: StackAddress, topics: readonly string[]): Promise<void> {
+  const { stackName } = stack;
+  const client = new SNSClient(clientOptionsOf(stack));
   for (const TopicArn of topics) {
     for await (const { Subscriptions: subscriptions = [] } of paginateListSubscriptionsByTopic(
       { client },

@@ -26,6 +26,11 @@ export interface StackAddress {
   readonly profile: string | undefined;
 }
 
+/** Options of the SDK's clients. */
+export function clientOptionsOf({ region, profile }: StackAddress) {
+  return { region, maxAttempts: 3, ...(profile !== undefined && { profile }) };
+}
+
 /**
  * Which protection of a table is off, with the command that switches it on again.
  * @param replica the replica that it must have. A table without a stream gets that by this deployment first.
@@ -68,11 +73,12 @@ async function unprotectedPartsOf(
  * @throws SettingsError with the commands that switch it on again
  */
 async function assertTablesProtected(
-  { stackName, region, profile }: StackAddress,
+  address: StackAddress,
   { backup, customerKey }: RegionSettings,
   outputs: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const client = new DynamoDBClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
+  const { stackName } = address;
+  const client = new DynamoDBClient(clientOptionsOf(address));
   const check = async ({ id, replicated }: TableResource): Promise<string[]> => {
     const table = outputs.get(`${id}Table`);
     if (table === undefined) return [];
@@ -115,11 +121,12 @@ async function describe(client: CloudFormationClient, stackName: string): Promis
  * @throws SettingsError that names what would be lost
  */
 export async function checkDeployedStack(
-  { stackName, region, profile }: StackAddress,
+  address: StackAddress,
   settings: RegionSettings,
   drops: readonly Drop[],
 ): Promise<ReadonlyMap<string, string>> {
-  const client = new CloudFormationClient({ region, maxAttempts: 3, ...(profile !== undefined && { profile }) });
+  const { stackName } = address;
+  const client = new CloudFormationClient(clientOptionsOf(address));
   const stack = await describe(client, stackName);
   if (stack === undefined || stack.StackStatus === NEVER_STARTED) return new Map();
   if (FAILED_FIRST.has(stack.StackStatus ?? "")) {
@@ -145,7 +152,7 @@ export async function checkDeployedStack(
         `name that stage (--stage ${tags["stage"]}), or add --drop everything`,
     );
   }
-  if (!drops.includes("protection")) await assertTablesProtected({ stackName, region, profile }, settings, outputs);
+  if (!drops.includes("protection")) await assertTablesProtected(address, settings, outputs);
   const losses = lossesOf(tags, settings).filter(({ setting }) => !drops.includes(setting));
   if (losses.length === 0) return outputs;
   const allow = new Set(losses.map(({ setting }) => `--drop ${setting}`));

@@ -1,3 +1,4 @@
+import { KEPT_SECONDS } from "../../../infra/limits.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { keptUntil } from "../../../lib/uploads/job/kept-until.ts";
 import { tablesOfData } from "../data/kinds-of-data.ts";
@@ -5,7 +6,6 @@ import type { Variables } from "./target-tables.ts";
 
 /** How long point-in-time recovery keeps changes. */
 const RECOVERY_DAYS = 35;
-const DEAD_LETTER_DAYS = 14;
 /** How long X-Ray keeps traces. */
 const TRACE_DAYS = 30;
 /** Plans expire after a day; DynamoDB deletes expired records within a few days. */
@@ -63,7 +63,7 @@ export function remainsOfOrganization(finished: number, variables: Variables): r
     {
       what: "messages in queues and dead letters: ids",
       without_content: true,
-      until: after(finished, DEAD_LETTER_DAYS),
+      until: isoTime(finished + KEPT_SECONDS * 1000),
     },
     { what: "traces: ids, routes and times", without_content: true, until: after(finished, TRACE_DAYS) },
     {

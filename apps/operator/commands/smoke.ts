@@ -3,7 +3,8 @@ import { workItemId } from "../../../lib/identity.ts";
 import { eraseItem } from "../data/erase-item.ts";
 import { operatorRuntime } from "./operator-runtime.ts";
 import { open } from "./stack-variables.ts";
-import { regionCodeSchema } from "../../../lib/regions.ts";
+import { isApiKeyOf } from "../../../lib/organizations/api-key.ts";
+import { regionCodes } from "../../../lib/regions.ts";
 import { type Check, Difference, isThisMachine, type Run } from "./smoke/check.ts";
 import { createSend, textOf } from "./smoke/http-client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
@@ -33,9 +34,8 @@ type Outcome = Awaited<ReturnType<typeof perform>>;
 
 /** Checks that the address is that of the key's region, and the key that of the organization. @throws UsageError */
 async function assertRightPlace({ url, key, send, prefix }: Run, organization: string): Promise<void> {
-  const [, region] = /^wi_([a-z]{2})_\w{38}$/.exec(key) ?? [];
-  if (region === undefined || !regionCodeSchema.safeParse(region).success)
-    throw new UsageError("--key: isn't an API key");
+  const region = regionCodes.find((code) => isApiKeyOf(code, key));
+  if (region === undefined) throw new UsageError("--key: isn't a whole API key");
   if (!organization.startsWith(PREFIX)) throw new UsageError(`--organization: its name must begin with ${PREFIX}`);
   const health = await send("/v1/health", { key: null }).catch((error: unknown) => {
     throw new UsageError(`${url} does not respond: ${plainReason(error)}`);

@@ -14,6 +14,7 @@ import { decoderOf, type OnDamaged } from "../../../lib/store/decode-record.ts";
 import { readOrigin, type TableOrigin } from "../../../lib/store/table-origin.ts";
 import type { RecordKey } from "../../../lib/store/versioned-record.ts";
 import { itemIdOf } from "../../../lib/work-items/work-item-record.ts";
+import { MICROSECONDS } from "./administration.ts";
 import { readOrganization } from "./damaged-access.ts";
 import { deleteRecords, type OwnedRecord, type RecordsPage, scanTable } from "./customer-records.ts";
 import { emptyPerson } from "./empty-person.ts";
@@ -36,7 +37,6 @@ const decodeErasure = decoderOf("erasure", entrySchema);
 /** An Audit table: the service's, or that of the region from which a restored table comes. */
 export type Ledger = Pick<RuntimeWith<"audit">, "dynamodb" | "environment">;
 
-const MICROSECONDS = 1000;
 const ALL = partitionKeyOf("ERASURES", "all");
 
 const LEDGER_KEY: RecordKey = { pk: partitionKeyOf("LEDGER"), sk: "#LEDGER" };

@@ -9,6 +9,7 @@ import { operatorRuntime, type OperatorRuntime } from "../../../../apps/operator
 import { eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
 import { listOrganizations, putOrganization } from "../../../../apps/operator/data/administration.ts";
 import { createKey } from "../../../../apps/operator/data/key-management.ts";
+import { generateApiKey } from "../../../../lib/organizations/api-key.ts";
 import { withoutTimeouts } from "../../../support/faults.ts";
 import { startTestService, type TestService } from "../../../support/local-service.ts";
 import { runCommand } from "../../../support/terminal.ts";
@@ -107,8 +108,8 @@ describe("npm run smoke", () => {
       smoke(eu),
       smoke(stack.baseUrl, demo),
       smoke(stack.baseUrl, demo, ["--organization", "demo"]),
+      smoke(stack.baseUrl, generateApiKey("us")),
       smoke(stack.baseUrl, `${key.slice(0, -6)}000000`),
-      smoke(stack.baseUrl, "wi_us_short"),
       smoke("http://127.0.0.1:9"),
       smoke(broken),
       smoke("nowhere"),
@@ -119,7 +120,7 @@ describe("npm run smoke", () => {
       "the key is not one of organization smoke-1; nothing was written. Name its own: --organization smoke-…",
       "--organization: its name must begin with smoke-",
       expect.stringMatching(/^a dry run is 401: /),
-      "--key: isn't an API key",
+      "--key: isn't a whole API key",
       expect.stringContaining("http://127.0.0.1:9 does not respond: "),
       expect.stringContaining(`${broken} does not respond: `),
       "--url: must be an address such as https://…",
