@@ -62,7 +62,10 @@ const sharedSettings = {
     ...classes(positive),
     workers: z.int("must be a whole number").min(2, "must be at least 2").optional(),
   }).optional(),
-  /** Whether a key of the account encrypts tables, bucket, queues and logs. @default AWS's own keys */
+  /**
+   * Whether a key of the account encrypts tables, bucket, queues and logs. The alarms' topics always have one of their own.
+   * @default AWS's own keys
+   */
   customerKey: z.boolean("must be true or false").optional(),
   /** "existing" keeps the account's role by which API Gateway writes logs. @default the stack sets it */
   gatewayLogRole: z.literal("existing", 'must be "existing", or left out').optional(),
@@ -74,7 +77,7 @@ const sharedSettings = {
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API; "count" only counts what it would block. @default false */
   firewall: z.union([z.boolean(), z.literal("count")], 'must be true, false or "count"').optional(),
-  /** The highest rate of an organization: the firewall lets an address make twice as many requests. @default 100 */
+  /** The highest rate of an organization: in five minutes, an address may make twice as many requests. @default 100 */
   firewallRate: positive.max(RATE_MAX, `must be at most ${RATE_MAX}`).optional(),
   /** Days for which logs are kept. @default 7 */
   logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),
