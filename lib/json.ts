@@ -76,6 +76,14 @@ export function parseJsonObject(text: string): JsonObject {
   return value;
 }
 
+/**
+ * Where a text isn't JSON, as V8 says it: ` (line 1 column 2)`, or nothing. The rest of V8's message quotes the text, which must not
+ * be repeated.
+ */
+export function positionIn(error: unknown): string {
+  return (error instanceof SyntaxError && / \(line \d+ column \d+\)/.exec(error.message)?.[0]) || "";
+}
+
 /** Deep equality: the order of object keys doesn't matter, but the digits of numbers do. */
 export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;

@@ -1,8 +1,7 @@
 import { retryAfterMs } from "../../lib/retry-after.ts";
 import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
 import { type FailedRow, failedRowsIn, type ResultRow, resultsIn } from "./csv.ts";
-import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
-import { entriesOf } from "./http.ts";
+import { type CallOptions, entriesOf, type Http, path, type QueryOf } from "./http.ts";
 import { type RetryOptions, waitByTimer } from "./retries.ts";
 import type { Mapping, UploadJob } from "./schemas.ts";
 

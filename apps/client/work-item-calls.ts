@@ -1,8 +1,7 @@
 import { accepted, bodyOf, dataOf } from "./api-error.ts";
 import { applyInBatches } from "./batches.ts";
-import { type CallOptions, type Http, path, type QueryOf } from "./http.ts";
+import { type CallOptions, entriesOf, type Http, path, type QueryOf } from "./http.ts";
 import { namedItemCalls } from "./named-item-calls.ts";
-import { entriesOf } from "./http.ts";
 import type { WorkItemEventInput, WorkItemInput, WorkItemPatch } from "./schemas.ts";
 
 /** How items are applied. */

@@ -3,7 +3,7 @@ import { gunzip } from "node:zlib";
 import httpJsonBodyParser from "@middy/http-json-body-parser";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { BodyTooLargeError, InvalidInputError, MalformedBodyError, UnsupportedMediaTypeError } from "../errors.ts";
-import { isRawJson, type JsonValue, keepsItsDigits, parseKeepingDigits } from "../json.ts";
+import { isRawJson, type JsonValue, keepsItsDigits, parseKeepingDigits, positionIn } from "../json.ts";
 import type { UploadedFile } from "./multipart.ts";
 import { type MediaType, parseMediaType } from "./request.ts";
 
@@ -154,9 +154,7 @@ export async function parseJsonBody(raw: RawBody): Promise<unknown> {
     if (error instanceof RangeError) {
       throw new InvalidInputError([{ path: [], code: "too_deep", message: "is nested too deeply" }]);
     }
-    // V8 quotes the body in its message: only the position may be repeated.
-    const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
-    throw new MalformedBodyError(`the request body is not valid JSON${position ?? ""}`);
+    throw new MalformedBodyError(`the request body is not valid JSON${positionIn(error)}`);
   }
 }
 

@@ -2,9 +2,9 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ApiError } from "work-items-client/api-error.ts";
 import { changePages, changesQuery, type ChangesPage, type FeedOptions } from "work-items-client/changes.ts";
 import type { Client } from "work-items-client/client.ts";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError, UsageError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { type Command, type CommandCall, textOption, UsageError } from "./command.ts";
+import { type Command, type CommandCall, textOption } from "./command.ts";
 import { keepingDigits } from "./service-client.ts";
 
 interface PrintOptions extends FeedOptions {

@@ -1,8 +1,6 @@
 import type { Client } from "work-items-client/client.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 
-export { UsageError } from "../../../infra/command-line.ts";
-
 /** Exit codes; 0 if everything succeeded. */
 export const EXIT = { failed: 1, usage: 2, someFailed: 3, notConfirmed: 4 } as const;
 

@@ -10,7 +10,7 @@ import { type TargetName, unsetTargets } from "@work-items/importer/proposals/ta
 import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
 import { isReportColumn } from "../../../lib/uploads/csv/header-names.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption, UsageError } from "./command.ts";
+import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
 import { confirmed, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./before-import.ts";
 import { writeProposal } from "./propose.ts";
@@ -19,7 +19,7 @@ import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts
 import { removeEarlierList, saveList } from "./row-lists.ts";
 import { noteTrial } from "./trial-lines.ts";
 import { withProgress } from "../progress-bar.ts";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError, UsageError } from "../../../infra/command-line.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";
 
 function delimiterOf(options: Options): Delimiter | undefined {

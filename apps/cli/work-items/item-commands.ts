@@ -6,8 +6,8 @@ import { parseUuid } from "../../../lib/schema.ts";
 import { repeatableFilters, workItemFilterNames } from "../../../lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import { printable, type Terminal } from "../../../infra/terminal.ts";
-import { type Command, type CommandCall, EXIT, type Options, textOption, UsageError } from "./command.ts";
-import { CommandError } from "../../../infra/command-line.ts";
+import { type Command, type CommandCall, EXIT, type Options, textOption } from "./command.ts";
+import { CommandError, UsageError } from "../../../infra/command-line.ts";
 import { exportSince } from "./changes-command.ts";
 import { keepingDigits } from "./service-client.ts";
 

@@ -11,7 +11,8 @@ import {
   type WebhookMessage,
 } from "../../../lib/webhooks/endpoint-state.ts";
 import { generateSecret } from "../../../lib/webhooks/signature.ts";
-import { type Command, textOption, UsageError } from "./command.ts";
+import { UsageError } from "../../../infra/command-line.ts";
+import { type Command, textOption } from "./command.ts";
 import { explain } from "./service-client.ts";
 
 /** Time between polls. */

@@ -4,12 +4,12 @@ import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/prop
 import { RowSurvey } from "@work-items/importer/proposals/survey.ts";
 import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError, UsageError } from "../../../infra/command-line.ts";
 import { unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { askTargets, isPersonAt, notFoundLines, type SurveyedSample } from "./ask-targets.ts";
 import { withBar } from "../progress-bar.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { type Options, textOption, UsageError } from "./command.ts";
+import { type Options, textOption } from "./command.ts";
 import { type CsvFile, readSample } from "./open-csv.ts";
 import { openQuestions, proposalLines } from "./proposal-lines.ts";
 import { noteGroups } from "./survey-file.ts";

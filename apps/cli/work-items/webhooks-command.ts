@@ -1,5 +1,6 @@
 import type { Client, Webhook, WebhookWithSecret } from "work-items-client/client.ts";
-import { type Command, type CommandCall, EXIT, UsageError } from "./command.ts";
+import { UsageError } from "../../../infra/command-line.ts";
+import { type Command, type CommandCall, EXIT } from "./command.ts";
 
 /** What a receiver answered, in words. */
 function answerOf({

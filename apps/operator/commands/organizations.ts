@@ -23,7 +23,7 @@ import {
   type Target,
   withTarget,
 } from "./target-tables.ts";
-import { passDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
+import { type OnDamaged, passDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
 import type { RegionCode } from "../../../lib/regions.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { reapplyErasures } from "../data/erasure-ledger.ts";
@@ -235,6 +235,15 @@ type Run<V> = (
   carryOut: CarryOut,
 ) => Promise<Result | undefined>;
 
+interface OnExisting {
+  /** Name under which what the command carries out is kept, unless it is a dry run. @default it isn't kept */
+  readonly kept?: string;
+  /** What to do if there is no such organization. */
+  readonly advice?: string;
+  /** Called if the organization's record is damaged. @default names it */
+  readonly onDamaged?: OnDamaged;
+}
+
 function withLimits(command: Command): Command {
   return command
     .option("--rate <number>", "requests a second")
@@ -256,17 +265,11 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   );
   const command = (usage: string, description: string): Command =>
     withTarget(program.command(usage).description(description));
-  /**
-   * Opens the tables, runs a command on an organization that exists, and prints what it returns.
-   * @param kept name under which what the command carries out is kept, unless it is a dry run
-   * @param onDamaged called if the organization's record is damaged. @default names it
-   */
+  /** Opens the tables, runs a command on an organization that exists, and prints what it returns. */
   const onExisting =
     <V extends Values & { readonly dryRun?: boolean }>(
       run: Run<V>,
-      kept?: string,
-      advice = "",
-      onDamaged = nameDamaged(terminal),
+      { kept, advice, onDamaged = nameDamaged(terminal) }: OnExisting = {},
     ) =>
     async (id: string, values: V): Promise<void> => {
       const organization = organizationId(id);
@@ -284,9 +287,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   command("show <organization>", "show one").action(onExisting(show));
   withLimits(command("set <organization>", "set the limits of an organization"))
     .option("--create", "create it if it doesn't exist")
-    .action(onExisting(set, "organizations set", "use --create for a new one"));
+    .action(onExisting(set, { kept: "organizations set", advice: "use --create for a new one" }));
   withLimits(command("repair <organization>", "write what can't be read of its record and its keys again")).action(
-    onExisting(repair, "organizations repair", "", () => undefined),
+    onExisting(repair, { kept: "organizations repair", onDamaged: () => undefined }),
   );
   command("changes [organization]", "show the cursors of its change feed")
     .option("--all", "of all organizations")
@@ -302,9 +305,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .action(
       onExisting<TransferOptions & Values>(
         (_, opened, id, values, carryOut) => carryOut(() => exportTo(terminal, operatorRuntime(opened), id, values)),
-        "organizations export",
-        "",
-        stopAtDamaged,
+        { kept: "organizations export", onDamaged: stopAtDamaged },
       ),
     );
   withLedger(command("import <organization>", "read what export wrote, from the standard input or a file"))
@@ -315,9 +316,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .action(
       onExisting<TransferOptions & Values>(
         (_, opened, id, values, carryOut) => carryOut(() => importFrom(terminal, operatorRuntime(opened), id, values)),
-        "organizations import",
-        "",
-        stopAtDamaged,
+        { kept: "organizations import", onDamaged: stopAtDamaged },
       ),
     );
   command("erase <organization>", "erase an organization, or one item or person of it")
@@ -329,10 +328,9 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     .option("--dry-run", "erase nothing")
     .option("--yes", "don't ask for confirmation")
     .action(
-      onExisting<EraseOptions & Values>(
-        (_, opened, ...rest) => erase(terminal, operatorRuntime(opened), ...rest),
-        "organizations erase",
-      ),
+      onExisting<EraseOptions & Values>((_, opened, ...rest) => erase(terminal, operatorRuntime(opened), ...rest), {
+        kept: "organizations erase",
+      }),
     );
   withLedger(withTarget(program.command("reapply-erasures")))
     .description("erase again, in a restored table, what was erased after the time to which it was restored")

@@ -10,6 +10,7 @@ import { keyUseKey } from "../../../lib/organizations/key-use.ts";
 import { rateLimitKey } from "../../../lib/organizations/limit-record.ts";
 import type { KeyNames } from "./key-management.ts";
 import type { ListingKind } from "../../../lib/store/lists/partition.ts";
+import { JOB_SORT_KEY } from "../../../lib/uploads/job/upload-store.ts";
 import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "../../../lib/work-items/work-item-record.ts";
 import { type PartitionKind, partitionKeyOf, type RecordKind, type ResourceNameOf } from "../../../lib/resources.ts";
 
@@ -53,7 +54,7 @@ const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<Part
   },
   UPLOAD: {
     ...others,
-    erasedAs: ({ sk }) => (sk === "#JOB" ? "upload_jobs" : "other_records"),
+    erasedAs: ({ sk }) => (sk === JOB_SORT_KEY ? "upload_jobs" : "other_records"),
     lists: ["LIST_UPLOAD"],
   },
   // Found with its job.

@@ -2,7 +2,7 @@ import type { Attributes } from "../../../lib/aws/attribute-values.ts";
 import type { RecordKey } from "../../../lib/store/versioned-record.ts";
 import type { Field } from "../../../lib/work-items/field-definition.ts";
 import { KINDS } from "../../../lib/work-items/field-kinds.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+import { ATTRIBUTE_PREFIX, EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
 import { itemIdOf } from "../../../lib/work-items/work-item-record.ts";
 import { kindOf } from "./kinds-of-data.ts";
 
@@ -38,8 +38,6 @@ const AFTER_AT = /[\p{L}\p{M}\p{N}.-]{1,300}/uy;
 const AFTER_SEPARATOR = /[^!#$%&*/=?^`{|}~]*$/u;
 /** A domain up to its last label: `example.com` of `example.com-1`. */
 const WITH_LAST_LABEL = /^.*\.(?:xn--[a-z0-9-]+|\p{L}{2,})(?![\p{L}\p{M}\p{N}])/u;
-/** What comes before the name of a custom attribute in layers, headers and mappings. */
-const CUSTOM_ATTRIBUTE = /^custom_attributes\./;
 const FILE_ENDING = /\.(?:csv|tsv|txt|xlsx|json|jsonl|ndjson|zip|gz)$/;
 
 /**
@@ -58,7 +56,9 @@ function addressesIn(text: string): ReadonlySet<string> {
     const before = all.slice(from, at);
     const domain = after.replace(/[.-]+$/, "");
     const [labels = domain] = WITH_LAST_LABEL.exec(domain) ?? [];
-    for (const local of [before, AFTER_SEPARATOR.exec(before)![0], before.replace(CUSTOM_ATTRIBUTE, "")]) {
+    // Names of custom attributes are in layers, headers and mappings.
+    const name = before.startsWith(ATTRIBUTE_PREFIX) ? before.slice(ATTRIBUTE_PREFIX.length) : before;
+    for (const local of [before, AFTER_SEPARATOR.exec(before)![0], name]) {
       for (const each of [local, local.replace(/^[.'-]+/, "")]) {
         for (const host of [domain, labels, domain.replace(FILE_ENDING, "")]) found.add(`${each}@${host}`);
       }

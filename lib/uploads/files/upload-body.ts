@@ -10,6 +10,7 @@ import {
 } from "../../http/request-body.ts";
 import type { MediaType } from "../../http/request.ts";
 import { type FormField, MalformedMultipartError, scanMultipart, type UploadedFile } from "../../http/multipart.ts";
+import { positionIn } from "../../json.ts";
 import { problemOfText } from "../../schema.ts";
 
 /** The form field with the file of a multipart upload. */
@@ -25,9 +26,7 @@ function readJsonField({ name, content }: FormField): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
   } catch (error) {
-    // V8's message quotes the text, which must not be repeated: only the position may.
-    const position = error instanceof SyntaxError ? / \(line \d+ column \d+\)/.exec(error.message)?.[0] : undefined;
-    return refuseField(name, "invalid_format", `must be JSON${position ?? ""}`);
+    return refuseField(name, "invalid_format", `must be JSON${positionIn(error)}`);
   }
 }
 
