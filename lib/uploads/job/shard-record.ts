@@ -17,19 +17,28 @@ export function shardOf(externalId: string, shards: number): number {
   return crc32(externalId) % shards;
 }
 
-/** Counted rows by outcome. `succeeded` is the sum of all others except `failed`. */
-const countersShape = {
-  succeeded: z.int().default(0),
-  failed: z.int().default(0),
-  created: z.int().default(0),
-  updated: z.int().default(0),
-  unchanged: z.int().default(0),
-  restored: z.int().default(0),
-  deleted: z.int().default(0),
-  undone: z.int().default(0),
-  partly: z.int().default(0),
-  kept: z.int().default(0),
-};
+/** Counted rows by outcome, and their names in jobs. `succeeded` is the sum of all others except `failed`. */
+const COUNTERS = {
+  succeeded: "succeeded_rows",
+  failed: "failed_rows",
+  created: "created_rows",
+  updated: "updated_rows",
+  unchanged: "unchanged_rows",
+  restored: "restored_rows",
+  deleted: "deleted_rows",
+  undone: "undone_rows",
+  partly: "partly_undone_rows",
+  kept: "kept_rows",
+} as const;
+type CounterName = keyof typeof COUNTERS;
+type RowCounterName = (typeof COUNTERS)[CounterName];
+const counterNames = Object.keys(COUNTERS) as CounterName[];
+
+function countersOf<N extends string>(names: readonly N[]) {
+  return Object.fromEntries(names.map((name) => [name, z.int().default(0)])) as Record<N, z.ZodDefault<z.ZodInt>>;
+}
+/** Counters of an ended job; those of an open job are in its shards. */
+export const rowCountersSchema = z.object(countersOf(Object.values<RowCounterName>(COUNTERS)));
 
 /**
  * The record of a shard: which rows come next, and the counters so far. It doesn't exist before the first claim or stop.
@@ -57,7 +66,7 @@ export const uploadShardRecordSchema = z.object({
   uncounted: z.boolean().optional(),
   /** Claims whose results count, as ranges: `1-3 5` means 1, 2, 3 and 5. */
   counted: z.string().default(""),
-  ...countersShape,
+  ...countersOf(counterNames),
   /** Of the dry run of a file: in how many rows each field changes. */
   changed_fields: z.record(z.string(), z.int()).default({}),
   ...claimShape,
@@ -65,8 +74,7 @@ export const uploadShardRecordSchema = z.object({
 /** A decoded record of a shard. */
 export type UploadShard = Readonly<z.output<typeof uploadShardRecordSchema>>;
 /** Numbers of rows by outcome, and by field that changes. */
-export type Counters = Pick<UploadShard, keyof typeof countersShape | "changed_fields">;
-const counterNames = Object.keys(countersShape) as (keyof typeof countersShape)[];
+export type Counters = Pick<UploadShard, CounterName | "changed_fields">;
 
 /** The claims in ranges such as `1-3 5`, in order. */
 export function claimsIn(ranges: string): number[] {
@@ -93,23 +101,12 @@ export function sumOf(counters: readonly Counters[]): Counters {
   }
   const sums = counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)]);
   return {
-    ...(Object.fromEntries(sums) as Record<keyof typeof countersShape, number>),
+    ...(Object.fromEntries(sums) as Record<CounterName, number>),
     changed_fields: fields,
   };
 }
 
 /** Counters as jobs store and show them: `succeeded_rows` and so on. */
-export function toRowCounters(counters: Counters) {
-  return {
-    succeeded_rows: counters.succeeded,
-    failed_rows: counters.failed,
-    created_rows: counters.created,
-    updated_rows: counters.updated,
-    unchanged_rows: counters.unchanged,
-    restored_rows: counters.restored,
-    deleted_rows: counters.deleted,
-    undone_rows: counters.undone,
-    partly_undone_rows: counters.partly,
-    kept_rows: counters.kept,
-  };
+export function toRowCounters(counters: Counters): Readonly<Record<RowCounterName, number>> {
+  return rowCountersSchema.parse(Object.fromEntries(counterNames.map((name) => [COUNTERS[name], counters[name]])));
 }

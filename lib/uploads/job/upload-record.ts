@@ -4,7 +4,7 @@ import { storedTimestamp } from "../../schema.ts";
 import type { Import } from "../../work-items/undo/layers.ts";
 import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import { claimShape } from "./claim.ts";
-import { sumOf, toRowCounters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
+import { rowCountersSchema, sumOf, toRowCounters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
 /** Identifies an upload job. */
@@ -12,20 +12,6 @@ export interface JobKey {
   readonly organization: string;
   readonly id: string;
 }
-
-/** Counters of an ended job; those of an open job are in its shards. */
-const rowCountersSchema = z.object({
-  succeeded_rows: z.int(),
-  failed_rows: z.int(),
-  created_rows: z.int().default(0),
-  updated_rows: z.int().default(0),
-  unchanged_rows: z.int().default(0),
-  restored_rows: z.int().default(0),
-  deleted_rows: z.int().default(0),
-  undone_rows: z.int().default(0),
-  partly_undone_rows: z.int().default(0),
-  kept_rows: z.int().default(0),
-});
 
 /** The record of an upload job. Its claim belongs to the worker that reads the file or merges the lists. */
 export const uploadJobRecordSchema = z.object({
