@@ -49,6 +49,7 @@ function capitalized(name: string): string {
 }
 
 const FILE_PART = "upload[file]";
+const JSON_TYPE = "application/json";
 
 /** The form with a file and with the route's fields, of which `mapping` is the part `upload[mapping]`. */
 function fileForm(fields: Json): Json {
@@ -71,7 +72,7 @@ function fileForm(fields: Json): Json {
     },
     encoding: {
       ...Object.fromEntries(
-        parts.filter(([, { type }]) => type !== "boolean").map(([name]) => [name, { contentType: "application/json" }]),
+        parts.filter(([, { type }]) => type !== "boolean").map(([name]) => [name, { contentType: JSON_TYPE }]),
       ),
       [FILE_PART]: { contentType: "text/csv" },
     },
@@ -84,8 +85,6 @@ function fileForm(fields: Json): Json {
     },
   };
 }
-
-const JSON_TYPE = "application/json";
 
 /** The successful responses of an endpoint: status and description. */
 function successesOf(name: RouteName, { status }: Route): [string, string][] {
@@ -110,7 +109,7 @@ function schemasOf([name, route]: [RouteName, Route]) {
       requestBody: {
         required: route.bodyKind !== "optional-json",
         content: {
-          "application/json": { schema: route.body.meta({ id: `${capitalized(name)}Request` }) },
+          [JSON_TYPE]: { schema: route.body.meta({ id: `${capitalized(name)}Request` }) },
           ...(route.fields && { "multipart/form-data": { schema: route.fields } }),
         },
       },

@@ -101,14 +101,18 @@ function withKnownValues(schema: Json): Json {
   return { ...rest, [KNOWN_VALUES]: values };
 }
 
+/** The name of the schema that an object refers to. */
+function referenceOf({ $ref: reference }: Json): string | undefined {
+  return /^#\/components\/schemas\/(.+)$/.exec(String(reference))?.[1];
+}
+
 /**
  * Allows what later versions may add to responses: further keys in every object, and further values of enumerations.
  * @param ofRequests enumerations, by name, that requests use too: they stay closed, and responses get open copies
  */
 export function open(value: unknown, ofRequests: Json): unknown {
   return mapObjects(value, (object) => {
-    const name = /^#\/components\/schemas\/(.+)$/.exec(String(object["$ref"]))?.[1] ?? "";
-    const target = ofRequests[name];
+    const target = ofRequests[referenceOf(object) ?? ""];
     if (isObject(target)) return { ...withKnownValues(target), ...without(object, "$ref") };
     const opened = object["additionalProperties"] === false ? without(object, "additionalProperties") : object;
     return Array.isArray(opened["enum"]) ? withKnownValues(opened) : opened;
@@ -118,7 +122,7 @@ export function open(value: unknown, ofRequests: Json): unknown {
 /** Names of the schemas that a value refers to, directly or not. */
 export function referencedSchemas(value: unknown, schemas: Json, found = new Set<string>()): ReadonlySet<string> {
   mapObjects(value, (object) => {
-    const name = /^#\/components\/schemas\/(.+)$/.exec(String(object["$ref"]))?.[1];
+    const name = referenceOf(object);
     if (name !== undefined && !found.has(name)) {
       found.add(name);
       referencedSchemas(schemas[name], schemas, found);

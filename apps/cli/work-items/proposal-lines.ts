@@ -1,6 +1,7 @@
 import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { orderOf, shownQuestion } from "@work-items/importer/proposals/propose-time.ts";
+import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 
 /** Limit of the texts or rows that are shown. */
@@ -55,10 +56,15 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
   ];
 }
 
+/** A row's number and cells. */
+export function shownRow({ row, cells }: NumberedRow): string {
+  return `row ${row} (${cells.filter(Boolean).join(", ")})`;
+}
+
 /** A line about the rows that don't look like items; none without such rows. */
 export function totalsLines(totals: Proposal["totals"] = []): string[] {
   if (totals.length === 0) return [];
-  const shownRows = totals.slice(0, SHOWN).map(({ row, cells }) => `row ${row} (${cells.filter(Boolean).join(", ")})`);
+  const shownRows = totals.slice(0, SHOWN).map(shownRow);
   const more = totals.length > SHOWN ? ` and ${totals.length - SHOWN} more` : "";
   const advice = "leave such rows out with --without-totals";
   return [`looks like totals, notes or headers, not items: ${shownRows.join(", ")}${more}; ${advice}`];

@@ -19,7 +19,7 @@ import { CommandError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { withBar } from "../progress-bar.ts";
 import { keep, type KeptFile } from "./open-csv.ts";
-import { totalsLines } from "./proposal-lines.ts";
+import { shownRow, totalsLines } from "./proposal-lines.ts";
 
 /** The source of the IDs in a file whose columns are named after the fields. */
 export const BY_NAMES: Mapping = { fields: { external_id: { column: "external_id" } } };
@@ -127,7 +127,7 @@ export async function changedFile(
   const columns = indexesOf(fill, names);
   if (columns.length === 0) noteGroups(terminal, { names, survey });
   const left = leavesOutTotals ? totals : [];
-  for (const { row, cells } of left) terminal.note(`left out: row ${row} (${cells.filter(Boolean).join(", ")})`);
+  for (const row of left) terminal.note(`left out: ${shownRow(row)}`);
   if (columns.length + left.length === 0) return undefined;
   const others = new Set(totals.map(({ row }) => row));
   // Rows that are left out become blank lines.
