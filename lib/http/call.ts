@@ -58,9 +58,9 @@ export interface RouteResponse<R extends Route> {
 }
 
 /** API Gateway's own limit, for invocations whose context has no remaining time, as in tests. */
-const TIMEOUT_MILLISECONDS_DEFAULT = 29_000;
+const TIMEOUT_DEFAULT_MS = 29_000;
 /** Reserved at the end of the function's time for the response that reports the timeout. */
-export const TIMEOUT_MARGIN_MILLISECONDS = 500;
+export const TIMEOUT_MARGIN_MS = 500;
 
 const NOTHING = { value: undefined, problems: [] };
 
@@ -102,7 +102,7 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
   }));
   const parameterProblems = [...repetitions, ...query.problems].map((problem) => parameterProblem(problem, parameters));
   assertNoProblems([...parameterProblems, ...body.problems, ...fields.problems]);
-  const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_MILLISECONDS_DEFAULT;
+  const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_DEFAULT_MS;
   return {
     id: idOf(route, event, "id"),
     eventId: idOf(route, event, "event_id"),
@@ -113,7 +113,7 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
     headers,
     requestId,
     written,
-    deadline: clock() + timeLeft - TIMEOUT_MARGIN_MILLISECONDS,
+    deadline: clock() + timeLeft - TIMEOUT_MARGIN_MS,
   };
 }
 

@@ -2,7 +2,7 @@ import createMiddy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import { type ClientFactories, lambda, type Runtime } from "../aws/runtime.ts";
 import { NotFoundError, StoreBusyError } from "../errors.ts";
-import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MILLISECONDS, toResult } from "./call.ts";
+import { type Call, callOf, type RouteResponse, TIMEOUT_MARGIN_MS, toResult } from "./call.ts";
 import { type ApiEvent, apiHandler, type ApiHandler, requestIdAndLog, type Middleware } from "./middleware.ts";
 import { errorTable, MethodNotAllowedError } from "./error-table.ts";
 import { corsHeaders, preflightHeaders, responseHeaders } from "./response.ts";
@@ -24,7 +24,7 @@ export function gatewayHandler(
   handle: (event: ApiEvent, context: Context) => Promise<APIGatewayProxyResult>,
 ): ApiHandler {
   const handler = createMiddy<ApiEvent, APIGatewayProxyResult>({
-    timeoutEarlyInMillis: TIMEOUT_MARGIN_MILLISECONDS,
+    timeoutEarlyInMillis: TIMEOUT_MARGIN_MS,
     timeoutEarlyResponse: outOfTime,
   })
     .use(requestIdAndLog(name, runtime))

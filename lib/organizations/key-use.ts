@@ -3,7 +3,7 @@ import { isoTime } from "../clock.ts";
 import { toUpdate } from "../store/conditional-update.ts";
 import { tryWrite } from "../store/conditional-write.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import { type LimitsRuntime, STORE_TIMEOUT_MILLISECONDS } from "./limit-record.ts";
+import { type LimitsRuntime, STORE_TIMEOUT_MS } from "./limit-record.ts";
 
 const HOUR_MS = 3_600_000;
 const REMEMBERED_KEYS_MAX = 1000;
@@ -30,7 +30,7 @@ export function createNoteKeyUse({ dynamodb, environment, clock }: LimitsRuntime
     const change = { key: keyUseKey(keyId), set: { used_at: hour }, condition, given: { hour } };
     const update = toUpdate(environment.LIMITS_TABLE, change);
     await tryWrite(dynamodb, new UpdateCommand(update), {
-      abortSignal: AbortSignal.timeout(STORE_TIMEOUT_MILLISECONDS),
+      abortSignal: AbortSignal.timeout(STORE_TIMEOUT_MS),
     });
   };
 

@@ -6,7 +6,7 @@ import { TIME_TO_LIVE } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 
 /** The longest wait for the table. */
-export const STORE_TIMEOUT_MILLISECONDS = 100;
+export const STORE_TIMEOUT_MS = 100;
 const RECORD_LIFETIME_SECONDS = 3600;
 /**
  * An arrival time that is at most this far in the past is increased, not reset: concurrent resets would fail each other's

@@ -1,16 +1,11 @@
 import { RateLimitExceededError } from "../errors.ts";
 import { isThrottled } from "../aws/error-codes.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
-import {
-  createLimitRecords,
-  type LimitsRuntime,
-  SLACK_MICROSECONDS,
-  STORE_TIMEOUT_MILLISECONDS,
-} from "./limit-record.ts";
+import { createLimitRecords, type LimitsRuntime, SLACK_MICROSECONDS, STORE_TIMEOUT_MS } from "./limit-record.ts";
 import type { Organization } from "./organization.ts";
 
 /** Unused requests of a lease expire after this time. */
-export const LEASE_MILLISECONDS = 5000;
+export const LEASE_MS = 5000;
 /** An instance leases the requests that it expects in this time: shorter than a lease, so that few of them expire. */
 const LEASED_SECONDS = 2;
 /** A lease is at most an eighth of the free requests, so that no instance takes all of them. */
@@ -18,18 +13,18 @@ const LEASE_SHARE = 8;
 /** If no request is free, a lease has a fiftieth of a second's requests: all instances write 50 times a second. */
 const CONTENDED_LEASES_PER_SECOND = 50;
 /** A lease may start at most this far in the future; if the next free one starts later, the instance tries again. */
-const BOOKED_AHEAD_MILLISECONDS = 5000;
+const BOOKED_AHEAD_MS = 5000;
 /** An instance without a lease tries again after this time, plus a random time. */
-const ASK_AGAIN_MILLISECONDS = { least: 500, spread: 2000 };
+const ASK_AGAIN_MS = { least: 500, spread: 2000 };
 /** Each failed attempt returns the current record. Several in a row mean that other instances keep changing it. */
 const DEBIT_ATTEMPTS_MAX = 4;
 /** Weight of the last second in the average number of an instance's requests. */
 const AVERAGE_WEIGHT = 0.25;
 
 /** After an outage of the table, requests pass for this long without another attempt. */
-const FAIL_OPEN_MILLISECONDS = 1000;
+const FAIL_OPEN_MS = 1000;
 const REMEMBERED_ORGANIZATIONS_MAX = 1000;
-const ACCOUNT_LIFETIME_MILLISECONDS = 3_600_000;
+const ACCOUNT_LIFETIME_MS = 3_600_000;
 const MICROSECONDS = 1000;
 /** The most by which clocks differ. An arrival time further ahead was written by a wrong clock. */
 const CLOCKS_DIFFER_MICROSECONDS = 60_000_000;
@@ -60,7 +55,7 @@ function leaseStarting(leased: number, from: number) {
   return {
     leased,
     leaseFrom: from,
-    leaseUntil: from + LEASE_MILLISECONDS,
+    leaseUntil: from + LEASE_MS,
   };
 }
 
@@ -111,7 +106,7 @@ export interface Quota {
 
 /** Rejects requests for a random time, so that instances don't all ask again at once. */
 function refuse(account: Account, now: number, atLeast = 0): void {
-  const { least, spread } = ASK_AGAIN_MILLISECONDS;
+  const { least, spread } = ASK_AGAIN_MS;
   account.refusedUntil = now + atLeast + least + Math.random() * spread;
 }
 
@@ -128,14 +123,14 @@ function refuse(account: Account, now: number, atLeast = 0): void {
 export function createRateLimiter(
   runtime: LimitsRuntime,
   failedOpen: (error: unknown) => void,
-  storeTimeout: number = STORE_TIMEOUT_MILLISECONDS,
+  storeTimeout: number = STORE_TIMEOUT_MS,
 ) {
   const { clock } = runtime;
   const records = createLimitRecords(runtime, storeTimeout);
   const accounts = createExpiringCache<Account>(REMEMBERED_ORGANIZATIONS_MAX, clock);
   const accountOf = (organization: string): Account => {
     const account = accounts.get(organization) ?? newAccount();
-    accounts.set(organization, account, ACCOUNT_LIFETIME_MILLISECONDS);
+    accounts.set(organization, account, ACCOUNT_LIFETIME_MS);
     return account;
   };
 
@@ -146,7 +141,7 @@ export function createRateLimiter(
     const ahead = Math.max(0, account.arrival - now);
     const lease = leaseOf(organization, account, Math.max(0, (tolerance - ahead) / interval));
     const cost = lease * interval;
-    const latest = now + tolerance + BOOKED_AHEAD_MILLISECONDS * MICROSECONDS - cost;
+    const latest = now + tolerance + BOOKED_AHEAD_MS * MICROSECONDS - cost;
     const isAhead = account.arrival >= now - SLACK_MICROSECONDS || (attempt === 0 && account.wasAhead);
     const from = isAhead ? "arrival" : "now";
     const { isAdvanced, arrival } = await records.advance(organization.id, from, cost, now, latest);
@@ -181,7 +176,7 @@ export function createRateLimiter(
       // Too many debits throttle the record: the organization sends too many requests.
       if (isThrottled(error)) refuse(account, clock());
       else {
-        account.openUntil = clock() + FAIL_OPEN_MILLISECONDS;
+        account.openUntil = clock() + FAIL_OPEN_MS;
         failedOpen(error);
       }
     } finally {

@@ -30,14 +30,14 @@ import { createCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { open } from "./stack-variables.ts";
 
-const DURATION_MILLISECONDS = { h: 3_600_000, d: 86_400_000 } as const;
+const DURATION_MS = { h: 3_600_000, d: 86_400_000 } as const;
 
 /** The time that is for example `90d` or `12h` from now. */
 function expiry(text: string | undefined, clock: Clock): string | undefined {
   if (text === undefined) return undefined;
   const [, count, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
   if (count === undefined) throw new UsageError("--expires: must be hours or days, such as 12h or 90d");
-  return isoTime(clock() + Number(count) * DURATION_MILLISECONDS[unit as "h" | "d"]);
+  return isoTime(clock() + Number(count) * DURATION_MS[unit as "h" | "d"]);
 }
 
 function scopesIn(text: string | undefined): KeyScope[] | undefined {

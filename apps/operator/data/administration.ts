@@ -140,7 +140,7 @@ export function assertSame(before: OrganizationRecord, now: OrganizationRecord):
 }
 
 /** After this time every function has read the new number of shards. */
-const SHARDS_KNOWN_WITHIN_MILLISECONDS = 2 * KEY_CACHE_SECONDS * 1000;
+const SHARDS_KNOWN_WITHIN_MS = 2 * KEY_CACHE_SECONDS * 1000;
 
 /**
  * Raises the number of shards of an organization's lists: first of those that are read and, a minute later when every
@@ -160,6 +160,6 @@ export async function growListingShards(
   }
   const grown = await changeOrganization(runtime, id, { listing_shards: shards, listing_write_shards: write });
   if (write === shards) return grown;
-  await wait(SHARDS_KNOWN_WITHIN_MILLISECONDS);
+  await wait(SHARDS_KNOWN_WITHIN_MS);
   return changeOrganization(runtime, id, { listing_write_shards: shards });
 }

@@ -18,8 +18,6 @@ import { EXPORTED_LISTS, exportedAs } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { type TraversalPosition, traverseOrganization } from "./traverse-organization.ts";
 
-type Counts = { -readonly [K in keyof CustomerCounts]: CustomerCounts[K] };
-
 /** While this number stays the same, an item stays in its shard. */
 function writeShardsOf(record: OrganizationRecord): number {
   return toOrganization(record).listingWriteShards;
@@ -67,14 +65,14 @@ export async function exportOrganization(
   const { position: start, items = [] } = from ?? {};
   const exportedAt = start?.exported_at ?? isoTime(runtime.clock());
   const shards = start?.shards ?? writeShardsOf(before);
-  const counts: Counts = { work_items: 0, events: 0, conversation_uploads: 0, ...start?.counts };
+  const counts: CustomerCounts = { work_items: 0, events: 0, conversation_uploads: 0, ...start?.counts };
   const leftOut = [...(start?.left_out ?? [])];
   /** The item whose events come next. They may continue on the next page. */
   let item: { readonly pk: string; readonly external_id: string } | undefined;
 
   const textOf = (line: CustomerLine): string => `${JSON.stringify(line)}\n`;
   /** Counts a record. @returns its line; none if it can't be read */
-  const lineOf = (kind: Exclude<keyof Counts, "left_out">, read: () => CustomerLine): CustomerLine[] => {
+  const lineOf = (kind: Exclude<keyof CustomerCounts, "left_out">, read: () => CustomerLine): CustomerLine[] => {
     const line = unlessDamaged(read, (damaged) => {
       counts.left_out = (counts.left_out ?? 0) + 1;
       onDamaged(damaged);

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RateLimitExceededError } from "../../../lib/errors.ts";
 import type { Organization } from "../../../lib/organizations/organization.ts";
-import { STORE_TIMEOUT_MILLISECONDS } from "../../../lib/organizations/limit-record.ts";
-import { createRateLimiter, LEASE_MILLISECONDS } from "../../../lib/organizations/rate-limit.ts";
+import { STORE_TIMEOUT_MS } from "../../../lib/organizations/limit-record.ts";
+import { createRateLimiter, LEASE_MS } from "../../../lib/organizations/rate-limit.ts";
 import { createTestClock } from "../../support/clock.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { organizationWith } from "../../support/organization.ts";
@@ -32,7 +32,7 @@ const createInstance = (storeTimeout?: number) => {
   return createRateLimiter(runtime, () => (failures += 1), storeTimeout);
 };
 /** A longer time-out than in production, since many instances keep this machine busy. */
-const PATIENT_MILLISECONDS = 30_000;
+const PATIENT_MS = 30_000;
 beforeEach(() => {
   failures = 0;
   writes = 0;
@@ -52,7 +52,7 @@ const attempt = async (admit: ReturnType<typeof createInstance>, caller: Organiz
 describe("the rate limiter", () => {
   it("admits exactly the burst at once, then one request for each interval", async () => {
     const caller = organization(10, 20);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     const outcomes: (true | number)[] = [];
     for (let request = 0; request < 25; request++) outcomes.push(await attempt(admit, caller));
     expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(20);
@@ -66,7 +66,7 @@ describe("the rate limiter", () => {
 
   it("names a time to wait after which a request passes", async () => {
     const caller = organization(1, 5);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     for (let request = 0; request < 5; request++) expect(await attempt(admit, caller)).toBe(true);
     const seconds = await attempt(admit, caller);
     expect(seconds).toBe(1);
@@ -78,7 +78,7 @@ describe("the rate limiter", () => {
 
   it("remembers a rejection until it ends, without another request to the store", async () => {
     const caller = organization(1, 1);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     await attempt(admit, caller);
     await attempt(admit, caller);
     writes = 0;
@@ -88,7 +88,7 @@ describe("the rate limiter", () => {
 
   it("gives back the whole burst after a rest", async () => {
     const caller = organization(100, 30);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     for (let request = 0; request < 60; request++) await attempt(admit, caller);
     clock.advance(60_000);
     let admitted = 0;
@@ -98,7 +98,7 @@ describe("the rate limiter", () => {
 
   it("counts organizations apart", async () => {
     const [one, other] = [organization(1, 1), organization(1, 1)];
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     expect(await attempt(admit, one)).toBe(true);
     expect(await attempt(admit, one)).not.toBe(true);
     expect(await attempt(admit, other)).toBe(true);
@@ -106,7 +106,7 @@ describe("the rate limiter", () => {
 
   it("pays well under one write a request on a busy instance", async () => {
     const caller = organization(1000, 2000);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     const requests = 5000;
     for (let request = 0; request < requests; request++) {
       clock.advance(request % 10 === 0 ? 12 : 0); // about 830 requests a second
@@ -117,7 +117,7 @@ describe("the rate limiter", () => {
 
   it("debits once for requests that wait together", async () => {
     const caller = organization(10_000, 20_000);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     await Promise.all(Array.from({ length: 500 }, () => admit(caller)));
     expect(writes).toBeLessThan(10);
   });
@@ -130,7 +130,7 @@ describe("the rate limiter", () => {
     "never admits more than burst + rate × (window + 5 s) over $instances instances at once",
     async ({ instances, rate, burst, perTick }) => {
       const caller = organization(rate, burst);
-      const limiters = Array.from({ length: instances }, () => createInstance(PATIENT_MILLISECONDS));
+      const limiters = Array.from({ length: instances }, () => createInstance(PATIENT_MS));
       /** Milliseconds of each admitted request since the start. */
       const admitted: number[] = [];
       const started = clock();
@@ -142,7 +142,7 @@ describe("the rate limiter", () => {
         await Promise.all(requests);
         clock.advance(100);
       }
-      const lease = LEASE_MILLISECONDS / 1000;
+      const lease = LEASE_MS / 1000;
       let most = -Infinity;
       for (const [from, first] of admitted.entries()) {
         for (const [to, last] of admitted.entries()) {
@@ -158,9 +158,9 @@ describe("the rate limiter", () => {
 
   it("loses what is left of a lease after five seconds", async () => {
     const caller = organization(1, 100);
-    const [busy, other] = [createInstance(PATIENT_MILLISECONDS), createInstance(PATIENT_MILLISECONDS)];
+    const [busy, other] = [createInstance(PATIENT_MS), createInstance(PATIENT_MS)];
     for (let request = 0; request < 20; request++) await busy(caller);
-    clock.advance(LEASE_MILLISECONDS);
+    clock.advance(LEASE_MS);
     writes = 0;
     await busy(caller);
     expect(writes).toBe(1);
@@ -169,7 +169,7 @@ describe("the rate limiter", () => {
 
   it("lets requests pass where the store fails, says so, and limits again a second later", async () => {
     const caller = organization(1, 1);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     fault = "unreachable";
     for (let request = 0; request < 5; request++) expect(await attempt(admit, caller)).toBe(true);
     fault = "none";
@@ -181,7 +181,7 @@ describe("the rate limiter", () => {
 
   it("rejects requests if the record is throttled: that is the overload that it protects from", async () => {
     const caller = organization(100, 100);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     fault = "throttled";
     for (let request = 0; request < 5; request++) expect(await attempt(admit, caller)).not.toBe(true);
     fault = "none";
@@ -203,7 +203,7 @@ describe("the rate limiter", () => {
     held = undefined;
     resolve();
     expect(failures).toBe(1);
-    expect(waited).toBeGreaterThan(STORE_TIMEOUT_MILLISECONDS - 10);
+    expect(waited).toBeGreaterThan(STORE_TIMEOUT_MS - 10);
   });
 });
 
@@ -220,8 +220,8 @@ describe("a clock that jumps by an hour", () => {
 
   it("forwards on one instance neither locks the organization out nor lifts its limit", async () => {
     const caller = organization(10, 20);
-    const normal = createInstance(PATIENT_MILLISECONDS);
-    const ahead = createInstance(PATIENT_MILLISECONDS);
+    const normal = createInstance(PATIENT_MS);
+    const ahead = createInstance(PATIENT_MS);
     await attempt(normal, caller);
     clock.advance(HOUR_MS);
     for (let request = 0; request < 20; request++) await attempt(ahead, caller);
@@ -233,7 +233,7 @@ describe("a clock that jumps by an hour", () => {
 
   it.each([-HOUR_MS, HOUR_MS])("by %i ms keeps an instance at the limit", async (off) => {
     const caller = organization(10, 20);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     await admitted(admit, caller, 5);
     clock.advance(off);
     const passed = await admitted(admit, caller, 20);
@@ -243,7 +243,7 @@ describe("a clock that jumps by an hour", () => {
 
   it("backwards does not let requests pass for an hour after an outage", async () => {
     const caller = organization(10, 20);
-    const admit = createInstance(PATIENT_MILLISECONDS);
+    const admit = createInstance(PATIENT_MS);
     fault = "unreachable";
     await attempt(admit, caller);
     fault = "none";
