@@ -20,6 +20,11 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
+/** The oldest browsers that have what the pages use, such as light-dark() and the methods of sets. */
+const BROWSERS = ["chrome123", "edge123", "firefox128", "safari17.5"];
+/** Shown in browsers without light-dark(). */
+const NEEDS = "This page needs a newer browser: Chrome or Edge 123, Firefox 128, Safari 17.5, or later.";
+
 /** The scripts and style sheets of the pages. */
 const ENTRIES = ["browser/docs.ts", "browser/upload.tsx", "docs.css", "upload.css"];
 
@@ -31,7 +36,7 @@ async function buildAssets() {
     minify: true,
     splitting: true,
     format: "esm",
-    target: "es2022",
+    target: BROWSERS,
     jsx: "automatic",
     jsxImportSource: "preact",
     entryNames: "[name]-[hash]",
@@ -96,6 +101,7 @@ function layoutOf(page: Page, nameOf: (entry: string) => string): Html {
             <a href="{{root}}docs" ${current("/docs")}>Documentation</a>
             <a href="{{root}}upload" ${current("/upload")}>Import</a>
           </nav>
+          ${page === UPLOAD && html`<p class="warning needs">${NEEDS}</p>`}
         </header>
         ${content}
       </body>

@@ -9,8 +9,12 @@ export interface UploadSite {
   readonly browser: Browser;
   /** Those that the page may send requests to: the service and its bucket. */
   readonly origins: readonly string[];
-  /** Opens the page and gives it the key. @param place what stands after `#` in its address */
-  readonly begin: (place?: string) => Promise<WatchedPage>;
+  /**
+   * Opens the page and gives it the key.
+   * @param place what stands after `#` in its address
+   * @param before a script that runs before those of the page
+   */
+  readonly begin: (place?: string, before?: string) => Promise<WatchedPage>;
   readonly stop: () => Promise<void>;
 }
 
@@ -23,8 +27,9 @@ export async function startUploadSite(): Promise<UploadSite> {
     stack,
     browser,
     origins,
-    begin: async (place = "") => {
+    begin: async (place = "", before = "") => {
       const opened = await openPage(browser, origins, SCREENS.desktop);
+      await opened.page.addInitScript(before);
       await opened.page.goto(`${stack.baseUrl}/upload${place}`);
       await opened.page.getByLabel("Your organization’s API key").fill(stack.apiKey);
       await opened.page.getByRole("button", { name: "Continue" }).click();

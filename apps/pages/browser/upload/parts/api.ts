@@ -72,18 +72,12 @@ export function createApi(root: URL, key: string) {
   let known: ReturnType<typeof me> | undefined;
   const send = fetchWithRetries(retrying);
 
-  /**
-   * Keeps the digits of long numbers where the browser can.
-   * @throws ApiError for any response but a successful one
-   */
+  /** Keeps the digits of long numbers. @throws ApiError for any response but a successful one */
   const get = async <T>(path: string, query: Query = {}): Promise<T> => {
     const url = new URL(path, root);
     for (const [name, value] of Object.entries(query)) if (value !== "") url.searchParams.set(name, value);
     const response = await send(new Request(url, { headers: { authorization: `Bearer ${key}` } }));
-    if (response.ok) {
-      const text = await response.text();
-      return ("rawJSON" in (JSON as object) ? parseJson(text) : JSON.parse(text)) as T;
-    }
+    if (response.ok) return parseJson(await response.text()) as T;
     const body = (await response.json().catch(() => ({}))) as { readonly error?: string };
     throw new ApiError(response.status, body, response.headers.get("x-request-id"));
   };
