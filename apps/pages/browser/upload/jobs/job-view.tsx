@@ -14,7 +14,7 @@ import { countOf, shownNumber, shownTime } from "../parts/shown.ts";
 import { asSentence } from "../file/table-file.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { UndoResults } from "./undo-results.tsx";
-import { NextOfUndo, NOT_KNOWN, UndoOffer } from "./undo-view.tsx";
+import { NextOfUndo, NOT_KNOWN, UndoOffer, UndoState } from "./undo-view.tsx";
 import { useLoaded, useWork } from "../parts/use-calls.ts";
 
 /** When a job is asked for again after a failed request. The job continues in the meantime. */
@@ -149,6 +149,8 @@ function titleOf(job: Job): string {
 /** One job: its progress while it runs, then what it did. */
 export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const { job, error, moments } = useJob(api, id);
+  const undoneBy = job?.undone_by;
+  const undo = useLoaded(async () => undoneBy && (await api.uploads.get(undoneBy)), [undoneBy]).value || undefined;
   const sending = useWork();
   const titled = (title: string): string => (sent ? titleOfStep(sent.dryRun ? "Check" : "Import", title) : title);
   const isImportTrial = job?.dry_run === true && !isUndo(job);
@@ -188,6 +190,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       <p role="status" class={`status ${job.status}`} ref={status} tabIndex={-1}>
         {sentenceOfStatus(job, name)}
       </p>
+      {undoneBy !== undefined && <UndoState undoneBy={undoneBy} undo={undo} />}
       {isUndo(job) && (
         <p>
           <a href={`#job=${job.undo_of!}`}>View the import of {name}</a>
@@ -237,7 +240,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       {isOver && job.failed_rows > 0 && (
         <FailedRows api={api} job={job} sent={isImportTrial ? sent : undefined} onSent={onSent} />
       )}
-      {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} />}
+      {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} undo={undo} />}
       <p class="note">
         Started {shownTime(job.created_at)}, {isOver ? "ended" : "updated"} {shownTime(job.updated_at)}. ID {job.id}.
       </p>

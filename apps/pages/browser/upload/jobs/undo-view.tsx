@@ -1,7 +1,7 @@
 import { type Api, hasStatus, type Job, sentenceOf } from "../parts/api.ts";
 import { Alert, Button } from "../parts/parts.tsx";
 import { countOf, shownTime } from "../parts/shown.ts";
-import { useLoaded, useWork } from "../parts/use-calls.ts";
+import { useWork } from "../parts/use-calls.ts";
 
 const UNDO_DAYS = 28;
 const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can no longer be undone.`;
@@ -56,23 +56,34 @@ function stateOf({ status, ...undo }: Job): string {
   return `This import was undone on ${shownTime(undo.updated_at)}.${keeps}`;
 }
 
-/** Offers to undo an import that has ended, or says that it was undone or why it can’t be. */
-export function UndoOffer({ api, job }: { readonly api: Api; readonly job: Job }) {
-  const { undone_by: undoneBy } = job;
-  const undo = useLoaded(async () => undoneBy && (await api.uploads.get(undoneBy))).value || undefined;
+/** Says that an import was undone, or is being undone. @param undo undefined until it is loaded */
+export function UndoState({ undoneBy, undo }: { readonly undoneBy: string; readonly undo: Job | undefined }) {
+  return (
+    <p>
+      {undo && `${stateOf(undo)} `}
+      <a href={`#job=${undoneBy}`}>View the undo</a>
+    </p>
+  );
+}
+
+/** Offers to undo an import that has ended, or says why it can’t be undone. @param undo an earlier undo of it */
+export function UndoOffer({
+  api,
+  job,
+  undo,
+}: {
+  readonly api: Api;
+  readonly job: Job;
+  readonly undo: Job | undefined;
+}) {
   const isTooLate = Date.now() > Date.parse(job.updated_at) + UNDO_DAYS * 86_400_000;
-  const canStart = undoneBy === undefined || undo?.status === "cancelled" || undo?.status === "failed";
+  if (job.undone_by !== undefined && undo?.status !== "cancelled" && undo?.status !== "failed") return null;
   return (
     <section aria-labelledby="undo">
       <h2 id="undo">Undo</h2>
-      {undoneBy !== undefined && (
-        <p>
-          {undo && `${stateOf(undo)} `}
-          <a href={`#job=${undoneBy}`}>View the undo</a>
-        </p>
-      )}
-      {canStart && isTooLate && <p>{TOO_LATE}</p>}
-      {canStart && !isTooLate && (
+      {isTooLate ? (
+        <p>{TOO_LATE}</p>
+      ) : (
         <>
           <p class="note">
             A trial run first shows what would be deleted and restored. Changes that people or other imports have made
