@@ -40,6 +40,12 @@ export function notesOf({ lost, padded, merged }: Sheet, headerRow: number): str
       "open the workbook in a spreadsheet, save it and choose it again",
     ),
     ...noteOfLost(
+      lost.errors,
+      "there is an error such as #N/A",
+      "cells have errors such as #N/A",
+      `if ${lost.errors.count === 1 ? "it" : "they"} should have a value, correct the workbook`,
+    ),
+    ...noteOfLost(
       lost.damaged,
       "there is a damaged cell",
       "cells are damaged",

@@ -12,8 +12,8 @@ export interface Sheet {
   readonly isHidden: boolean;
   /** Its rows as CSV with commas. */
   readonly csv: string;
-  /** Cells that have no value here: formulas without a stored result, and damaged cells. */
-  readonly lost: Readonly<Record<"formulas" | "damaged", LostCells>>;
+  /** Cells that have no value here: formulas without a stored result, those whose result is an error, and damaged cells. */
+  readonly lost: Readonly<Record<"formulas" | "errors" | "damaged", LostCells>>;
   /** Numbers that it shows with leading zeros, which they don't have here. */
   readonly padded: PaddedCells;
   /** Merged cells with a text. */
@@ -211,7 +211,7 @@ function hasFilter(table: Uint8Array | undefined): boolean {
 function readRows(xml: string, book: Book) {
   const rows: string[][] = [];
   const none: LostCells = { count: 0, first: undefined };
-  const lost = { formulas: none, damaged: none };
+  const lost = { formulas: none, errors: none, damaged: none };
   let padded: PaddedCells = { ...none, shown: "" };
   const merged: MergedRange[] = [];
   const hidden: number[] = [];
@@ -222,15 +222,18 @@ function readRows(xml: string, book: Book) {
   let cell: RawCell | undefined;
   let isValue = false;
   let isReading = false;
+  const lose = (kind: keyof typeof lost): void => {
+    const { count, first } = lost[kind];
+    lost[kind] = { count: count + 1, first: first ?? { row, column } };
+  };
   const finish = ({ hasFormula, ...raw }: RawCell): void => {
     const hasNoResult = hasFormula && (raw.value ?? "") === "" && raw.type !== "str";
     const text = hasNoResult ? undefined : textOf({ hasFormula, ...raw }, book);
     if (text === undefined) {
-      const kind = hasNoResult ? "formulas" : "damaged";
-      const { count, first } = lost[kind];
-      lost[kind] = { count: count + 1, first: first ?? { row, column } };
+      lose(hasNoResult ? "formulas" : "damaged");
       return;
     }
+    if (raw.type === "e") lose("errors");
     read++;
     if (text === "") return;
     if (row > ROWS_MAX || column > COLUMNS_MAX) throw new WorkbookError(TOO_LARGE);

@@ -94,16 +94,18 @@ describe("a workbook of an unusual program", () => {
     await expect(readSheets(new Blob([hidden]))).rejects.toThrow("Only hidden sheets of this workbook have rows.");
   });
 
-  test("is read to its end, and names formulas without a result and damaged cells, which are empty", async () => {
+  test("is read to its end, and names formulas without a result, errors and damaged cells, which are empty", async () => {
     const rows = [
       ["id", "hours", "note"],
       ["1", { xml: '<c r="B2"><f>1+1</f><v></v></c>' }, { xml: '<c r="C2" t="x"><v>?</v></c>' }],
       ["2", { xml: '<c r="B3"><f>1+1</f></c>' }, "end"],
+      ["3", { xml: '<c r="B4" t="e"><f>1/0</f><v>#DIV/0!</v></c>' }, { xml: '<c r="C4" t="e"><v>#N/A</v></c>' }],
     ];
     const [sheet] = await readSheets(new Blob([makeWorkbook({ Sheet: rows })]));
-    expect(sheet.csv).toBe("id,hours,note\n1,,\n2,,end\n");
+    expect(sheet.csv).toBe("id,hours,note\n1,,\n2,,end\n3,,\n");
     expect(notesOf(sheet, 1)).toEqual([
       "2 formulas have no stored result, the first in B2: their values are left empty; open the workbook in a spreadsheet, save it and choose it again",
+      "2 cells have errors such as #N/A, the first in B4: their values are left empty; if they should have a value, correct the workbook",
       "there is a damaged cell in C2: its value is left empty; correct it and save the workbook again",
     ]);
     expect(await csvOf([["a", { xml: '<c t="str"><f>""</f><v></v></c>' }]])).toBe("a\n");
