@@ -34,14 +34,14 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
   const [zone] = local;
   const quotedWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(", ");
   const { empty = [], fields = {} } = mapping;
-  const emptyWords = Object.values(fields)
-    .flatMap((source) => source.first_of ?? [source])
-    .flatMap(({ column, values = {} }) => {
-      const words = Object.keys(values).filter((word) => values[word] === "");
-      return words.length === 0
-        ? []
-        : [`assumed, please check: in "${column}" these values are empty: ${quotedWords(words)}`];
-    });
+  const sources = Object.values(fields).flatMap((source) => source.first_of ?? [source]);
+  const trimmed = sources.flatMap(({ column, trim }) => (trim === true ? [`"${column}"`] : []));
+  const emptyWords = sources.flatMap(({ column, values = {} }) => {
+    const words = Object.keys(values).filter((word) => values[word] === "");
+    return words.length === 0
+      ? []
+      : [`assumed, please check: in "${column}" these values are empty: ${quotedWords(words)}`];
+  });
   return [
     ...(zone === undefined
       ? []
@@ -49,6 +49,9 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
           `assumed, please check: times of ${columns} without a UTC offset are in ${zone.timeZone}, ` +
             "the time zone of this computer; name another with --time-zone",
         ]),
+    ...(trimmed.length === 0
+      ? []
+      : [`assumed, please check: spaces around values are removed in ${trimmed.join(", ")}`]),
     ...emptyWords,
     ...(empty.length === 0
       ? []

@@ -52,6 +52,15 @@ export function withoutEmptyWords(target: string, { survey }: Pick<FileColumn, "
   return emptyWords.length > 0 ? { values: Object.fromEntries(emptyWords.map((word) => [word, ""])) } : {};
 }
 
+/** Texts in which outer spaces would make two people or types of one. Those of IDs stay until a person decides. */
+const TRIMMED: ReadonlySet<string> = new Set(["agent_name", "agent_external_id", "type"]);
+
+/** How the texts of a field are read: without empty words and outer spaces. */
+export function cleanTexts(target: string, column: Pick<FileColumn, "survey">): Pick<Source, "values" | "trim"> {
+  const trims = TRIMMED.has(target) && column.survey.hasOuterSpaces;
+  return { ...withoutEmptyWords(target, column), ...(trims && { trim: true }) };
+}
+
 /** The texts of a column that may be choices: of all rows if they are few, otherwise of the first rows. */
 export function wordsOf({ survey, values }: FileColumn): readonly string[] {
   return survey.words === undefined
@@ -94,7 +103,7 @@ function isGrouped({ survey, values }: FileColumn, { rows, survey: { rows: all }
 export function checkValues(target: string, column: FileColumn, isNamed: boolean, facts: FileFacts): Found | undefined {
   if (choicesOf(target)) return checkChoices(target, column, isNamed);
   const { name, values, index } = column;
-  const source = { column: name, ...withoutEmptyWords(target, column) };
+  const source = { column: name, ...cleanTexts(target, column) };
   const named = (doubts: readonly string[] = []): Found => ({ source, isSure: isNamed, reason: "by name", doubts });
   if (target === "external_id") {
     const doubts = doubtsOfIds(column, isNamed, facts.survey.ids.get(index) ?? NOT_COMPARED);

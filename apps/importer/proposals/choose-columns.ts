@@ -6,6 +6,7 @@ import {
   type Certainty,
   certaintyOf,
   checkValues,
+  cleanTexts,
   type FileColumn,
   type FileFacts,
   type Found,
@@ -120,9 +121,9 @@ class Choices {
       const checked = checkValues(target, own[0]!, true, this.#facts);
       const isSplit = source.values !== undefined;
       if (this.sources.has(target) || isTaken || (checked === undefined && !isSplit)) continue;
-      const emptyWords = source.columns ? {} : withoutEmptyWords(target, own[0]!);
-      const values = { ...emptyWords.values, ...source.values };
-      this.sources.set(target, { ...source, ...(Object.keys(values).length > 0 && { values }) });
+      const { values: emptyWords, ...trim } = source.columns ? {} : cleanTexts(target, own[0]!);
+      const values = { ...emptyWords, ...source.values };
+      this.sources.set(target, { ...source, ...trim, ...(Object.keys(values).length > 0 && { values }) });
       const doubts = isSplit ? [] : (checked?.doubts ?? []);
       for (const { index } of own) {
         if (!this.columns.has(index)) this.columns.set(index, { target, isSure: isCertain, reason, doubts });

@@ -41,7 +41,7 @@ export interface Proposal {
   readonly mapping: Mapping;
   /** All columns of the file, in order. */
   readonly columns: readonly ProposedColumn[];
-  /** Why the header may be a row of data; undefined without doubt. */
+  /** Why the header may be a row of data, or have marks that aren't part of the names; undefined without doubt. */
   readonly headerDoubt?: string | undefined;
   /** Texts for fields with choices whose meaning a person has to choose. */
   readonly unknownWords?: readonly { readonly target: string; readonly words: readonly string[] }[];
@@ -52,8 +52,18 @@ export interface Proposal {
   readonly keptEmptyWords?: readonly KeptEmptyWord[];
 }
 
-/** Why the header may be a row of data: the name of a column is also one of its values. */
+/** A text in quotation marks that aren't those of CSV. */
+const IN_OTHER_MARKS = /^['`´„‚\p{Pi}].*['`´“‘\p{Pi}\p{Pf}]$/su;
+
+/** Why the header may be a row of data: the name of a column is also one of its values. Or all names are in marks. */
 function headerDoubtOf(columns: readonly FileColumn[]): string | undefined {
+  const [first] = columns;
+  if (first && columns.every(({ name }) => IN_OTHER_MARKS.test(name))) {
+    return (
+      `the file has ${first.name[0]} around names, and perhaps around values, as a part of them. ` +
+      "If so, save it with straight double quotation marks"
+    );
+  }
   const found = columns.find(({ name, values }) => values.some((value) => value.trim() === name.trim()));
   return (
     found && `the header may be a row of data: "${found.name}" is also a value of its column. If so, add a header row`

@@ -27,6 +27,8 @@ export interface SurveyedColumn extends TextCounts {
   readonly emptyWords: ReadonlyMap<string, number>;
   /** Texts that programs write where there is no date, and their numbers of rows. */
   readonly noDates: ReadonlyMap<string, number>;
+  /** Whether some texts have spaces around them. */
+  readonly hasOuterSpaces: boolean;
   /** Its first different texts, at most three, cut if they are long. */
   readonly examples: readonly string[];
   /** Whether all its texts are clear numbers, without leading zeros and "1.234", which may be more than a thousand. */
@@ -150,13 +152,16 @@ class ColumnSurvey implements TextCounts {
   readonly #emptyWords = new Map<string, number>();
   readonly #noDates = new Map<string, number>();
   readonly #examples: string[] = [];
+  #hasOuterSpaces = false;
   #isNumeric = true;
   #hasGroups = false;
   #hasFractions = false;
 
-  observe(text: string): void {
+  observe(cell: string): void {
+    const text = cell.trim();
     if (text === "") return;
     this.filledRows++;
+    this.#hasOuterSpaces ||= text !== cell;
     if (this.#examples.length < EXAMPLES_MAX) this.#addExample(text);
     if (/\d/.test(text)) this.numberedRows++;
     if (/\s/.test(text)) this.spacedRows++;
@@ -208,6 +213,7 @@ class ColumnSurvey implements TextCounts {
       numberedRows: this.numberedRows,
       spacedRows: this.spacedRows,
       forms: this.forms,
+      hasOuterSpaces: this.#hasOuterSpaces,
       examples: this.#examples,
       isNumeric: this.filledRows > 0 && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
     };
@@ -274,7 +280,7 @@ export class RowSurvey {
   #add({ row, cells }: NumberedRow): void {
     this.#rows++;
     if (cells.some((cell) => cell.trim() !== "")) this.#ids.observe({ row, cells });
-    for (const [index, column] of this.#columns.entries()) column.observe((cells[index] ?? "").trim());
+    for (const [index, column] of this.#columns.entries()) column.observe(cells[index] ?? "");
   }
 
   #isWithoutItem({ cells }: NumberedRow): boolean {

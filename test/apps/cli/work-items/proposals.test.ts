@@ -36,7 +36,7 @@ afterAll(() => {
 
 it("imports nothing by a mapping that no one has reviewed, and names what a proposal assumes", async () => {
   const header = "Ticket ID\tAssignee\tStatus\tResolved At";
-  writeFileSync("guess.tsv", `${header}\nNN-1\tNan\tClosed\t2024-06-01 10:00:00\nNN-2\tAda\tOpen\t\n`);
+  writeFileSync("guess.tsv", `${header}\nNN-1\tNan\tClosed\t2024-06-01 10:00:00\nNN-2\tAda \tOpen\t\n`);
   const { exit, out, told } = await run("import", "guess.tsv", "--wait");
   expect({ exit, out }).toEqual({ exit: 1, out: "" });
   expect(told).toMatch(/unknown column "Ticket ID", "Assignee", "Resolved At": write a mapping with --propose <file>/);
@@ -44,6 +44,7 @@ it("imports nothing by a mapping that no one has reviewed, and names what a prop
   expect(proposed.told).toMatch(
     /assumed, please check: times of "Resolved At" without a UTC offset are in \S+, the time zone of this computer/,
   );
+  expect(proposed.told).toContain('assumed, please check: spaces around values are removed in "Assignee"\n');
   // A person may be called so.
   expect(proposed.told).not.toContain("values are empty");
 });

@@ -275,6 +275,13 @@ it("asks what unknown statuses mean, and whether the first row is a header where
   expect([unknownWords, headerDoubt]).toEqual([[{ target: "status", words: ["covered", "gap"] }], undefined]);
   const withoutHeader = propose(["www.example.com", "cdn"], ["fonts.example.com", "cdn"], ["ads.example.com", "ad"]);
   expect(withoutHeader.headerDoubt).toMatch(/"cdn" is also a value of its column/);
+  for (const [open, close] of ["''", "“”", "„“", "«»"]) {
+    const quoted = names.map((name) => `${open}${name}${close}`);
+    expect(propose(quoted, [`${open}1${close}`, `${open}Closed${close}`]).headerDoubt).toMatch(
+      `the file has ${open} around names, and perhaps around values`,
+    );
+  }
+  expect(propose(["ID", "'Status'"], ["1", "Closed"]).headerDoubt).toBe(undefined);
 });
 
 it("takes a moment for thousands of columns of text", async () => {
@@ -328,6 +335,21 @@ describe("the headers of exports", () => {
         [name, cell],
       ]).columns[1],
     ).toMatchObject({ target, certainty: "certain" });
+  });
+
+  it("are one person with and without spaces around the name", () => {
+    const names = ["Ticket ID", "Agent", "Type"];
+    const { mapping } = propose(names, [" 1", "Ann Lee ", "call"], ["2 ", "Ann Lee", "call"]);
+    expect(mapping.fields).toEqual({
+      external_id: { column: "Ticket ID" },
+      agent_name: { column: "Agent", trim: true },
+      type: { column: "Type" },
+    });
+    const split = propose(names.slice(0, 2), ["1", " Ann Lee (ann@x.org)"], ["2", "Bob Stone (bob@x.org)"]);
+    expect(split.mapping.fields?.["agent_name"]).toMatchObject({
+      trim: true,
+      values: { "Ann Lee (ann@x.org)": "Ann Lee" },
+    });
   });
 
   it("never mix two people into one agent", () => {

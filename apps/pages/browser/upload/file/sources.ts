@@ -1,6 +1,6 @@
 import { columnIndex, comparable } from "../../../../../lib/uploads/csv/header-names.ts";
 import { fieldOf, isTime, type Target } from "../../../../../lib/uploads/csv/target.ts";
-import { withoutEmptyWords } from "@work-items/importer/proposals/certainty.ts";
+import { cleanTexts } from "@work-items/importer/proposals/certainty.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
@@ -19,6 +19,7 @@ const NO_COLUMN: SurveyedColumn = {
   numberedRows: 0,
   spacedRows: 0,
   forms: undefined,
+  hasOuterSpaces: false,
   examples: [],
   isNumeric: false,
 };
@@ -58,7 +59,7 @@ export function sourceFor(
   if (target === undefined) return { column };
   if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
   const survey = surveyed(table, index);
-  const noValues = target.kind === "field" ? withoutEmptyWords(target.name, { survey }) : {};
+  const noValues = target.kind === "field" ? cleanTexts(target.name, { survey }) : {};
   if (!isTime(target)) return { column, ...noValues };
   const proposed = proposeTime(column, survey, { timeZone, now: Date.now() })?.source;
   return proposed ?? { column, time_zone: timeZone, ...withoutNoDates(survey) };
