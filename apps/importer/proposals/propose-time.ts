@@ -112,12 +112,14 @@ export function proposeTime(column: string, survey: SurveyedColumn, answers: Tim
 }
 
 const DATE_OR_TIME = /\b(?:date|time|hour|fecha|hora|heure|uhrzeit)\b|datum\b|zeit\b/g;
-/** The column with the times of day for a column of dates, by their names: "Closed time" for "Closed date". */
+/** Words such as "at" and "on", which differ between names of dates and times. */
+const SHORT = /\b\w\w?\b/g;
+/** The column with the times of day for a column of dates, by their names: "Closed time" for "Closed date" or "Closed on". */
 export function timesOfDay<C extends { readonly words: string; readonly values: readonly string[] }>(
   { words, values }: C,
   columns: readonly C[],
 ): C | undefined {
-  const shared = (text: string): string => text.replaceAll(DATE_OR_TIME, "").trim();
+  const shared = (text: string): string => text.replaceAll(DATE_OR_TIME, "").replaceAll(SHORT, "").trim();
   const isTime = (value: string): boolean => /^\d{1,2}(?::\d\d)*(?: ?[ap]\.? ?m\.?)?$/i.test(value.trim());
   if (values.some((value) => value.includes(":"))) return undefined;
   return columns.find(

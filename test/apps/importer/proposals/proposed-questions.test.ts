@@ -185,6 +185,7 @@ it.each([
   ["Closed date", "Closed time", "14:05"],
   ["Abschlussdatum", "Abschlusszeit", "9:15:00"],
   ["Ticket solved - Date", "Ticket solved - Hour", "14"],
+  ["Closed on", "Closed at (time)", "14:05:00"],
 ])("says that the time of day of %s is in %s", (date, time, clock) => {
   const { columns } = propose(["Ticket ID", date, time], [["1", "2024-03-02", clock]], { isZoneChosen: true });
   expect(columns[1]?.reason).toBe(`by name and values, but the time of day is in "${time}"`);
