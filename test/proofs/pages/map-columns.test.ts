@@ -399,10 +399,10 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
         ["Resolved", "done"],
       ],
       Cases: [
-        ["Case Number", "Status", "Note"],
-        ["sheet-1", "Resolved", 'a "quoted" note, with comma'],
+        ["", "Case Number", "Status", "Note"],
+        ["", "sheet-1", "Resolved", 'a "quoted" note, with comma'],
         // More than is unpacked at once: its reader would start a worker, which the page's policy forbids.
-        ...Array.from({ length: 40 }, (_, row) => [`sheet-${row + 2}`, "New", `${"Ünïcode ".repeat(2000)}${row}`]),
+        ...Array.from({ length: 40 }, (_, row) => ["", `sheet-${row + 2}`, "New", `${"Ünïcode ".repeat(2000)}${row}`]),
       ],
     });
     await chooseFile(page, "cases.xlsx", workbook);

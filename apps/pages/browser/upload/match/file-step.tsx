@@ -133,7 +133,7 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
 
 /** The first columns of a table, in quotes. */
 function shownNames(names: readonly string[]): string {
-  return names.map((name) => `“${shownStart(name, SHOWN_CHARACTERS)}”`).join(" ");
+  return names.flatMap((name) => (name.trim() === "" ? [] : `“${shownStart(name, SHOWN_CHARACTERS)}”`)).join(" ");
 }
 
 /** Asks which delimiter separates the columns, and shows how the header reads with each. */
