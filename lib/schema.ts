@@ -228,9 +228,16 @@ function messageOf(issue: Issue): string {
   return `must be ${withArticle(expected === "record" ? "object" : expected)}, not ${withArticle(received)}`;
 }
 
-/** The problems in a schema's error. */
+/**
+ * The problems in a schema's error. A value of the wrong type has only that problem: the schema library also checks the
+ * length of whatever has one, such as `[]` instead of a text.
+ */
 export function problemsOf({ issues }: z.ZodError): Problem[] {
+  const mistyped = new Set(
+    issues.filter(({ code }) => code === "invalid_type").map(({ path }) => JSON.stringify(path)),
+  );
   return issues.flatMap((issue): Problem[] => {
+    if (issue.code !== "invalid_type" && mistyped.has(JSON.stringify(issue.path))) return [];
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({ path: [...issue.path, key], code: "unknown", message: "is not known" }));
     }

@@ -386,3 +386,9 @@ it.each([
     expect(inPlace.body).toEqual({ error: "work_item: must be an object, not a number" });
   }
 });
+
+it.each(["[]", '{"length":0}'])("names %s instead of a text once", async (value) => {
+  const { status, body } = await call("createWorkItem", { body: `{"work_item":{"external_id":"a","type":${value}}}` });
+  const type = value === "[]" ? "an array" : "an object";
+  expect([status, body]).toEqual([422, { error: `work_item.type: must be a string, not ${type}` }]);
+});
