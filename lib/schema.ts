@@ -229,18 +229,18 @@ function messageOf(issue: Issue): string {
 }
 
 /**
- * The problems in a schema's error. A value of the wrong type has only that problem: the schema library also checks the
- * length of whatever has one, such as `[]` instead of a text.
+ * The problems in a schema's error. A value is named once, with its first problem: the schema library also checks the
+ * length of a value of the wrong type, such as `[]` instead of a text.
  */
 export function problemsOf({ issues }: z.ZodError): Problem[] {
-  const mistyped = new Set(
-    issues.filter(({ code }) => code === "invalid_type").map(({ path }) => JSON.stringify(path)),
-  );
+  const named = new Set<string>();
   return issues.flatMap((issue): Problem[] => {
-    if (issue.code !== "invalid_type" && mistyped.has(JSON.stringify(issue.path))) return [];
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({ path: [...issue.path, key], code: "unknown", message: "is not known" }));
     }
+    const place = JSON.stringify(issue.path);
+    if (named.has(place)) return [];
+    named.add(place);
     const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
     return [
       isMissing

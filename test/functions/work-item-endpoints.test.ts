@@ -387,8 +387,13 @@ it.each([
   }
 });
 
-it.each(["[]", '{"length":0}'])("names %s instead of a text once", async (value) => {
-  const { status, body } = await call("createWorkItem", { body: `{"work_item":{"external_id":"a","type":${value}}}` });
-  const type = value === "[]" ? "an array" : "an object";
-  expect([status, body]).toEqual([422, { error: `work_item.type: must be a string, not ${type}` }]);
+it.each([
+  ["type", "[]", "must be a string, not an array"],
+  ["events", '{"length":1000}', "must be an array, not an object"],
+  ["agent_email", `"${"x".repeat(400)}"`, "must be an email address"],
+])("names the invalid %s %s once", async (field, value, problem) => {
+  const { status, body } = await call("createWorkItem", {
+    body: `{"work_item":{"external_id":"a","${field}":${value}}}`,
+  });
+  expect([status, body]).toEqual([422, { error: `work_item.${field}: ${problem}` }]);
 });
