@@ -5,7 +5,6 @@ import type { ApplyWorkItems } from "../../work-items/apply-work-items.ts";
 import type { RowSource } from "../../work-items/applied-rows.ts";
 import { CANNOT_BE_APPLIED, type ItemResult } from "../../work-items/pending-input.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
-import { cellValue } from "../csv/csv-text.ts";
 import { errorOfRow, type RowReader, type RowReading } from "../csv/row-reader.ts";
 import { changesCell } from "../files/changes-cell.ts";
 import type { Row } from "../files/frames.ts";
@@ -56,11 +55,6 @@ export interface ApplyRowsOptions {
   readonly onDefect?: (row: number, cause: unknown) => void;
 }
 
-/** The values of a row's cells. */
-export function valuesOf({ cells }: Row): string[] {
-  return cells.map(cellValue);
-}
-
 function resultOf(externalId: string, { id, outcome, changes, error }: ItemResult): RowResult {
   if (error === null) return { externalId, id, outcome, changes: changesCell(changes), changed: changes.fields };
   if (error.problem === CANNOT_BE_APPLIED) return failedRow(externalId);
@@ -70,7 +64,7 @@ function resultOf(externalId: string, { id, outcome, changes, error }: ItemResul
 /** Reads a row. If the reader throws, the row fails. */
 export function readSafely(row: Row, { reader, onDefect }: Pick<ApplyRowsOptions, "reader" | "onDefect">): RowReading {
   try {
-    return reader.read(valuesOf(row));
+    return reader.read(row.values);
   } catch (cause) {
     onDefect?.(row.row, cause);
     return { error: ROW_CANNOT_BE_APPLIED };
@@ -98,7 +92,7 @@ export function createApplyRows(apply: ApplyWorkItems, clock: Clock, itemsAtOnce
     options: ApplyRowsOptions,
   ): Promise<readonly (RowResult | undefined)[]> => {
     const { recognizesOnly = false } = options;
-    const externalIds = rows.map((row) => options.reader.externalIdOf(valuesOf(row)));
+    const externalIds = rows.map((row) => options.reader.externalIdOf(row.values));
     const results: (RowResult | undefined)[] = [];
     for (const group of groupsOf(externalIds, itemsAtOnce)) {
       const valid: ValidRow[] = [];

@@ -9,7 +9,7 @@ import { ATTRIBUTE_PREFIX } from "../csv/target.ts";
 import type { Row } from "../files/frames.ts";
 import { VALUE_MAX_CHARACTERS } from "../files/row-list.ts";
 import type { Undone } from "../job/upload-record.ts";
-import { type ApplyRowsOptions, groupsOf, ITEMS_AT_ONCE, readSafely, rowsPending, valuesOf } from "./apply-rows.ts";
+import { type ApplyRowsOptions, groupsOf, ITEMS_AT_ONCE, readSafely, rowsPending } from "./apply-rows.ts";
 import { failedRow, type RowResult } from "./row-result.ts";
 
 /** Options of undoing rows. */
@@ -80,7 +80,7 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
   ): Promise<readonly (RowResult | undefined)[]> => {
     const { reader, source, undone, recognizesOnly = false } = options;
     const results: (RowResult | undefined)[] = [];
-    const ids = rows.map((row) => reader.externalIdOf(valuesOf(row)));
+    const ids = rows.map(({ values }) => reader.externalIdOf(values));
     for (const [index, externalId] of ids.entries()) {
       if (externalId === "" && !recognizesOnly) results[index] = { externalId, id: "", outcome: "unchanged", kept: "" };
     }

@@ -1,4 +1,4 @@
-import { rawCells } from "../csv/csv-text.ts";
+import { cellsOf } from "../csv/csv-text.ts";
 import type { Delimiter } from "../csv/delimiter.ts";
 
 /**
@@ -81,8 +81,8 @@ export interface Row {
   /** Number of the row in the file. */
   readonly row: number;
   readonly text: string;
-  /** Its cells as they are in the text, with their quotes. */
-  readonly cells: readonly string[];
+  /** The values of its cells. */
+  readonly values: readonly string[];
   /** Size of its frame in bytes. */
   readonly bytes: number;
 }
@@ -102,7 +102,7 @@ export async function* readRows(
       const row = unread.readUInt32LE(at);
       if (row > after) {
         const text = unread.toString("utf8", at + FRAME_HEAD, end);
-        rows.push({ row, text, cells: rawCells(text, delimiter), bytes: end - at });
+        rows.push({ row, text, values: cellsOf(text, delimiter), bytes: end - at });
       }
       at = end;
     }

@@ -31,7 +31,8 @@ export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "heade
       [...kept.map((index) => names[index]!), ...REPORT_COLUMNS].join(delimiter) +
       lineEnd,
     /** Missing cells are added as empty ones; surplus cells come after the report's own. */
-    line: ({ row, text, cells }: Row, { message, column, value, code }: RowError): string => {
+    line: ({ row, text }: Pick<Row, "row" | "text">, { message, column, value, code }: RowError): string => {
+      const cells = rawCells(text, delimiter);
       const own = kept.map((index) => quotedReturns(cells[index] ?? "", delimiter));
       const added = [String(row), message, column, value.slice(0, VALUE_MAX_CHARACTERS), code];
       const all = [...own, ...added.map((cell) => toCell(cell, delimiter)), ...cells.slice(names.length)];

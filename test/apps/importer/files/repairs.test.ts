@@ -10,7 +10,7 @@ import {
   withRepairs,
 } from "../../../../apps/importer/files/repairs.ts";
 import { failedRowsIn } from "../../../../apps/client/csv.ts";
-import { cellsOf, rawCells, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
 import { comparable, isReportColumn, numberedNames } from "../../../../lib/uploads/csv/header-names.ts";
 import { createReportWriter } from "../../../../lib/uploads/files/row-list.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -99,8 +99,7 @@ describe("corrections in the page", () => {
         const header = `${lineOf(names)}\n`;
         const text = `${lineOf(cells)}\r\n`;
         const error = { message: "wrong", column: "", value: "", code: "invalid" } as const;
-        const row = { row: 2, text, cells: rawCells(text, delimiter), bytes: text.length };
-        const line = createReportWriter({ header, delimiter }).line(row, error);
+        const line = createReportWriter({ header, delimiter }).line({ row: 2, text }, error);
         const shown = cellsInFile(names, cellsOf(line, delimiter));
         const own = cells.map((value, index) => (isReportColumn(names[index] ?? "") ? "" : value));
         expect(shown).toEqual(own);
@@ -118,7 +117,7 @@ describe("corrections in the page", () => {
 it("the client reads a report by its own delimiter, and both of two columns with the same name", async () => {
   const writer = createReportWriter({ header: "id;Amount;Amount\n", delimiter: ";" });
   const error = { message: "no; really", column: "", value: "", code: "invalid" } as const;
-  const row = { row: 2, text: "a;1;2\n", cells: ["a", "1", "2"], bytes: 6 };
+  const row = { row: 2, text: "a;1;2\n" };
   // In pieces of a character, with the blank lines of a header in row 3.
   const pieces = Readable.from((writer.header(3) + writer.line(row, error)).replace("\uFEFF", "").split(""));
   expect(await Array.fromAsync(failedRowsIn(pieces))).toMatchObject([

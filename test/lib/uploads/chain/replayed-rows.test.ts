@@ -23,7 +23,7 @@ const soon = () => ({ deadline: Date.now() + 20_000 });
 /** A row whose only cell is a work item as JSON. */
 const jsonRow = (row: number, input: WorkItemInput): Row => {
   const text = JSON.stringify(input);
-  return { row, text, cells: [text], bytes: text.length };
+  return { row, text, values: [text], bytes: text.length };
 };
 const inputOf = ([json = ""]: readonly string[]): WorkItemInput => JSON.parse(json) as WorkItemInput;
 /** Reads such rows. */
@@ -51,7 +51,7 @@ const optionsOf = (job: string, firstRow: number) => ({
 /** A row that sets a type and adds an event. */
 const rowOf = (row: number, externalId: string, type: string): Row =>
   jsonRow(row, { external_id: externalId, type, events: [{ external_id: `e-${row}`, content: "opened" }] });
-const externalIdOf = ({ cells }: Row): string => jsonReader.externalIdOf(cells);
+const externalIdOf = ({ values }: Row): string => jsonReader.externalIdOf(values);
 
 /** A row with a custom attribute of which an item can have one, but not two. */
 const largeRow = (row: number, externalId: string, name: string): Row =>

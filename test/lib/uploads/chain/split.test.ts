@@ -95,7 +95,7 @@ describe("a file", () => {
         for (const [number, shard] of read.entries()) {
           const numbers = shard.flat().map(({ row }) => row);
           expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-          for (const { cells } of shard.flat()) expect(shardOf(cells[0]!, read.length)).toBe(number);
+          for (const { values } of shard.flat()) expect(shardOf(values[0]!, read.length)).toBe(number);
           for (const chunk of shard) {
             expect(chunk.length).toBeLessThanOrEqual(LIMITS.rows);
             // Only its last row may lie beyond the limit.

@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
-import { QUOTE_PROBLEMS, rawCells, ROW_MAX_CHARACTERS, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, QUOTE_PROBLEMS, ROW_MAX_CHARACTERS, toCell } from "../../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../../lib/uploads/csv/delimiter.ts";
 import { FrameWriter, readRows, type Row } from "../../../../lib/uploads/files/frames.ts";
 
@@ -189,7 +189,7 @@ describe("frames", () => {
         for await (const some of readRows(chunked(writer.bytes(), cut), ",", after)) read.push(...some);
         const expected = frames
           .filter(({ row }) => row > after)
-          .map(({ row, text }) => ({ row, text, cells: rawCells(text, ","), bytes: 8 + Buffer.byteLength(text) }));
+          .map(({ row, text }) => ({ row, text, values: cellsOf(text, ","), bytes: 8 + Buffer.byteLength(text) }));
         expect(read).toEqual(expected);
         expect(writer.length).toBe(frames.reduce((sum, { text }) => sum + 8 + Buffer.byteLength(text), 0));
       }),
@@ -203,6 +203,6 @@ describe("frames", () => {
     writer.add({ row: 7, raw });
     const [rows] = await Array.fromAsync(readRows(chunked(writer.bytes(), [400_000]), ","));
     const text = "x".repeat(300_000);
-    expect(rows).toEqual([{ row: 7, text, cells: [text], bytes: 300_008 }]);
+    expect(rows).toEqual([{ row: 7, text, values: [text], bytes: 300_008 }]);
   });
 });
