@@ -72,19 +72,25 @@ export interface OptimisticWriteOptions {
 }
 
 /** A planned write, with its result and how to recognize it later. */
-function attempted<R>(attempt: WriteAttempt, write: ConditionalWrite, result: R) {
-  return {
-    ...attempt,
-    write,
-    result,
-    /** The record after the write. A getter, since batches of many records don't use it. */
-    get record(): StoredRecord {
-      const { key, before, set } = write;
-      return { ...before, ...key, ...set } as StoredRecord;
-    },
-  };
+class Attempted<R> implements WriteAttempt {
+  readonly version: number;
+  readonly writeId: string;
+  readonly write: ConditionalWrite;
+  readonly result: R;
+
+  constructor({ version, writeId }: WriteAttempt, write: ConditionalWrite, result: R) {
+    this.version = version;
+    this.writeId = writeId;
+    this.write = write;
+    this.result = result;
+  }
+
+  /** The record after the write. A getter, since batches of many records don't use it. */
+  get record(): StoredRecord {
+    const { key, before, set } = this.write;
+    return { ...before, ...key, ...set } as StoredRecord;
+  }
 }
-type Attempted<R> = ReturnType<typeof attempted<R>>;
 
 /** A target and its outcome so far. */
 interface Pending<R> {
@@ -184,7 +190,7 @@ export async function optimisticWrite<R>(
           const attempt = attemptOn(stored, writeId);
           const write = writeOf(target.key, stored, set, attempt);
           const both = together ? { ...write, also: alsoOf(together, writeId) } : write;
-          const planned = attempted(attempt, both, result);
+          const planned = new Attempted(attempt, both, result);
           if (!dryRun) return planned;
           // Plans for other records see what this one would become.
           entry.result = planned;

@@ -34,26 +34,19 @@ export type ReadRecords = (keys: readonly RecordKey[]) => Promise<ReadonlyMap<st
 
 type Guard = () => Promise<void>;
 
-function quoted(name: string): string {
-  return `"${name}"`;
+function insertOf(table: string, set: Attributes): string {
+  return `INSERT INTO "${table}" VALUE {'pk': ?, 'sk': ?, '${Object.keys(set).join("': ?, '")}': ?}`;
 }
-
-function insertOf(table: string, names: readonly string[]): string {
-  const values = names.map((name) => `, '${name}': ?`).join("");
-  return `INSERT INTO ${quoted(table)} VALUE {'pk': ?, 'sk': ?${values}}`;
-}
-function updateOf(table: string, names: readonly string[]): string {
-  const sets = names.map((name) => `${quoted(name)} = ?`).join(", ");
-  return `UPDATE ${quoted(table)} SET ${sets} WHERE "pk" = ? AND "sk" = ? AND "version" = ?`;
+function updateOf(table: string, set: Attributes): string {
+  return `UPDATE "${table}" SET "${Object.keys(set).join('" = ?, "')}" = ? WHERE "pk" = ? AND "sk" = ? AND "version" = ?`;
 }
 
 function statementOf(table: string, { key, before, set }: ConditionalWrite) {
-  const names = Object.keys(set);
-  const ofKey = [toAttributeValue(key.pk), toAttributeValue(key.sk)];
-  const values = names.map((name) => toAttributeValue(set[name]));
+  const ofKey = [{ S: key.pk }, { S: key.sk }];
+  const values = Object.values(set).map(toAttributeValue);
   return before === undefined
-    ? { Statement: insertOf(table, names), Parameters: ofKey.concat(values) }
-    : { Statement: updateOf(table, names), Parameters: values.concat(ofKey, toAttributeValue(before.version)) };
+    ? { Statement: insertOf(table, set), Parameters: [...ofKey, ...values] }
+    : { Statement: updateOf(table, set), Parameters: [...values, ...ofKey, toAttributeValue(before.version)] };
 }
 
 function putOf(table: string, { key, set }: ConditionalWrite) {

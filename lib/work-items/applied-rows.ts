@@ -43,7 +43,8 @@ function formatRows(rows: readonly AppliedRow[]): string {
   return texts.join("");
 }
 
-function parseRows(text = ""): AppliedRow[] {
+function parseRows(text: string | undefined): AppliedRow[] {
+  if (text === undefined) return [];
   let row = 0;
   return [...text.matchAll(/(\d+)([a-z])([A-Z]*)/g)].map(([, distance, code = "", letters = ""]) => {
     row += Number(distance);
@@ -52,6 +53,8 @@ function parseRows(text = ""): AppliedRow[] {
   });
 }
 
+const NO_JOBS: ReadonlyMap<string, string> = new Map();
+
 /**
  * What jobs have applied to an item or event: a text for each job that has written it, by the job's id. Other writers keep
  * these texts. If a worker died before it counted its rows, its job applies them again and recognizes them, whatever has
@@ -59,7 +62,7 @@ function parseRows(text = ""): AppliedRow[] {
  */
 export function appliedByJob(record: Attributes | undefined): ReadonlyMap<string, string> {
   const text = record?.[APPLIED_ROWS];
-  if (typeof text !== "string") return new Map();
+  if (typeof text !== "string") return NO_JOBS;
   const texts = text.split(" ").map((each) => each.split(":", 2));
   return new Map(texts.map(([job = "", own = ""]) => [job, own]));
 }

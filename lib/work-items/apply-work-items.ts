@@ -62,6 +62,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
      */
     const readGroups = async (groups: readonly ItemGroup[]): Promise<ReadonlyMap<string, StoredRecord>> => {
       const itemKeys = groups.map(({ key }) => key);
+      if (!hasEvents) return records.read(itemKeys);
       const eventsOfGroups = groupEvents(
         organization,
         groups.flatMap((group) => group.inputs),
