@@ -93,12 +93,6 @@ function checkChoices(target: string, column: FileColumn, isNamed: boolean): Fou
   return { source, isSure: true, reason: "by name", doubts };
 }
 
-/** Whether most rows have no value, and those that have one begin a group, as in reports. */
-function isGrouped({ survey, values }: FileColumn, { rows, survey: { rows: all } }: FileFacts): boolean {
-  const isOnce = survey.words !== undefined && survey.words.size === survey.filledRows && survey.filledRows > 1;
-  return isOnce && survey.filledRows * 2 <= all && values.length * 2 <= rows;
-}
-
 /** What the values of a column that is named after a target say about it; undefined if they don't fit. */
 export function checkValues(target: string, column: FileColumn, isNamed: boolean, facts: FileFacts): Found | undefined {
   if (choicesOf(target)) return checkChoices(target, column, isNamed);
@@ -114,7 +108,7 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
   if (target.startsWith("agent_")) {
     if (target === "agent_email" && values.length > 0 && !areEmails(values)) return undefined;
     const people = wordsOf(column).filter((word) => !isEmptyWord(word) && source.values?.[word] === undefined);
-    const grouped = isGrouped(column, facts) ? ["only the first row of each group has a value"] : [];
+    const grouped = facts.survey.grouped.includes(index) ? ["only the first row of each group has a value"] : [];
     return named([...doubtsOfPeople(target, people), ...grouped]);
   }
   const isText = target === "type" && values.length > CHOICES_MAX && isDistinct(column);

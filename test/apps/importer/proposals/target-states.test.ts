@@ -223,7 +223,7 @@ it.each([
   [
     "a grouped report",
     "agent",
-    ["Case Owner,Case Number", "Ann Lee,1007", ",1009", ",1012", "Bob Stone,1013", ",1017"],
+    ["Case Owner,Case Number", "Ann Lee,1007", ",1009", "Bob Stone,1013", ",1017", "Ann Lee,1019", ",1021"],
     "by name, but only the first row of each group has a value",
     ["Case Owner"],
   ],
