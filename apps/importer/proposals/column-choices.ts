@@ -1,0 +1,221 @@
+import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { agentFields, isMost } from "./agent-columns.ts";
+import {
+  type Certainty,
+  certaintyOf,
+  checkValues,
+  cleanTexts,
+  type FileColumn,
+  type FileFacts,
+  type Found,
+  withoutEmptyWords,
+} from "./certainty.ts";
+import { isNoDate } from "./no-dates.ts";
+import {
+  DOUBTS,
+  proposeTime,
+  type TimeAnswers,
+  type TimeQuestion,
+  timesOfDay,
+  withoutNoDates,
+} from "./propose-time.ts";
+import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
+
+const TIME_DOUBTS: ReadonlySet<string> = new Set(Object.values(DOUBTS));
+
+/** What a column of a file is proposed to become. */
+export interface ChosenColumn {
+  /** The field, or `custom_attributes.<name>`; undefined if unknown: then `others` decides. */
+  readonly target: string | undefined;
+  readonly certainty: Certainty;
+  /** Why, such as "by name"; empty if unknown. */
+  readonly reason: string;
+  /** Whether the answers to its questions about date-times make it certain. */
+  readonly isOnlyAsked?: boolean;
+  /** The field that it may be although another column, or none, is proposed for it: a person chooses. */
+  readonly mayBe?: string | undefined;
+}
+
+const CHOSEN = "chosen";
+
+/** Whether a text is surely a placeholder for a missing date. */
+function isNoTime(text: string): boolean {
+  return text.trim().length > 1 && isNoDate(text.trim());
+}
+
+/** A source with further aliases. */
+function withAliases(source: Source, { values }: Pick<Source, "values">): Source {
+  return values === undefined ? source : { ...source, values: { ...source.values, ...values } };
+}
+
+/** Whether fields are the same, or both of the agent. */
+function areOfOne(field: string | undefined, other: string | undefined): boolean {
+  if (field === undefined) return false;
+  return field === other || (field.startsWith("agent_") && other?.startsWith("agent_") === true);
+}
+
+/** Assigns columns to targets, each at most once. `choose-columns.ts` says in which order. */
+export class Choices {
+  readonly sources = new Map<string, Source>();
+  readonly columns = new Map<
+    number,
+    Pick<Found, "isSure" | "reason" | "doubts"> & { readonly target: string | undefined }
+  >();
+  readonly questions: TimeQuestion[] = [];
+  /** The fields that columns may be, by their indexes. */
+  readonly rivals = new Map<number, string>();
+  /** Names of several columns. */
+  readonly #repeated: ReadonlySet<string>;
+  readonly #all: readonly FileColumn[];
+  readonly #facts: FileFacts;
+  readonly #answers: TimeAnswers;
+
+  constructor(columns: readonly FileColumn[], facts: FileFacts, answers: TimeAnswers) {
+    const groups = [...Map.groupBy(columns, ({ words }) => words)];
+    this.#repeated = new Set(groups.filter(([, { length }]) => length > 1).map(([words]) => words));
+    this.#all = columns;
+    this.#facts = facts;
+    this.#answers = answers;
+  }
+
+  /**
+   * Takes a column for a target, unless either is taken or the cells don't fit.
+   * @param isNamed whether the name leaves no doubt
+   * @param reason why, if not by its name
+   */
+  take(target: string, column: FileColumn, isNamed: boolean, reason?: string): void {
+    if (target === "completed_at") {
+      this.takeTimes([{ column, isNamed }]);
+      return;
+    }
+    if (this.sources.has(target) || this.columns.has(column.index)) return;
+    const found = checkValues(target, column, isNamed, this.#facts);
+    if (found === undefined) return;
+    this.sources.set(target, found.source);
+    const isRepeated = reason === undefined && this.#repeated.has(column.words);
+    this.columns.set(column.index, {
+      target,
+      isSure: found.isSure && reason === undefined,
+      reason: reason ?? found.reason,
+      doubts: [...found.doubts, ...(isRepeated ? ["another column has the same name"] : [])],
+    });
+  }
+
+  /** Takes the fields of the agent. Columns about other people who do the work are rivals. */
+  takeAgents(columns: readonly FileColumn[], chosen?: FileColumn): void {
+    const { fields, rivals } = agentFields(columns, chosen);
+    for (const { target, columns: own, source, isCertain, reason } of fields) {
+      const isTaken = own.some(
+        ({ index }) => this.columns.has(index) && this.columns.get(index)?.target !== "agent_name",
+      );
+      const checked = checkValues(target, own[0]!, true, this.#facts);
+      const isSplit = source.values !== undefined;
+      if (this.sources.has(target) || isTaken || (checked === undefined && !isSplit)) continue;
+      const { values: emptyWords, ...trim } = source.columns ? {} : cleanTexts(target, own[0]!);
+      const values = { ...emptyWords, ...source.values };
+      this.sources.set(target, { ...source, ...trim, ...(Object.keys(values).length > 0 && { values }) });
+      const doubts = isSplit ? [] : (checked?.doubts ?? []);
+      for (const { index } of own) {
+        if (!this.columns.has(index)) this.columns.set(index, { target, isSure: isCertain, reason, doubts });
+      }
+    }
+    if (!this.hasAgent()) return;
+    for (const { column, target } of rivals) this.addRival(column, target);
+  }
+
+  /** Takes a column that a person chose for a field, or for the agent. Nothing speaks against it. */
+  takeChosen(field: string, column: FileColumn): void {
+    if (field.startsWith("agent_")) this.takeAgents(this.#all, column);
+    else this.take(field, column, true);
+    for (const [index, found] of this.columns) {
+      if (areOfOne(field, found.target))
+        this.columns.set(index, { ...found, isSure: true, reason: CHOSEN, doubts: [] });
+    }
+  }
+
+  /** Notes that a column may be a target's, unless it is taken. */
+  addRival({ index, survey }: FileColumn, target: string): void {
+    if (survey.filledRows > 0 && !this.columns.has(index) && !this.rivals.has(index)) this.rivals.set(index, target);
+  }
+
+  /** Notes why a column isn't proposed for a target although it may be meant. */
+  reject(column: FileColumn, target: string, reason: string): void {
+    this.addRival(column, target);
+    this.columns.set(column.index, { target: undefined, isSure: false, reason, doubts: [] });
+  }
+
+  /** Takes all columns of completion dates. For each row, the first that isn't empty counts. */
+  takeTimes(candidates: readonly { readonly column: FileColumn; readonly isNamed: boolean }[]): void {
+    const free = candidates.filter(({ column }) => !this.columns.has(column.index));
+    if (this.sources.has("completed_at") || free.length === 0) return;
+    const found = free.flatMap(({ column, isNamed }) => {
+      const time = proposeTime(column.name, column.survey, this.#answers);
+      return time ? [{ column, isNamed, time }] : [];
+    });
+    for (const { column } of free) this.#doubtTexts(column);
+    const sources = found.map(({ column, time }) =>
+      withAliases(time.source, withoutEmptyWords("completed_at", column)),
+    );
+    const [first, ...others] = sources;
+    if (first === undefined) {
+      this.#takeEmptyTime(free.find(({ column }) => column.values.every(isNoTime))?.column);
+      return;
+    }
+    this.sources.set("completed_at", others.length === 0 ? first : { first_of: sources });
+    for (const [index, { column, isNamed, time }] of found.entries()) {
+      const before = found.slice(0, index).map((each) => `"${each.column.name}"`);
+      const areEmpty = before.length === 1 ? "is empty" : "are empty";
+      const order = before.length === 0 ? "" : `, where ${before.join(" and ")} ${areEmpty}`;
+      const clock = timesOfDay(column, this.#all);
+      this.columns.set(column.index, {
+        target: "completed_at",
+        isSure: isNamed,
+        reason: `by name and values${order}`,
+        doubts: [
+          ...(clock === undefined ? [] : [`the time of day is in "${clock.name}"`]),
+          ...time.doubts,
+          ...time.questions.map(({ kind }) => DOUBTS[kind]),
+        ],
+      });
+      this.questions.push(...time.questions);
+    }
+  }
+
+  /** Notes the doubt about a column that is named after completion dates, but whose dates can't be read. */
+  #doubtTexts(column: FileColumn): void {
+    const { survey, values } = column;
+    const dates = timeReadingsOf(survey.shapes, this.#answers.now) ? [] : values.filter(looksLikeDate);
+    if (!isMost(dates.length, values)) return;
+    const count = countOfTime(dates[0]!);
+    const advice = count === undefined ? "" : `; it looks like ${count}. Export the column as dates`;
+    const reason = `by its name it has completion dates, but values such as "${dates[0]}" can't be read as dates${advice}`;
+    this.reject(column, "completed_at", reason);
+  }
+
+  #takeEmptyTime(column: FileColumn | undefined): void {
+    if (column === undefined) return;
+    const source = { column: column.name, time_zone: this.#answers.timeZone, ...withoutNoDates(column.survey) };
+    this.sources.set("completed_at", withAliases(source, withoutEmptyWords("completed_at", column)));
+    const reason = "by name; it has no values yet";
+    this.columns.set(column.index, { target: "completed_at", isSure: false, reason, doubts: [] });
+  }
+
+  hasAgent(): boolean {
+    return [...this.sources.keys()].some((target) => target.startsWith("agent_"));
+  }
+
+  /** What a column is proposed to become, with the rivals of its target as doubts. */
+  chosen(index: number): ChosenColumn {
+    const mayBe = this.rivals.get(index);
+    const found = this.columns.get(index);
+    if (found === undefined) return { target: undefined, certainty: "unknown", reason: "", mayBe };
+    const { target } = found;
+    const names = this.#all
+      .filter((column) => areOfOne(this.rivals.get(column.index), target))
+      .map(({ name }) => `"${name}"`);
+    const doubts = names.length === 0 || found.reason === CHOSEN ? [] : [`${names.join(" and ")} may be meant`];
+    const all = [...found.doubts, ...doubts];
+    const isOnlyAsked = found.isSure && all.length > 0 && all.every((doubt) => TIME_DOUBTS.has(doubt));
+    return { target, ...certaintyOf({ ...found, doubts: all }), ...(isOnlyAsked && { isOnlyAsked }), mayBe };
+  }
+}
