@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { rule } from "../schema.ts";
 
 const PAGE_LIMIT_DEFAULT = 50;
 const PAGE_LIMIT_MAX = 100;
@@ -8,9 +9,10 @@ export function limitParameter(limit = PAGE_LIMIT_DEFAULT, max = PAGE_LIMIT_MAX)
   const error = `must be a whole number from 1 to ${max}`;
   return z
     .string()
-    .regex(/^[1-9]\d{0,8}$/, { error, abort: true })
+    .regex(/^-?(?:0|[1-9]\d*)$/, { error, abort: true })
     .transform(Number)
-    .refine((value) => value <= max, { error, params: { code: "too_big" } })
+    .refine((value) => value >= 1, rule("too_small", error))
+    .refine((value) => value <= max, rule("too_big", error))
     .default(limit)
     .meta({
       description: "Maximum number of results per page.",

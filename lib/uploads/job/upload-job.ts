@@ -100,6 +100,7 @@ export const undoRequestSchema = z.strictObject({
 
 /** S3's limit for one POST. */
 export const FORM_MAX_BYTES = 5 * 1024 ** 3;
+const SIZE_RANGE = `must be a whole number of bytes from 1 to ${FORM_MAX_BYTES}`;
 
 /** What a request says of a file beside its name and size. */
 function uploadOptions() {
@@ -122,9 +123,9 @@ export const uploadFormRequestSchema = z.strictObject({
       ...uploadOptions(),
       filename: text().describe("Name of the file."),
       size: z
-        .int({ error: ({ input }) => (input === undefined ? undefined : "must be a whole number of bytes") })
-        .min(1, "must be at least 1 byte")
-        .max(FORM_MAX_BYTES, `must be at most ${FORM_MAX_BYTES} bytes`)
+        .int({ error: ({ input }) => (input === undefined ? undefined : SIZE_RANGE) })
+        .min(1, SIZE_RANGE)
+        .max(FORM_MAX_BYTES, SIZE_RANGE)
         .describe("Size of the file in bytes."),
     })
     .describe("The file that you are going to upload."),

@@ -46,9 +46,21 @@ describe("problem details", () => {
       "listWorkItems",
       { query: { limit: "0", colour: "red" } },
       [
-        { parameter: "limit", code: "invalid_format", message: "must be a whole number from 1 to 100" },
+        { parameter: "limit", code: "too_small", message: "must be a whole number from 1 to 100" },
         { parameter: "colour", code: "unknown", message: "is not known" },
       ],
+    ],
+    [
+      "a number that is too big",
+      "listWorkItems",
+      { query: { limit: "9".repeat(20) } },
+      [{ parameter: "limit", code: "too_big", message: "must be a whole number from 1 to 100" }],
+    ],
+    [
+      "a size beyond 2^53",
+      "uploadWorkItems",
+      { body: { upload: { filename: "a.csv", size: 1e300 } } },
+      [{ pointer: "/upload/size", code: "too_big", message: "must be a whole number of bytes from 1 to 5368709120" }],
     ],
     [
       "a repeated parameter",
