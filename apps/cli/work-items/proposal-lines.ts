@@ -95,10 +95,10 @@ export function openQuestions({ questions = [] }: Proposal): string[] {
 
 /** Describes a proposal in lines: what is certain, what to check, and what is kept. */
 export function proposalLines(proposal: Proposal): string[] {
-  const { columns, mapping, headerDoubt, unknownWords = [] } = proposal;
+  const { columns, mapping, fileDoubt, unknownWords = [] } = proposal;
   const certain = columns.filter(({ certainty }) => certainty === "certain").map(shown);
   return [
-    ...(headerDoubt === undefined ? [] : [`please check: ${headerDoubt}`]),
+    ...(fileDoubt === undefined ? [] : [`please check: ${fileDoubt}`]),
     ...certain.map((line) => `certain: ${line}`),
     ...likelyColumns(proposal).map((line) => `likely, please check: ${line}`),
     ...otherColumns(columns, mapping),

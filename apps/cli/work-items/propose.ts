@@ -36,7 +36,7 @@ async function sampled(terminal: Terminal, file: CsvFile, options: Options): Pro
   const dateOrder = dateOrderOf(options);
   const chosenZone = timeZoneOf(options);
   const sample = await readSample(file, SAMPLE_ROWS);
-  const survey = new RowSurvey(sample.names, sample.rows);
+  const survey = new RowSurvey(sample.names, sample.rows, sample.delimiter);
   const isWhole = await withBar(terminal, "reading [{bar}] {percentage} %", {}, (update) => {
     const onProgress = (bytes: number): void => update(bytes, file.blob.size);
     return observeRows(file.blob.stream(), { ...sample, onProgress }, () => [survey]);

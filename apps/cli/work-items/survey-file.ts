@@ -6,6 +6,7 @@ import { withChanges } from "@work-items/importer/files/records.ts";
 import { LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
+import { doubtOfJoined } from "@work-items/importer/proposals/joined-rows.ts";
 import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { columnIndex, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
@@ -53,7 +54,7 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
   let values: ResultingValues | undefined;
   const begin = (header: readonly string[]) => {
     names = header;
-    survey = wanted.survey ? new RowSurvey(header) : undefined;
+    survey = wanted.survey ? new RowSurvey(header, [], delimiter) : undefined;
     reader = wanted.values ? readerFor(header, mapping) : undefined;
     values = reader && new ResultingValues(reader, new Date().toISOString());
     return [survey, values].filter((each) => each !== undefined);
@@ -124,6 +125,8 @@ export async function changedFile(
   const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
   const totals: readonly NumberedRow[] = survey ? totalsIn(survey, names, mapping) : [];
   if (!leavesOutTotals) for (const line of totalsLines(totals)) terminal.note(line);
+  const doubt = doubtOfJoined(survey?.joined ?? []);
+  if (doubt !== undefined) terminal.note(`please check: ${doubt}`);
   const columns = indexesOf(fill, names);
   if (columns.length === 0) noteGroups(terminal, { names, survey });
   const left = leavesOutTotals ? totals : [];

@@ -6,6 +6,7 @@ import { type Answers, chooseColumns } from "./choose-columns.ts";
 import type { ChosenColumn } from "./column-choices.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { isMeasure } from "./id-columns.ts";
+import { doubtOfJoined } from "./joined-rows.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { CHOICE_FIELDS, choicesOf, unknownIn } from "./known-choices.ts";
 import { firstSpellings, plainWords } from "./known-headers.ts";
@@ -42,8 +43,8 @@ export interface Proposal {
   readonly mapping: Mapping;
   /** All columns of the file, in order. */
   readonly columns: readonly ProposedColumn[];
-  /** Why the header may be a row of data, or have marks that aren't part of the names; undefined without doubt. */
-  readonly headerDoubt?: string | undefined;
+  /** What may be wrong with the file itself; undefined without doubt. */
+  readonly fileDoubt?: string | undefined;
   /** Texts for fields with choices whose meaning a person has to choose. */
   readonly unknownWords?: readonly { readonly target: string; readonly words: readonly string[] }[];
   /** What a person has to answer before the file is imported. */
@@ -57,7 +58,7 @@ export interface Proposal {
 const IN_OTHER_MARKS = /^['`´„‚\p{Pi}].*['`´“‘\p{Pi}\p{Pf}]$/su;
 
 /** Why the header may be a row of data: the name of a column is also one of its values. Or all names are in marks. */
-function headerDoubtOf(columns: readonly FileColumn[]): string | undefined {
+function doubtOfHeader(columns: readonly FileColumn[]): string | undefined {
   const [first] = columns;
   if (first && columns.every(({ name }) => IN_OTHER_MARKS.test(name))) {
     return (
@@ -87,7 +88,7 @@ function keptEmptyWordsOf(columns: readonly FileColumn[], choices: ReturnType<ty
 /** Proposes a mapping for a file, by the names and values of its columns. */
 export function proposeMapping(sample: Sample): Proposal {
   const { names, rows, delimiter, headerRow = 1 } = sample;
-  const survey = sample.survey ?? surveyOf(names, rows, headerRow + 1);
+  const survey = sample.survey ?? surveyOf(names, rows, headerRow + 1, delimiter);
   const odd = new Set(survey.totals.map(({ row }) => row));
   const filled = rows.filter(
     (cells, index) => cells.some((cell) => cell.trim() !== "") && !odd.has(headerRow + 1 + index),
@@ -131,7 +132,7 @@ export function proposeMapping(sample: Sample): Proposal {
       ...(delimiter !== "," && { delimiter }),
     },
     columns: all.map(({ name, index }): ProposedColumn => ({ index, column: name, ...choices.chosen(index) })),
-    headerDoubt: headerDoubtOf(columns),
+    fileDoubt: doubtOfJoined(survey.joined) ?? doubtOfHeader(columns),
     unknownWords: CHOICE_FIELDS.flatMap((target) => {
       const column = columnOf(target);
       const words = column ? firstSpellings(unknownIn(target, wordsOf(column))) : [];

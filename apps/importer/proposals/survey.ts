@@ -1,3 +1,4 @@
+import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
 import { columnsOfAll } from "../../../lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
@@ -6,6 +7,7 @@ import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { GroupedColumns } from "./grouped-columns.ts";
+import { JoinedRows } from "./joined-rows.ts";
 import { isNoDate } from "./no-dates.ts";
 import { formOf, headingIn, isNeverItem, isSparse, isWithoutItem, type TextCounts } from "./no-items.ts";
 
@@ -55,6 +57,8 @@ export interface Survey {
   readonly madeId: readonly number[] | undefined;
   /** The indexes of columns that have a value only in the first row of each group. */
   readonly grouped: readonly number[];
+  /** The numbers of rows in whose values there may be other rows. */
+  readonly joined: readonly number[];
 }
 
 /** More different texts aren't choices. */
@@ -229,6 +233,7 @@ export class RowSurvey {
   readonly #columns: readonly ColumnSurvey[];
   readonly #ids: ComparedIds;
   readonly #groups: GroupedColumns;
+  readonly #joined: JoinedRows;
   readonly #totals: NumberedRow[] = [];
   #rows = 0;
   /** Undefined once they have been decided. */
@@ -238,15 +243,17 @@ export class RowSurvey {
    * @param names the header's cells
    * @param rows the first rows, which show which columns may hold IDs; without any, no IDs are compared
    */
-  constructor(names: readonly string[], rows: readonly (readonly string[])[] = []) {
+  constructor(names: readonly string[], rows: readonly (readonly string[])[] = [], delimiter: Delimiter = COMMA) {
     this.#names = names;
     this.#columns = names.map(() => new ColumnSurvey());
     this.#ids = new ComparedIds(names, rows);
     this.#groups = new GroupedColumns(names);
+    this.#joined = new JoinedRows(delimiter);
   }
 
   observe({ row, cells }: NumberedRow): void {
     this.#groups.observe({ cells });
+    this.#joined.observe({ row, cells });
     if (this.#totals.length < TOTALS_MAX) {
       if (isNeverItem(cells, this.#names)) {
         this.#totals.push({ row, cells });
@@ -274,6 +281,7 @@ export class RowSurvey {
       ids: new Map(ids),
       madeId: isWhole ? this.#ids.combined.result() : undefined,
       grouped: this.#groups.result(),
+      joined: this.#joined.result(this.#columns[0]?.forms),
     };
   }
 
@@ -311,8 +319,13 @@ export class RowSurvey {
 }
 
 /** The survey of all rows of a file. @param first number of the first row in the file */
-export function surveyOf(names: readonly string[], rows: readonly (readonly string[])[], first: number): Survey {
-  const survey = new RowSurvey(names, rows);
+export function surveyOf(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  first: number,
+  delimiter: Delimiter = COMMA,
+): Survey {
+  const survey = new RowSurvey(names, rows, delimiter);
   for (const [index, cells] of rows.entries()) survey.observe({ row: first + index, cells });
   return survey.result();
 }

@@ -49,6 +49,15 @@ it("imports nothing by a mapping that no one has reviewed, and names what a prop
   expect(proposed.told).not.toContain("values are empty");
 });
 
+it("names a row that a missing quotation mark has joined with others", async () => {
+  const rows = ['T-1,Closed,"Screen', "T-2,Closed,Mouse", 'T-3,Closed,12"', "T-4,Open,Printer", "T-5,Open,Printer"];
+  writeFileSync("joined.csv", `Ticket ID,Status,Subject\n${rows.join("\n")}\n`);
+  const doubt = "please check: a value in row 2 has lines that look like other rows, which wouldn't be imported";
+  expect((await run("import", "joined.csv", "--propose", "joined.json")).told).toContain(doubt);
+  // Then it fails to reach the service.
+  expect((await run("import", "joined.csv", "--mapping", "joined.json")).told).toContain(doubt);
+});
+
 it("says that a file has no mapping", async () => {
   writeFileSync("ids.csv", "ID\n1\n");
   writeFileSync("text.json", '"ID"');

@@ -271,17 +271,29 @@ it("a date column stays one when many rows share a date and a few hold other tex
 
 it("asks what unknown statuses mean, and whether the first row is a header where it looks like data", () => {
   const names = ["ID", "Status"];
-  const { unknownWords, headerDoubt } = propose(names, ["1", "covered"], ["2", "Closed"], ["3", "gap"]);
-  expect([unknownWords, headerDoubt]).toEqual([[{ target: "status", words: ["covered", "gap"] }], undefined]);
+  const { unknownWords, fileDoubt } = propose(names, ["1", "covered"], ["2", "Closed"], ["3", "gap"]);
+  expect([unknownWords, fileDoubt]).toEqual([[{ target: "status", words: ["covered", "gap"] }], undefined]);
   const withoutHeader = propose(["www.example.com", "cdn"], ["fonts.example.com", "cdn"], ["ads.example.com", "ad"]);
-  expect(withoutHeader.headerDoubt).toMatch(/"cdn" is also a value of its column/);
+  expect(withoutHeader.fileDoubt).toMatch(/"cdn" is also a value of its column/);
   for (const [open, close] of ["''", "“”", "„“", "«»"]) {
     const quoted = names.map((name) => `${open}${name}${close}`);
-    expect(propose(quoted, [`${open}1${close}`, `${open}Closed${close}`]).headerDoubt).toMatch(
+    expect(propose(quoted, [`${open}1${close}`, `${open}Closed${close}`]).fileDoubt).toMatch(
       `the file has ${open} around names, and perhaps around values`,
     );
   }
-  expect(propose(["ID", "'Status'"], ["1", "Closed"]).headerDoubt).toBe(undefined);
+  expect(propose(["ID", "'Status'"], ["1", "Closed"]).fileDoubt).toBe(undefined);
+});
+
+it("asks about a value whose lines look like rows, since a quotation mark may be missing", () => {
+  const names = ["ID", "Subject", "Agent", "Status"];
+  const rows = Array.from({ length: 6 }, (_, index) => [`T-${index}`, `S ${index}`, "Ann", "Closed"]);
+  const doubtOf = (subject: string) => propose(names, ...rows, ["T-6", subject, "Ann", "Closed"]).fileDoubt;
+  const doubt = /^a value in row 8 has lines that look like other rows/;
+  expect(doubtOf('Screen,Ann,Closed\nT-7,Mouse,Bob,Closed\nT-8,12"')).toMatch(doubt);
+  expect(doubtOf("Screen,Ann,Closed\r\nT-7,12")).toMatch(doubt);
+  for (const subject of ["Hello,\nT-7, T-8", "Hi,\nsee a, b, c", "Hi\nT-7", "Hi, Ann, Bob\nno, never"]) {
+    expect(doubtOf(subject)).toBe(undefined);
+  }
 });
 
 it("takes a moment for thousands of columns of text", async () => {

@@ -307,8 +307,8 @@ it("leaves out averages, the header of a second file, and totals beside other ro
   expect(propose(names, rows).totals?.map(({ row }) => row)).toEqual([42, 43, 45]);
   // Also where no column has IDs with digits.
   const words = [["alpha", "Ann"], names, ["beta", "Bob"]];
-  const { totals, headerDoubt } = propose(names, words);
-  expect([totals, headerDoubt]).toEqual([[{ row: 3, cells: names }], undefined]);
+  const { totals, fileDoubt } = propose(names, words);
+  expect([totals, fileDoubt]).toEqual([[{ row: 3, cells: names }], undefined]);
 });
 
 it("knows the statuses of the whole file, spellings that differ by case once", () => {

@@ -274,7 +274,7 @@ export async function surveyFile(
   table: TableFile,
   options: Parameters<typeof observeTable>[2] = {},
 ): Promise<SurveyedTable> {
-  const survey = new RowSurvey(table.names, table.rows);
+  const survey = new RowSurvey(table.names, table.rows, table.delimiter);
   const isWhole = await observeTable(table, () => [survey], options).catch((error: unknown) => {
     if (options.signal?.aborted !== true) throw error;
     return false;

@@ -212,7 +212,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       states,
       /** Whether nothing is open, so that the file can be sent. */
       isReady: isReady(states) && ids.part === undefined,
-      headerDoubt: opened.proposal.headerDoubt,
+      fileDoubt: opened.proposal.fileDoubt,
       totals,
       keptTotals,
       keepTotals,

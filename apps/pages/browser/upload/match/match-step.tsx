@@ -26,7 +26,7 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
-  const { table, fillable, states, isReady, headerDoubt, check, sending, hasTried, error, onStart } = match;
+  const { table, fillable, states, isReady, fileDoubt, check, sending, hasTried, error, onStart } = match;
   const isDisabled = !isReady || check.problem !== undefined || sending !== undefined || match.isReading;
   const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question of the strip.
@@ -45,7 +45,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      {headerDoubt !== undefined && <p class="unchecked">Please check: {inTypographicQuotes(headerDoubt)}.</p>}
+      {fileDoubt !== undefined && <p class="unchecked">Please check: {inTypographicQuotes(fileDoubt)}.</p>}
       <SheetNotes table={table} />
       <TargetStrip key={fillable.before} match={match} />
       <TotalsForm match={match} />
