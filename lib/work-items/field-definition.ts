@@ -187,7 +187,7 @@ export function sampleCells(rows: Rows) {
   return mapRows(rows, ({ kind, sample = kind.sample }) => sample) as Readonly<Record<string, string>>;
 }
 
-/** Makes the function that merges a caller's values into a copy of stored ones. Fields that are left out keep their values. */
+/** Makes the function that merges a caller's values into stored ones. Fields that are left out keep their values. */
 export function createMerge<F extends Rows>(rows: F) {
   const merges = Object.entries(rows).map(([name, { kind }]) => [name, kind.merge] as const);
   return <T extends StoredFields<F>>(stored: T, given: GivenFields<F>): T => {

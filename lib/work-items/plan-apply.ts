@@ -48,7 +48,7 @@ function mergeItem(stored: WorkItem, input: Changes): WorkItem {
   const { remove_attributes: removed = [] } = input;
   const attributes = merged.custom_attributes;
   const custom_attributes = removed.length === 0 ? attributes : withoutKeys(attributes, removed);
-  return Object.assign(merged, { custom_attributes, status, deleted_at: null });
+  return { ...merged, custom_attributes, status, deleted_at: null };
 }
 
 function newItem(externalId: string, now: string): WorkItem {
@@ -82,10 +82,7 @@ export function planApply(stored: WorkItem | null, externalId: string, input: Ch
   if (!differs(stored, merged)) return { outcome: "unchanged", next: stored };
   if (outgrows(stored.custom_attributes, merged.custom_attributes))
     return { outcome: "error", error: TOO_LARGE_AFTER_MERGE };
-  return {
-    outcome: stored.deleted_at === null ? "updated" : "restored",
-    next: Object.assign(merged, { updated_at: now }),
-  };
+  return { outcome: stored.deleted_at === null ? "updated" : "restored", next: { ...merged, updated_at: now } };
 }
 
 /** The effect of inputs on the stored event. `next` is the event afterwards. */

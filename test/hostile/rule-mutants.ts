@@ -29,7 +29,7 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       "withoutKeys(attributes, removed)",
       "withoutKeys(attributes, removed.filter((key) => input.custom_attributes?.[key] === undefined))",
     ],
-    restore: ["a deleted item that is sent again stays deleted", "status, deleted_at: null });", "status });"],
+    restore: ["a deleted item that is sent again stays deleted", "status, deleted_at: null };", "status };"],
     restored: [
       "an item that is restored counts as updated",
       'stored.deleted_at === null ? "updated" : "restored"',
@@ -40,7 +40,7 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       "if (!differs(stored, merged)) return",
       "if (false) return",
     ],
-    "updated at": ["updated_at stays when an item changes", "Object.assign(merged, { updated_at: now })", "merged"],
+    "updated at": ["updated_at stays when an item changes", "{ ...merged, updated_at: now }", "merged"],
     "too large": [
       "attributes may outgrow their limit by merging",
       "if (outgrows(stored.custom_attributes, merged.custom_attributes))",
