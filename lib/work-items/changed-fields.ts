@@ -20,12 +20,15 @@ export interface FieldChange {
   readonly to: FieldValue;
 }
 
-/** A record's values by field. Each custom attribute is a field, `custom_attributes.<name>`. */
-export function fieldsOf(record: Undoable): Map<string, JsonValue> {
+/**
+ * A record's values by field. Each custom attribute is a field, `custom_attributes.<name>`.
+ * @param withAttributes whether custom attributes are parsed; without, they are left out
+ */
+export function fieldsOf(record: Undoable, withAttributes = true): Map<string, JsonValue> {
   const fields = new Map<string, JsonValue>([[DELETED_AT, record.deleted_at]]);
   for (const name of Object.keys(INITIAL)) {
     const value = record[name];
-    if (value === undefined) continue;
+    if (value === undefined || (name === ATTRIBUTES && !withAttributes)) continue;
     if (name !== ATTRIBUTES) {
       fields.set(name, value);
       continue;
@@ -38,8 +41,13 @@ export function fieldsOf(record: Undoable): Map<string, JsonValue> {
 }
 
 /** The same for a new record: what an input without fields would create, without `deleted_at`. */
-export function initialFieldsOf(record: Undoable): Map<string, JsonValue> {
+function initialFieldsOf(record: Undoable): Map<string, JsonValue> {
   return new Map(Object.entries(INITIAL).filter(([name]) => name !== ATTRIBUTES && name in record));
+}
+
+/** The value that a field of a new record has. */
+export function initialValueIn(record: Undoable, field: string): FieldValue {
+  return field !== ATTRIBUTES && field in record && Object.hasOwn(INITIAL, field) ? [INITIAL[field]!] : [];
 }
 
 /** The value of a field. */
@@ -50,8 +58,9 @@ export function valueIn(fields: ReadonlyMap<string, JsonValue>, field: string): 
 
 /** The fields that a write changes. @param before null if it creates the record */
 export function changesOf<T extends Undoable>(before: T | null, next: T): Map<string, FieldChange> {
-  const from = before === null ? initialFieldsOf(next) : fieldsOf(before);
-  const to = fieldsOf(next);
+  const withAttributes = before?.[ATTRIBUTES] !== next[ATTRIBUTES];
+  const from = before === null ? initialFieldsOf(next) : fieldsOf(before, withAttributes);
+  const to = fieldsOf(next, withAttributes);
   const changes = new Map<string, FieldChange>();
   for (const field of new Set([...from.keys(), ...to.keys()])) {
     const was = from.get(field);

@@ -1,14 +1,6 @@
 import * as z from "zod";
 import { type JsonValue, parseJson } from "../../json.ts";
-import {
-  changesOf,
-  DELETED_AT,
-  fieldsOf,
-  type FieldValue,
-  initialFieldsOf,
-  type Undoable,
-  valueIn,
-} from "../changed-fields.ts";
+import { changesOf, DELETED_AT, fieldsOf, type FieldValue, initialValueIn, type Undoable } from "../changed-fields.ts";
 
 /** An import that changes records, or that is undone. */
 export interface Import {
@@ -185,9 +177,12 @@ function impliedBy(layers: readonly Layer[], maker: number, record: Undoable): R
     }
   }
   left.delete(DELETED_AT);
-  const initial = initialFieldsOf(record);
-  const differing = [...left].filter(([field, value]) => initial.get(field) !== value);
-  return new Map(differing.map(([field]) => [field, valueIn(initial, field)]));
+  const implied = new Map<string, Before>();
+  for (const [field, value] of left) {
+    const initial = initialValueIn(record, field);
+    if (initial[0] !== value) implied.set(field, initial);
+  }
+  return implied;
 }
 
 const json = z.custom<JsonValue>(() => true);

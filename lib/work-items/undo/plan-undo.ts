@@ -46,21 +46,19 @@ export interface UndoPlan<T> {
 /** Puts earlier values back, without the rules that derive one field from another. */
 function putBack<T extends Undoable>(record: T, back: ReadonlyMap<string, Before>, now: string): T {
   const values: Record<string, JsonValue> = { ...record };
-  const attributes = new Map<string, JsonValue>(
-    Object.entries(parseJsonObject((values[ATTRIBUTES] as string) ?? "{}")),
-  );
-  let hasAttributes = false;
+  const ofAttributes: [name: string, value: JsonValue | undefined][] = [];
   for (const [field, [value]] of back) {
     if (field === DELETED_AT) values[field] = record.deleted_at ?? value ?? now;
     else if (!field.startsWith(ATTRIBUTE_PREFIX)) values[field] = value ?? null;
-    else {
-      const key = field.slice(ATTRIBUTE_PREFIX.length);
-      if (value === undefined) attributes.delete(key);
-      else attributes.set(key, value);
-      hasAttributes = true;
-    }
+    else ofAttributes.push([field.slice(ATTRIBUTE_PREFIX.length), value]);
   }
-  if (hasAttributes) values[ATTRIBUTES] = JSON.stringify(Object.fromEntries(attributes));
+  if (ofAttributes.length === 0) return values as T;
+  const attributes = new Map(Object.entries(parseJsonObject((values[ATTRIBUTES] as string) ?? "{}")));
+  for (const [name, value] of ofAttributes) {
+    if (value === undefined) attributes.delete(name);
+    else attributes.set(name, value);
+  }
+  values[ATTRIBUTES] = JSON.stringify(Object.fromEntries(attributes));
   return values as T;
 }
 
@@ -153,15 +151,15 @@ export function planUndo<T extends Undoable>(undo: UndoLayers, stored: T, job: I
     if (!back.has(field) && (field !== DELETED_AT || next.deleted_at === null)) kept.set(field, valueIn(left, field));
   }
   const isChanged = changesOf(stored, next).size > 0;
-  const isEmpty = [...changesOf(null, next).keys()].every((field) => field === DELETED_AT);
   const isUnmade = back.get(DELETED_AT)?.length === 0;
+  const isEmpty = isUnmade && [...changesOf(null, next).keys()].every((field) => field === DELETED_AT);
   return {
     outcome: outcomeOf(isChanged, kept.size > 0, isUnmade),
     next,
     undo: {
       layers: layers.filter((layer) => layer.job !== job.id),
       droppedUntil: undo.droppedUntil,
-      isUnmade: back.has(DELETED_AT) ? isEmpty && isUnmade : undo.isUnmade,
+      isUnmade: back.has(DELETED_AT) ? isEmpty : undo.isUnmade,
     },
     kept,
     reason: reasonOf(kept, isUsedByEvent, isTooLarge),
