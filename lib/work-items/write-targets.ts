@@ -1,6 +1,5 @@
 import type { WriteTarget } from "../store/optimistic-write.ts";
 import type { RecordKey, StoredRecord } from "../store/versioned-record.ts";
-import { workItemId } from "../identity.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { NO_CHANGES } from "./changed-fields.ts";
 import { CANNOT_BE_APPLIED, type ItemEffect, type ItemInput, PendingInput } from "./pending-input.ts";
@@ -8,7 +7,7 @@ import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./pl
 import type { ItemRecords } from "./planned-records.ts";
 import { type KnownRows, AppliedRows, type RowOutcome } from "./applied-rows.ts";
 import type { EventInput, WorkItem } from "./work-item.ts";
-import { eventKeyOf, itemKey, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
+import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
 /** What all writes of a call have in common. */
 export interface WriteContext {
@@ -33,11 +32,11 @@ export interface ItemGroup {
 export function groupByItem(organization: Organization, inputs: readonly ItemInput[]) {
   const groups = new Map<string, ItemGroup>();
   const pending = inputs.map((each) => {
-    const id = workItemId(organization.id, each.input.external_id);
-    const input = new PendingInput(id, each);
-    const group = groups.get(id);
-    if (group) group.inputs.push(input);
-    else groups.set(id, { id, key: itemKey(organization.id, id), inputs: [input] });
+    const key = itemKeyOf(organization.id, each.input.external_id);
+    const group = groups.get(key.pk) ?? { id: itemIdOf(key), key, inputs: [] };
+    const input = new PendingInput(group.id, each);
+    group.inputs.push(input);
+    groups.set(key.pk, group);
     return input;
   });
   return { pending, items: [...groups.values()] };
