@@ -77,7 +77,7 @@ const sharedSettings = {
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API; "count" only counts what it would block. @default false */
   firewall: z.union([z.boolean(), z.literal("count")], 'must be true, false or "count"').optional(),
-  /** The highest rate of an organization: in five minutes, an address may make twice as many requests. @default 100 */
+  /** The highest rate of an organization, in requests a second. The firewall lets an address send twice as many. @default 100 */
   firewallRate: positive.max(RATE_MAX, `must be at most ${RATE_MAX}`).optional(),
   /** Days for which logs are kept. @default 7 */
   logDays: z.literal(LOG_DAYS, `must be one of ${LOG_DAYS.join(", ")}`).optional(),

@@ -238,7 +238,7 @@ type Run<V> = (
 interface OnExisting {
   /** Name under which what the command carries out is kept, unless it is a dry run. @default it isn't kept */
   readonly kept?: string;
-  /** What to do if there is no such organization. */
+  /** Added to the error if the organization doesn't exist. @default nothing */
   readonly advice?: string;
   /** Called if the organization's record is damaged. @default names it */
   readonly onDamaged?: OnDamaged;

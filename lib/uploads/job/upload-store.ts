@@ -39,7 +39,7 @@ const RETRY_AFTER_SECONDS = 30;
 /** An open job is due for a check this long after each change, so the next sweep but one checks it at the latest. */
 export const CHECK_WITHIN_MS = 55_000;
 
-/** Sort key of the record of a job, below those of its shards. */
+/** Sort key of the record of a job. It sorts before those of the job's shards. */
 export const JOB_SORT_KEY = "#JOB";
 
 /** Primary key of the record of a job. */

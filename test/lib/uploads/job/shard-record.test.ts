@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { claimsIn, withClaim } from "../../../../lib/uploads/job/shard-record.ts";
+import { claimsIn, rowCountersSchema, withClaim } from "../../../../lib/uploads/job/shard-record.ts";
 
 /** Claims in order, many of which follow each other. */
 const claims = fc
@@ -42,4 +42,10 @@ describe("ranges of claims", () => {
   ])('"%s" and %i are "%s"', (ranges, claim, expected) => {
     expect(withClaim(ranges, claim)).toBe(expected);
   });
+});
+
+it.each(["succeeded_rows", "failed_rows"])("a job without %s is damaged, and not one without rows", (missing) => {
+  const whole = { succeeded_rows: 0, failed_rows: 0 };
+  expect(rowCountersSchema.parse(whole)).toMatchObject({ ...whole, created_rows: 0, kept_rows: 0 });
+  expect(rowCountersSchema.safeParse({ ...whole, [missing]: undefined }).success).toBe(false);
 });
