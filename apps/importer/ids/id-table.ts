@@ -31,8 +31,32 @@ export class IdTable {
     return this.#isComplete;
   }
 
+  /** The first row of an ID; undefined if it wasn't remembered. */
+  rowOf(id: string): number | undefined {
+    const entry = this.#slots[this.#find(id).slot]!;
+    return entry === 0 ? undefined : this.#rows[entry - 1];
+  }
+
   /** Remembers the row of an ID, if it is the first. @returns the first row; undefined if this is it */
   firstRow(id: string, row: number): number | undefined {
+    const { first, second, slot } = this.#find(id);
+    const entry = this.#slots[slot]!;
+    if (entry !== 0) return this.#rows[entry - 1];
+    if (this.#size === this.#max) {
+      this.#isComplete = false;
+      return undefined;
+    }
+    this.#low[this.#size] = first;
+    this.#high[this.#size] = second;
+    this.#rows[this.#size] = row;
+    this.#size += 1;
+    this.#slots[slot] = this.#size;
+    if (this.#size === this.#low.length) this.#grow();
+    return undefined;
+  }
+
+  /** The hash of an ID, and its slot: an empty one if it wasn't remembered. */
+  #find(id: string) {
     let low = 0xdeadbeef;
     let high = 0x41c6ce57;
     for (let index = 0; index < id.length; index++) {
@@ -45,20 +69,10 @@ export class IdTable {
     const mask = this.#slots.length - 1;
     let slot = first & mask;
     for (let entry = this.#slots[slot]!; entry !== 0; entry = this.#slots[slot]!) {
-      if (this.#low[entry - 1] === first && this.#high[entry - 1] === second) return this.#rows[entry - 1];
+      if (this.#low[entry - 1] === first && this.#high[entry - 1] === second) break;
       slot = (slot + 1) & mask;
     }
-    if (this.#size === this.#max) {
-      this.#isComplete = false;
-      return undefined;
-    }
-    this.#low[this.#size] = first;
-    this.#high[this.#size] = second;
-    this.#rows[this.#size] = row;
-    this.#size += 1;
-    this.#slots[slot] = this.#size;
-    if (this.#size === this.#low.length) this.#grow();
-    return undefined;
+    return { first, second, slot };
   }
 
   #grow(): void {

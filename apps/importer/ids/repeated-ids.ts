@@ -2,7 +2,9 @@ import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts
 import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import { IdForms, type IdJudgement, NOT_JUDGED } from "./id-forms.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";
+import { looksOf } from "./look-alikes.ts";
 
 /** Limit of the IDs that are named. Others are only counted. */
 const NAMED_IDS = 10;
@@ -24,17 +26,17 @@ export interface RepeatedId {
 export interface OddId {
   readonly row: number;
   readonly externalId: string;
-  /** What is odd about it: "spaces around it", "a character that can't be seen (U+200B)". */
+  /** What is odd about it: "spaces around it", "other characters than the ID in row 3, but looks the same". */
   readonly oddity: string;
 }
 
 /** What is known about the IDs of a file. */
-export interface IdFindings {
+export interface IdFindings extends IdJudgement {
   /** Number of rows whose ID is also in an earlier row. */
   readonly repeatedRows: number;
   /** The first repeated IDs. */
   readonly repeated: readonly RepeatedId[];
-  /** Number of rows whose ID has outer spaces or invisible characters. */
+  /** Number of rows whose ID has outer spaces or invisible characters, or looks like another one. */
   readonly oddRows: number;
   /** The first such IDs. */
   readonly odd: readonly OddId[];
@@ -46,6 +48,7 @@ export interface IdFindings {
 
 /** The findings before any ID was compared. */
 export const NOT_COMPARED: IdFindings = {
+  ...NOT_JUDGED,
   repeatedRows: 0,
   repeated: [],
   oddRows: 0,
@@ -73,6 +76,9 @@ function oddityOf(id: string): string | undefined {
 export class RepeatedIds {
   readonly #idOf: (cells: readonly string[]) => string;
   readonly #table: IdTable;
+  /** The looks of IDs that have other looks than themselves. */
+  readonly #looks: IdTable;
+  readonly #forms = new IdForms();
   readonly #named = new Map<string, RepeatedId>();
   readonly #odd: OddId[] = [];
   #repeatedRows = 0;
@@ -83,13 +89,16 @@ export class RepeatedIds {
   constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX) {
     this.#idOf = idOf;
     this.#table = new IdTable(idsMax);
+    this.#looks = new IdTable(idsMax);
   }
 
   observe({ row, cells }: Row): void {
     const externalId = this.#idOf(cells);
     if (externalId === "") return;
-    this.#noteOddity(row, externalId);
+    this.#forms.observe(externalId);
     const firstRow = this.#table.firstRow(externalId, row);
+    const twin = firstRow === undefined ? this.#twinOf(externalId, row) : undefined;
+    this.#noteOddity(row, externalId, twin);
     if (firstRow === undefined) return;
     this.#repeatedRows += 1;
     if (this.#named.size === NAMED_IDS || this.#named.has(externalId)) return;
@@ -97,8 +106,18 @@ export class RepeatedIds {
     this.#named.set(externalId, { externalId, firstRow: Math.min(firstRow, row), row: Math.max(firstRow, row) });
   }
 
-  #noteOddity(row: number, externalId: string): void {
-    const oddity = oddityOf(externalId);
+  /** The row of another ID that looks like a new one. */
+  #twinOf(externalId: string, row: number): number | undefined {
+    if (externalId.trim() !== externalId) return undefined;
+    const looks = looksOf(externalId);
+    if (looks === externalId) return this.#looks.rowOf(externalId);
+    return this.#table.rowOf(looks) ?? this.#looks.firstRow(looks, row);
+  }
+
+  #noteOddity(row: number, externalId: string, twin: number | undefined): void {
+    const oddity =
+      oddityOf(externalId) ??
+      (twin === undefined ? undefined : `other characters than the ID in row ${twin}, but looks the same`);
     if (oddity === undefined) return;
     this.#oddRows += 1;
     if (oddity === SPACED) this.#spacedRows += 1;
@@ -111,6 +130,7 @@ export class RepeatedIds {
 
   get findings(): IdFindings {
     return {
+      ...this.#forms.judgement,
       repeatedRows: this.#repeatedRows,
       repeated: [...this.#named.values()],
       oddRows: this.#oddRows,

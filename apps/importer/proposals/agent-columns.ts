@@ -1,3 +1,4 @@
+import { looksOf } from "../ids/look-alikes.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { type AgentName, agentOfName, firstSpellings, plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
@@ -52,11 +53,7 @@ const CONVERTED = /\uFFFD|[ÂÃ][\u0080-\u00BF]|â€/;
 function lookAlikeIn(texts: readonly string[]): string | undefined {
   const seen = new Set<string>();
   return texts.find((text) => {
-    const looks = text
-      .normalize("NFKC")
-      .replaceAll(/\p{Cf}/gu, "")
-      .replaceAll(/\s+/g, " ")
-      .trim();
+    const looks = looksOf(text);
     return seen.size === seen.add(looks).size;
   });
 }

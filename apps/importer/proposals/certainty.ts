@@ -2,9 +2,10 @@ import { comparable } from "../../../lib/uploads/csv/header-names.ts";
 import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
 import { NOT_COMPARED } from "../ids/repeated-ids.ts";
 import { areEmails, isMost, doubtsOfPeople, unassignedIn } from "./agent-columns.ts";
-import { isEmptyWord } from "./empty-words.ts";
+import { isEmptyWord, isLost } from "./empty-words.ts";
 import { doubtsOfIds, isDistinct } from "./id-columns.ts";
 import { aliasesOf, choicesOf, meaningsIn } from "./known-choices.ts";
+import { firstSpellings } from "./known-headers.ts";
 import type { Survey, SurveyedColumn } from "./survey.ts";
 
 /** How sure a proposal is. A person should check what is only likely. */
@@ -41,7 +42,7 @@ export const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
 
 /** The empty words of a column, each once, without those that are empty in every column. */
 export function emptyWordsOf({ emptyWords }: SurveyedColumn): string[] {
-  return [...new Set([...emptyWords.keys()].map(comparable))].filter((word) => !SURELY_EMPTY.has(word));
+  return firstSpellings(emptyWords.keys()).filter((word) => !SURELY_EMPTY.has(comparable(word)));
 }
 
 /** Aliases by which empty words are left out of IDs, agents, types and dates. Other fields keep them. */
@@ -109,7 +110,9 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
     if (target === "agent_email" && values.length > 0 && !areEmails(values)) return undefined;
     const people = wordsOf(column).filter((word) => !isEmptyWord(word) && source.values?.[word] === undefined);
     const grouped = facts.survey.grouped.includes(index) ? ["only the first row of each group has a value"] : [];
-    return named([...doubtsOfPeople(target, people), ...grouped]);
+    const lost = [...column.survey.emptyWords.keys()].find(isLost);
+    const doubtOfLost = lost === undefined ? [] : [`"${lost}" stands in place of values that were lost`];
+    return named([...doubtsOfPeople(target, people), ...grouped, ...doubtOfLost]);
   }
   const isText = target === "type" && values.length > CHOICES_MAX && isDistinct(column);
   return named(isText ? ["no two values are the same"] : []);

@@ -70,21 +70,18 @@ function isRowNumber(values: readonly string[]): boolean {
   );
 }
 
-/** Rewritten numbers: "4.9E+11" by a spreadsheet, which loses digits, or "1001.0" by a script. */
-const REWRITTEN = /^\d(?:[.,]\d+)?E\+\d+$|^\d+\.0$/i;
-
 function countedRows(rows: number, one: string, many: string): string {
   return rows === 1 ? `1 row ${one}` : `${rows.toLocaleString("en-US")} rows ${many}`;
 }
 
 /** What speaks against the IDs that were compared. */
-function doubtsOfCompared({ repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings): string[] {
-  const doubts: string[] = [];
+function doubtsOfCompared({ doubts: ofForms, repeatedRows, oddRows, odd: [odd], isComplete }: IdFindings): string[] {
+  const doubts = [...ofForms];
   if (repeatedRows > 0) doubts.push(`${countedRows(repeatedRows, "repeats", "repeat")} an ID`);
   if (odd !== undefined) {
     doubts.push(
       `${countedRows(oddRows, "has", "have")} an ID that differs from what you see: ` +
-        `"${odd.externalId}" in row ${odd.row} has ${odd.oddity}, which is part of the ID`,
+        `"${odd.externalId}" in row ${odd.row} has ${odd.oddity}`,
     );
   }
   if (repeatedRows === 0 && !isComplete) doubts.push("not all rows could be compared");
@@ -97,11 +94,10 @@ function doubtsOfCompared({ repeatedRows, oddRows, odd: [odd], isComplete }: IdF
  * @param ids what a comparison of its values in all rows showed
  */
 export function doubtsOfIds({ values, survey }: IdColumn, isCertain: boolean, ids: IdFindings): string[] {
-  const all = [...values, ...survey.shapes.flatMap(({ examples }) => examples)];
-  const rewritten = all.find((value) => REWRITTEN.test(value.trim()));
   const phone = arePhones(values) ? values[0] : undefined;
+  const [[word, rows] = ["", 0]] = survey.emptyWords;
   return [
-    ...(rewritten === undefined ? [] : [`a spreadsheet or script has rewritten values such as "${rewritten}"`]),
+    ...(rows === 0 ? [] : [`${countedRows(rows, "has", "have")} "${word}" in place of an ID`]),
     ...(phone === undefined ? [] : [`values such as "${phone}" look like telephone numbers`]),
     ...doubtsOfCompared(ids),
     ...(!isCertain && ids.repeatedRows === 0 && isRowNumber(values) ? ["its values only number the rows"] : []),

@@ -330,7 +330,7 @@ it("drops no word that can be a choice: it means nothing where only an id, a per
   expect(mapping.fields?.["agent_name"]).toEqual({ column: "Assignee", values: { "-": "" } });
   expect(mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at", values: { "-": "" } });
   expect(keptEmptyWords).toEqual([
-    { word: "none", columns: ["Priority"] },
+    { word: "None", columns: ["Priority"] },
     { word: "-", columns: ["Priority"] },
   ]);
 });
