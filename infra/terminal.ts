@@ -1,3 +1,4 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -88,6 +89,9 @@ export function processTerminal(): Terminal {
   });
 }
 
+/** How long a command tries each address of a host but the last. Node's default is too short for a far host. */
+const ADDRESS_MS = 5000;
+
 /** Runs a command as the program of this process. */
 export async function runAsProgram(command: (terminal: Terminal) => Promise<number>): Promise<void> {
   // A reader such as `head` may stop before the end of the output.
@@ -95,6 +99,7 @@ export async function runAsProgram(command: (terminal: Terminal) => Promise<numb
     if (error.code !== "EPIPE") throw error;
     process.exit();
   });
+  setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_MS);
   process.exitCode = await command(processTerminal());
 }
 

@@ -1,3 +1,4 @@
+import type { LookupAddress } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
@@ -10,6 +11,8 @@ import { type Secrets, signedHeaders } from "./signature.ts";
 
 /** The longest that a whole call may take: name, connection, TLS, request and the head of the response. */
 const CALL_MS = 15_000;
+/** The most addresses of a host that are tried, one after the other, each but the last for an equal part of the call. */
+const ADDRESSES_MAX = 3;
 const LOOPBACK = /^(127\.|::1$)/;
 
 /** What a call requires of a runtime. */
@@ -41,6 +44,14 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   return REASONS[code] ?? "the connection failed";
 }
 
+/** The addresses of a host that are tried: the first ones of each family. */
+function addressesToTry(addresses: readonly LookupAddress[]): LookupAddress[] {
+  const families = [...Map.groupBy(addresses, ({ family }) => family).values()];
+  return addresses
+    .flatMap((_, number) => families.flatMap((family) => family.slice(number, number + 1)))
+    .slice(0, ADDRESSES_MAX);
+}
+
 /** Sends a signed message to a URL. It never throws. */
 export type CallReceiver = (url: string, message: WebhookMessage, secrets: Secrets) => Promise<Outcome>;
 
@@ -60,13 +71,11 @@ export function createCallReceiver(
     isPublicAddress(address) || (environment.WEBHOOKS_TO_LOCALHOST && host === LOCALHOST && LOOPBACK.test(address));
   const lookupPublic =
     (signal: AbortSignal): LookupFunction =>
-    (host, { all = false }, done) => {
+    (host, _, done) => {
       const found: Parameters<Resolve>[1] = (error, addresses) => {
-        const isRefused = addresses?.some(({ address }) => !mayConnect(host, address)) ?? false;
-        const [first] = addresses ?? [];
-        if (error !== null || first === undefined || isRefused) done(error ?? refusedAddress(), []);
-        else if (all) done(null, addresses);
-        else done(null, first.address, first.family);
+        const isRefused = addresses.some(({ address }) => !mayConnect(host, address));
+        if (error !== null || addresses.length === 0 || isRefused) done(error ?? refusedAddress(), []);
+        else done(null, addressesToTry(addresses));
       };
       resolve(host, found, signal);
     };
@@ -87,7 +96,17 @@ export function createCallReceiver(
         const after = retryAfterMs(received["retry-after"], clock());
         found({ status, ...(after !== undefined && { retryAfterMs: after }) });
       };
-      const options = { method: "POST", hostname, headers, signal, agent: false, lookup: lookupPublic(signal) };
+      const options = {
+        method: "POST",
+        hostname,
+        headers,
+        signal,
+        agent: false,
+        lookup: lookupPublic(signal),
+        autoSelectFamily: true,
+        // Node's default of 250 ms is too short for a far host: https://github.com/nodejs/node/issues/54359
+        autoSelectFamilyAttemptTimeout: Math.floor(callMs / ADDRESSES_MAX),
+      };
       const sent = request(url, options, (response) => {
         answer(response);
         // The body isn't read, whatever its size.

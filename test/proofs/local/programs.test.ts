@@ -30,3 +30,12 @@ test("a reader may end before the output does", async () => {
   const [error, [status]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   expect({ status, error }).toEqual({ status: 0, error: "" });
 });
+
+test("a command waits for a far host longer than Node does by default", async () => {
+  const program = `
+    import { getDefaultAutoSelectFamilyAttemptTimeout as milliseconds } from "node:net";
+    import { runAsProgram } from "./infra/terminal.ts";
+    await runAsProgram(async ({ print }) => { print(String(milliseconds())); return 0; });`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { env: childEnvironment() });
+  expect(await text(child.stdout)).toBe("5000\n");
+});
