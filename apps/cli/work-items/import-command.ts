@@ -190,8 +190,9 @@ async function runImport(call: CommandCall, path: string, file: CsvFile, given: 
   const changed = await changedFile(terminal, file.blob, first, changes);
   try {
     const content = changed?.blob ?? file.blob;
-    // Filled columns have fewer empty cells, and rows that are left out have no IDs and values.
-    const seen = mayChange ? await lookThrough(terminal, content, used, { survey: hasTrial, values: isShown }) : first;
+    // Filled columns have fewer empty cells, IDs may be others, and rows that are left out have no IDs and values.
+    const isChanged = mayChange || changed !== undefined;
+    const seen = isChanged ? await lookThrough(terminal, content, used, { survey: hasTrial, values: isShown }) : first;
     if (seen.ids) noteIds(terminal, seen.ids);
     const unset = given === undefined ? [] : unsetTargets({ names: seen.names, mapping: used });
     for (const line of notFoundLines(unset)) terminal.note(line);

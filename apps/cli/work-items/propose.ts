@@ -1,4 +1,7 @@
 import { writeFile } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { withChanges } from "@work-items/importer/files/records.ts";
+import { cleanIds, cleaningFor, idColumn } from "@work-items/importer/ids/clean-ids.ts";
 import { proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
 import { RowSurvey } from "@work-items/importer/proposals/survey.ts";
@@ -10,9 +13,9 @@ import { askTargets, isPersonAt, notFoundLines, type SurveyedSample } from "./as
 import { withBar } from "../progress-bar.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { type Options, textOption } from "./command.ts";
-import { type CsvFile, readSample } from "./open-csv.ts";
+import { type CsvFile, keep, readSample } from "./open-csv.ts";
 import { openQuestions, proposalLines } from "./proposal-lines.ts";
-import { noteGroups } from "./survey-file.ts";
+import { noteCleaning, noteGroups } from "./survey-file.ts";
 
 /** Rows by whose values columns are recognized. All rows show what the columns contain. */
 const SAMPLE_ROWS = 500;
@@ -32,24 +35,39 @@ function timeZoneOf(options: Options): string | undefined {
   return zone;
 }
 
-async function sampled(terminal: Terminal, file: CsvFile, options: Options): Promise<SurveyedSample> {
+/** What a file shows, with the IDs as they will be imported. */
+async function sampled(
+  terminal: Terminal,
+  file: Pick<CsvFile, "blob" | "delimiter">,
+  options: Options,
+): Promise<SurveyedSample> {
   const dateOrder = dateOrderOf(options);
   const chosenZone = timeZoneOf(options);
-  const sample = await readSample(file, SAMPLE_ROWS);
-  const survey = new RowSurvey(sample.names, sample.rows, sample.delimiter);
+  const first = await readSample(file, SAMPLE_ROWS);
+  const survey = new RowSurvey(first.names, first.rows, first.delimiter);
   const isWhole = await withBar(terminal, "reading [{bar}] {percentage} %", {}, (update) => {
     const onProgress = (bytes: number): void => update(bytes, file.blob.size);
-    return observeRows(file.blob.stream(), { ...sample, onProgress }, () => [survey]);
+    return observeRows(file.blob.stream(), { ...first, onProgress }, () => [survey]);
   });
-  const surveyed = { ...sample, survey: survey.result(isWhole) };
-  noteGroups(terminal, surveyed);
-  return {
-    ...surveyed,
+  const sample = {
+    ...first,
+    survey: survey.result(isWhole),
     timeZone: chosenZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     isZoneChosen: chosenZone !== undefined,
     dateOrder,
     now: terminal.clock(),
   };
+  const column = idColumn(proposeMapping(sample).mapping, sample.names);
+  const cleaning = cleaningFor(column, sample.survey.ids.get(column));
+  if (!cleaning) return sample;
+  noteCleaning(terminal, cleaning, sample.names);
+  const cleaned = withChanges(file.blob, cleanIds({ ...cleaning, headerRow: sample.headerRow }, sample.delimiter));
+  const kept = await keep(Readable.fromWeb(cleaned as never));
+  try {
+    return await sampled(terminal, { ...file, blob: kept.blob }, options);
+  } finally {
+    await kept.close();
+  }
 }
 
 /**
@@ -58,6 +76,7 @@ async function sampled(terminal: Terminal, file: CsvFile, options: Options): Pro
  */
 export async function writeProposal(terminal: Terminal, file: CsvFile, path: string, options: Options): Promise<void> {
   const sample = await sampled(terminal, file, options);
+  noteGroups(terminal, sample);
   const isAsked = isPersonAt(terminal) && options["yes"] !== true;
   const proposal = isAsked ? await askTargets(terminal, sample) : proposeMapping(sample);
   for (const line of proposalLines(proposal)) terminal.note(line);

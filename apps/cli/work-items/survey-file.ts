@@ -5,7 +5,14 @@ import { fillRows } from "@work-items/importer/files/fill-down.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";
 import { LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
-import { readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
+import {
+  cleanIds,
+  cleaningFor,
+  type IdCleaning,
+  idColumn,
+  noteOfCleaning,
+} from "@work-items/importer/ids/clean-ids.ts";
+import { readIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { doubtOfJoined } from "@work-items/importer/proposals/joined-rows.ts";
 import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
@@ -59,13 +66,18 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
     values = reader && new ResultingValues(reader, new Date().toISOString());
     return [survey, values].filter((each) => each !== undefined);
   };
-  const ids = await withBar(terminal, "reading the file [{bar}] {percentage} %", {}, (update) => {
-    const options = { ...layout, onProgress: (bytes: number) => update(bytes, content.size) };
-    return readRepeatedIds(
-      (beginIds) => observeRows(content.stream(), options, (header) => [...beginIds(header), ...begin(header)]),
-      mapping,
-    );
-  });
+  const { findings: ids, judgement } = await withBar(
+    terminal,
+    "reading the file [{bar}] {percentage} %",
+    {},
+    (update) => {
+      const options = { ...layout, onProgress: (bytes: number) => update(bytes, content.size) };
+      return readIds(
+        (beginIds) => observeRows(content.stream(), options, (header) => [...beginIds(header), ...begin(header)]),
+        mapping,
+      );
+    },
+  );
   const read: TriedFile["read"] = (options, observer) =>
     observeRows(content.stream(), { ...layout, ...options }, () => [observer]);
   return {
@@ -73,6 +85,7 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
     /** Cells of the header. */
     names,
     ids,
+    cleaning: cleaningFor(idColumn(mapping, names), judgement),
     survey: survey?.result(),
     tried: reader && values && { reader, read, findings: values.findings },
   };
@@ -102,6 +115,11 @@ function indexesOf(columns: readonly string[], names: readonly string[]): number
   });
 }
 
+/** Says what isn't imported of the IDs. */
+export function noteCleaning(terminal: Terminal, cleaning: IdCleaning, names: readonly string[]): void {
+  terminal.note(noteOfCleaning(cleaning, numberedNames(names)[cleaning.column] ?? ""));
+}
+
 /** What is changed in a file before it is sent. */
 export interface FileChanges {
   /** Names of columns whose empty cells take the value above. */
@@ -119,7 +137,7 @@ export interface FileChanges {
 export async function changedFile(
   terminal: Terminal,
   content: Blob,
-  { mapping, names, survey }: Pick<SeenFile, "mapping" | "names" | "survey">,
+  { mapping, names, survey, cleaning }: Pick<SeenFile, "mapping" | "names" | "survey" | "cleaning">,
   { fill, leavesOutTotals }: FileChanges,
 ): Promise<KeptFile | undefined> {
   const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
@@ -131,12 +149,14 @@ export async function changedFile(
   if (columns.length === 0) noteGroups(terminal, { names, survey });
   const left = leavesOutTotals ? totals : [];
   for (const row of left) terminal.note(`left out: ${shownRow(row)}`);
-  if (columns.length + left.length === 0) return undefined;
+  if (cleaning) noteCleaning(terminal, cleaning, names);
+  if (columns.length + left.length === 0 && !cleaning) return undefined;
   const others = new Set(totals.map(({ row }) => row));
   // Rows that are left out become blank lines.
   const repairs = new Map(left.map(({ row }) => [row, LEFT_OUT]));
   const changed = withChanges(
     content,
+    ...(cleaning ? [cleanIds({ ...cleaning, headerRow }, delimiter)] : []),
     fillRows({ headerRow, columns, others }, delimiter),
     repairRows(repairs, delimiter),
   );

@@ -1,8 +1,6 @@
-import { cellsOf, lineEndOf, QuoteError, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { beginsNoGroup } from "../proposals/grouped-columns.ts";
-import { mapRecords } from "./records.ts";
-import { repairedCells, type RowRepairs } from "./repairs.ts";
+import { changeRows, type RowRepairs } from "./repairs.ts";
 
 /** What is filled down in a file. */
 export interface Filling {
@@ -45,18 +43,5 @@ export class FillDown {
 /** Gives empty cells of a CSV text that comes in pieces the value above. Changes nothing else, and no number of a row. */
 export function fillRows(filling: Filling, delimiter: Delimiter): TransformStream<string, string> {
   const filler = new FillDown(filling);
-  let row = 0;
-  return mapRecords((record) => {
-    row += 1;
-    try {
-      const values = filler.valuesFor(row, cellsOf(record, delimiter));
-      if (values.size === 0) return record;
-      const cells = [...values].map(([column, value]) => [column, toCell(value, delimiter)] as const);
-      return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
-    } catch (error) {
-      // The service reports wrong quotes.
-      if (error instanceof QuoteError) return record;
-      throw error;
-    }
-  });
+  return changeRows((row, cells) => filler.valuesFor(row, cells), delimiter);
 }

@@ -1,4 +1,4 @@
-import { lineEndOf, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
+import { cellsOf, lineEndOf, QuoteError, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportColumn, REPORT_COLUMNS } from "../../../lib/uploads/csv/header-names.ts";
 import { mapRecords, withChanges } from "./records.ts";
@@ -49,6 +49,30 @@ export function cellsInFile(names: readonly string[], reported: readonly string[
   const cells = Array.from(names, () => "");
   for (const [position, index] of kept.entries()) cells[index] = reported[position] ?? "";
   return [...cells, ...reported.slice(kept.length + REPORT_COLUMNS.length)];
+}
+
+/**
+ * Replaces cells of a CSV text that comes in pieces. Everything else stays as it is, and each row keeps its number.
+ * @param valuesFor the new cells of a row, by its number as in a spreadsheet
+ */
+export function changeRows(
+  valuesFor: (row: number, cells: readonly string[]) => RowRepairs,
+  delimiter: Delimiter,
+): TransformStream<string, string> {
+  let row = 0;
+  return mapRecords((record) => {
+    row += 1;
+    try {
+      const values = valuesFor(row, cellsOf(record, delimiter));
+      if (values.size === 0) return record;
+      const cells = [...values].map(([column, value]) => [column, toCell(value, delimiter)] as const);
+      return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
+    } catch (error) {
+      // The service reports wrong quotes.
+      if (error instanceof QuoteError) return record;
+      throw error;
+    }
+  });
 }
 
 /** Replaces the corrected cells of a CSV text that comes in pieces. Everything else stays as it is. */

@@ -1,35 +1,39 @@
-/** How a program wrapped the IDs of a column. */
+/** What a program put around or into the IDs of a column. */
 export interface Wrapping {
-  /** What a person sees around the ID, such as "an apostrophe". */
+  /** What it is, such as "an apostrophe". */
   readonly name: string;
-  readonly pattern: RegExp;
+  /** The ID in a text; undefined if the text isn't wrapped like that. */
+  readonly inside: (text: string) => string | undefined;
 }
 
-/** A mark that a spreadsheet or an export puts around a text. The ID is the first group that matched. */
+/** A wrapping. @param pattern its first group that matches is the ID */
+function wrappedBy(name: string, pattern: RegExp): Wrapping {
+  return {
+    name,
+    inside: (text) =>
+      pattern
+        .exec(text)
+        ?.slice(1)
+        .find((group) => group !== undefined)
+        ?.replaceAll('""', '"'),
+  };
+}
+
 const WRAPPINGS: readonly Wrapping[] = [
-  { name: "a link formula", pattern: /^=\s*HYPERLINK\s*\(\s*"(?:[^"]|"")*"\s*[,;]\s*"((?:[^"]|"")+)"\s*\)$/i },
-  { name: "an apostrophe", pattern: /^['’]([^'’]+)$/ },
-  { name: "a backtick", pattern: /^`([^`]+)`?$/ },
-  { name: "the marks of a program's bytes", pattern: /^b(?:'([^']+)'|"([^"]+)")$/ },
-  { name: "the brackets of a list", pattern: /^\[\s*(?:'([^',]+)'|"([^",]+)")\s*\]$/ },
-  { name: "an HTML link", pattern: /^<a\s[^>]*>\s*([^<]+?)\s*<\/a>$/i },
-  { name: "a Markdown link", pattern: /^\[([^[\]]+)\]\([^()\s]+\)$/ },
+  wrappedBy("a link formula", /^=\s*HYPERLINK\s*\(\s*"(?:[^"]|"")*"\s*[,;]\s*"((?:[^"]|"")+)"\s*\)$/i),
+  wrappedBy("an apostrophe", /^['’]([^'’]+)$/),
+  wrappedBy("a backtick", /^`([^`]+)`?$/),
+  wrappedBy("marks of a program's bytes", /^b(?:'([^']+)'|"([^"]+)")$/),
+  wrappedBy("brackets of a list", /^\[\s*(?:'([^',]+)'|"([^",]+)")\s*\]$/),
+  wrappedBy("an HTML link", /^<a\s[^>]*>\s*([^<]+?)\s*<\/a>$/i),
+  wrappedBy("a Markdown link", /^\[([^[\]]+)\]\([^()\s]+\)$/),
 ];
 
-/** A quick check before an ID is compared with the marks. */
+/** A quick check before an ID is compared with the wrappings. */
 const MAY_BE_WRAPPED = /^(?:[='’`[<]|b['"])/;
 
 function wrappingOf(text: string): Wrapping | undefined {
-  return MAY_BE_WRAPPED.test(text) ? WRAPPINGS.find(({ pattern }) => pattern.test(text)) : undefined;
-}
-
-/** The ID in a cell whose column is wrapped alike; any other cell as it is. */
-export function unwrapped(cell: string, { pattern }: Wrapping): string {
-  const found = pattern
-    .exec(cell.trim())
-    ?.slice(1)
-    .find((group) => group !== undefined);
-  return found?.replaceAll('""', '"') ?? cell;
+  return MAY_BE_WRAPPED.test(text) ? WRAPPINGS.find(({ inside }) => inside(text) !== undefined) : undefined;
 }
 
 /** Texts of which a spreadsheet or script may have made something else, by what they look like. */
@@ -56,6 +60,12 @@ function formOfId(text: string): Form {
   return (Object.keys(FORMS) as (keyof typeof FORMS)[]).find((form) => FORMS[form].test(text)) ?? "other";
 }
 
+/** Separators of thousands, which a person may leave out. */
+export const SEPARATORS: Wrapping = {
+  name: "separators of thousands",
+  inside: (text) => (FORMS.grouped.test(text) ? text.replaceAll(/\D/g, "") : undefined),
+};
+
 /** Fewer zeros after the digits that spreadsheets keep may be chance. */
 const LOST_DIGITS_MIN = 3;
 const KEPT_DIGITS = 15;
@@ -72,13 +82,13 @@ interface Counted {
 export interface IdJudgement {
   /** How all of them are wrapped; undefined if not all are wrapped alike. */
   readonly wrapping: Wrapping | undefined;
-  /** Whether all numbers that are large enough have separators of thousands. */
-  readonly areGrouped: boolean;
+  /** The first wrapped one, or the first with separators where all that are long enough have them; else undefined. */
+  readonly example: string | undefined;
   /** Why they may not be the IDs that the other system shows, each a sentence without its end. */
   readonly doubts: readonly string[];
 }
 
-export const NOT_JUDGED: IdJudgement = { wrapping: undefined, areGrouped: false, doubts: [] };
+export const NOT_JUDGED: IdJudgement = { wrapping: undefined, example: undefined, doubts: [] };
 
 /** Judges the IDs of a column: whether they are as the other system shows them. Keeps counts only. */
 export class IdForms {
@@ -108,25 +118,24 @@ export class IdForms {
         ? []
         : [`only some values have ${wrapping.name} around them, such as ${wrapped!.first}`];
     const rewritten = this.#rewritten();
-    const doubtOfRewritten =
-      rewritten === undefined ? [] : [`a spreadsheet or script has rewritten values such as "${rewritten}"`];
+    const doubts = [
+      ...doubtOfWrapped,
+      ...(rewritten === undefined ? [] : [`a spreadsheet or script has rewritten values such as "${rewritten}"`]),
+    ];
     const grouped = this.#forms.get("grouped");
     // With other fractions, as in 1.001 and 1.1, a point separates parts of the ID.
     if (grouped === undefined || this.#forms.has("fraction")) {
-      return {
-        wrapping: areWrapped ? wrapping : undefined,
-        areGrouped: false,
-        doubts: [...doubtOfWrapped, ...doubtOfRewritten],
-      };
+      return areWrapped ? { wrapping, example: wrapped.first, doubts } : { ...NOT_JUDGED, doubts };
     }
     const areGrouped = [...this.#forms.keys()].every((form) => form === "grouped" || form === "short");
+    const example = areGrouped ? grouped.first : undefined;
     const have = areGrouped
       ? `values such as "${grouped.first}" have`
       : `only some values, such as "${grouped.first}", have`;
     return {
       wrapping: undefined,
-      areGrouped,
-      doubts: [...doubtOfWrapped, ...doubtOfRewritten, `${have} a separator of thousands, which is part of the ID`],
+      example,
+      doubts: [...doubts, `${have} ${SEPARATORS.name}, which are part of the ID`],
     };
   }
 

@@ -2,6 +2,7 @@ import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts
 import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import { idColumn } from "./clean-ids.ts";
 import { IdForms, type IdJudgement, NOT_JUDGED } from "./id-forms.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";
 import { looksOf } from "./look-alikes.ts";
@@ -75,6 +76,7 @@ function oddityOf(id: string): string | undefined {
 /** Finds repeated IDs, and IDs that look like another one. */
 export class RepeatedIds {
   readonly #idOf: (cells: readonly string[]) => string;
+  readonly #cellOf: (cells: readonly string[]) => string;
   readonly #table: IdTable;
   /** The looks of IDs that have other looks than themselves. */
   readonly #looks: IdTable;
@@ -85,9 +87,14 @@ export class RepeatedIds {
   #oddRows = 0;
   #spacedRows = 0;
 
-  /** @param idOf the ID of a row; empty if it has none @param idsMax limit of the different IDs that are compared */
-  constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX) {
+  /**
+   * @param idOf the ID of a row; empty if it has none
+   * @param idsMax limit of the different IDs that are compared
+   * @param cellOf the cell that is judged, where IDs are made of it
+   */
+  constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX, cellOf = idOf) {
     this.#idOf = idOf;
+    this.#cellOf = cellOf;
     this.#table = new IdTable(idsMax);
     this.#looks = new IdTable(idsMax);
   }
@@ -95,7 +102,7 @@ export class RepeatedIds {
   observe({ row, cells }: Row): void {
     const externalId = this.#idOf(cells);
     if (externalId === "") return;
-    this.#forms.observe(externalId);
+    this.#forms.observe(this.#cellOf(cells));
     const firstRow = this.#table.firstRow(externalId, row);
     const twin = firstRow === undefined ? this.#twinOf(externalId, row) : undefined;
     this.#noteOddity(row, externalId, twin);
@@ -144,17 +151,18 @@ export class RepeatedIds {
 /**
  * Makes the observer of the IDs that a mapping makes.
  * @param names cells of the header
- * @returns undefined if the mapping makes no IDs, if it doesn't fit the header, or if rows are events, which repeat IDs
+ * @returns undefined if the mapping makes no IDs, or if it doesn't fit the header
  */
-export function idsOf(mapping: Mapping, names: readonly string[]): RepeatedIds | undefined {
-  const { external_id: source } = mapping.fields ?? {};
-  if (source === undefined || mapping.event !== undefined) return undefined;
-  const { empty } = mapping;
+export function idsOf({ fields, empty }: Mapping, names: readonly string[]): RepeatedIds | undefined {
+  const { external_id: source } = fields ?? {};
+  if (source === undefined) return undefined;
   const own: Mapping = { fields: { external_id: source }, others: "ignore", ...(empty && { empty }) };
   if (problemsOfMapping(own).length > 0) return undefined;
   try {
     const reader = mappedReader(own, names);
-    return new RepeatedIds((cells) => (reader.isEmpty(cells) ? "" : reader.externalIdOf(cells)));
+    const idOf = (cells: readonly string[]): string => (reader.isEmpty(cells) ? "" : reader.externalIdOf(cells));
+    const column = idColumn({ fields }, names);
+    return new RepeatedIds(idOf, IDS_MAX, column === -1 ? idOf : (cells) => cells[column] ?? "");
   } catch (error) {
     // The service reports what is wrong.
     if (error instanceof InvalidFileError) return undefined;
@@ -162,19 +170,24 @@ export function idsOf(mapping: Mapping, names: readonly string[]): RepeatedIds |
   }
 }
 
-/**
- * Reads a file to its end and finds repeated IDs.
- * @param read shows all rows to observers, as `observeRows` does
- * @returns undefined where `idsOf` is undefined
- */
-export async function readRepeatedIds(
+/** What was found about the IDs that a mapping makes; without findings where rows are events, which repeat IDs. */
+export interface ReadIds {
+  readonly findings: IdFindings | undefined;
+  /** Undefined where `idsOf` is undefined. */
+  readonly judgement: IdJudgement | undefined;
+}
+
+/** Reads a file to its end. @param read shows all rows to observers, as `observeRows` does */
+export async function readIds(
   read: (begin: (names: readonly string[]) => readonly RepeatedIds[]) => Promise<boolean>,
   mapping: Mapping,
-): Promise<IdFindings | undefined> {
+): Promise<ReadIds> {
   let ids: RepeatedIds | undefined;
   const isWhole = await read((names) => {
     ids = idsOf(mapping, names);
     return ids ? [ids] : [];
   });
-  return ids && { ...ids.findings, isComplete: ids.findings.isComplete && isWhole };
+  const judgement = ids?.findings;
+  if (judgement === undefined || mapping.event !== undefined) return { findings: undefined, judgement };
+  return { findings: { ...judgement, isComplete: judgement.isComplete && isWhole }, judgement };
 }

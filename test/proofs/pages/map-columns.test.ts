@@ -385,6 +385,33 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.context().close();
   });
 
+  test("says what it leaves out of all IDs, and asks about separators of thousands", async () => {
+    const { page, complaints } = await site.begin();
+    await chooseFile(page, "wrapped.csv", Buffer.from("Ticket ID,Status\n['W-1'],Open\n['W-2'],Open\n"));
+    await page.getByText("which isn’t imported: ['W-1'] becomes W-1.").waitFor();
+    await expect.poll(() => lineOf(page, "ID").textContent()).toContain("from “Ticket ID”W-1W-2");
+    await chooseFile(page, "marked.csv", Buffer.from('Ticket ID,Status\n"7,001",Open\n"7,002",Open\n999,Open\n'));
+    const offer = page.getByRole("checkbox", {
+      name: "Remove the separators of thousands from the ID: 7,001 becomes 7001",
+    });
+    await offer.check();
+    await expect.poll(() => lineOf(page, "ID").textContent()).toContain("70017002999");
+    await offer.uncheck();
+    await expect.poll(() => lineOf(page, "ID").textContent()).toContain("7,0017,002999");
+    await offer.check();
+    await expect.poll(() => lineOf(page, "ID").textContent()).toContain("70017002999");
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Import without a trial" }).click();
+    await page.getByText("Import finished.").waitFor();
+    expect([await count(page, "created"), await count(page, "failed")]).toEqual(["3", "0"]);
+    const found = await fetch(`${site.stack.baseUrl}/v1/work_items?external_id=7001`, {
+      headers: { authorization: `Bearer ${site.stack.apiKey}` },
+    });
+    expect(await found.json()).toMatchObject({ data: [{ external_id: "7001" }] });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("loads the reader of workbooks only for a workbook, and lets choose the sheet", async () => {
     const { page, complaints } = await site.begin();
     const loaded: string[] = [];

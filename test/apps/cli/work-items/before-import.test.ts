@@ -216,6 +216,22 @@ describe("before an import the command", () => {
     });
   });
 
+  it("imports IDs without what a program put around all of them, and says so", async () => {
+    writeFileSync("wrapped.csv", "Ticket ID,Status\n'0012,Open\n'0013,Open\n");
+    const said = `all values of "Ticket ID" have an apostrophe, which isn't imported: '0012 becomes 0012\n`;
+    const proposed = await run("import", "wrapped.csv", "--propose", "wrapped.json");
+    expect(proposed.told).toContain(`${said}certain: "Ticket ID" as external_id`);
+    const imported = await run("import", "wrapped.csv", "--mapping", "wrapped.json", "--yes", "--wait");
+    expect(imported).toMatchObject({ told: expect.stringContaining(said), out: expect.stringContaining("2 created") });
+    expect(JSON.parse((await run("get", "0013")).out)).toMatchObject({ external_id: "0013" });
+    // As events of their items, rows repeat IDs.
+    const mapping = JSON.parse(readFileSync("wrapped.json", "utf8")) as object;
+    const event = { external_id: { value: "e" } };
+    writeFileSync("wrapped.json", JSON.stringify({ ...mapping, event }));
+    const again = await run("import", "wrapped.csv", "--mapping", "wrapped.json", "--yes", "--wait");
+    expect(again.out).toContain("0 created, 2 updated");
+  });
+
   it("names columns of groups, and fills them down in all rows but totals if it is asked to", async () => {
     const rows = 'Bob,G-1,Closed\n,G-2,Closed\nSubtotal,2,\n"Lee, Ann",G-3,Closed\n,G-4,Closed\n';
     writeFileSync("grouped.csv", `Case Owner,Case Number,Status\n${rows}`);

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdTable } from "../../../../apps/importer/ids/id-table.ts";
-import { idsOf, RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
+import { idsOf, readIds, RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
 import { type FileRow, observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
@@ -152,9 +152,20 @@ describe("repeated IDs", () => {
     expect(repeatedIn({ fields }, names, ["1", "x", "y"], ["2", "x", "z"], ["3", "x", "y"])).toEqual(["x/y"]);
     const empty: Mapping = { fields: { external_id: { column: "a" } }, empty: ["-"] };
     expect(repeatedIn(empty, ["a"], ["-"], ["-"], ["b"], ["b"])).toEqual(["b"]);
-    const event = { external_id: { column: "a" } };
-    expect(repeatedIn({ fields: { external_id: { column: "a" } }, event }, ["a"], ["b"], ["b"])).toBeUndefined();
     expect(repeatedIn({ fields: { external_id: { column: "b" } } }, ["a"])).toBeUndefined();
+  });
+
+  it("may repeat where each row is an event, but are judged", async () => {
+    const external_id = { column: "a" };
+    const read = readIds(
+      async (begin) => {
+        const [ids] = begin(["a"]);
+        for (const [row, id] of ["'7", "'7", "'8"].entries()) ids?.observe({ row, cells: [id] });
+        return true;
+      },
+      { fields: { external_id }, event: { external_id } },
+    );
+    expect(await read).toMatchObject({ findings: undefined, judgement: { wrapping: { name: "an apostrophe" } } });
   });
 
   it("that have outer spaces are counted, and compared without them once the mapping trims them", () => {

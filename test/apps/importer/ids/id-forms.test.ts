@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { IdForms, unwrapped } from "../../../../apps/importer/ids/id-forms.ts";
+import { IdForms, SEPARATORS } from "../../../../apps/importer/ids/id-forms.ts";
 import { looksOf } from "../../../../apps/importer/ids/look-alikes.ts";
 import { RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
 
@@ -39,7 +39,7 @@ describe("the IDs of a column", () => {
   test("are as they are, if no program touched them", () => {
     fc.assert(
       fc.property(columns, (ids) => {
-        expect(judged(ids)).toEqual({ wrapping: undefined, areGrouped: false, doubts: [] });
+        expect(judged(ids)).toEqual({ wrapping: undefined, example: undefined, doubts: [] });
       }),
       { numRuns: 2_000 },
     );
@@ -77,8 +77,10 @@ describe("the IDs of a column", () => {
   test("with thousands separators wherever there can be one are asked about once", () => {
     fc.assert(
       fc.property(numbers, (ids) => {
-        const { areGrouped, doubts } = judged(["7", "999", ...ids.map((id) => Number(id).toLocaleString("en-US"))]);
-        expect(areGrouped).toBe(true);
+        const grouped = ids.map((id) => Number(id).toLocaleString("en-US"));
+        const { example, doubts } = judged(["7", "999", ...grouped]);
+        expect(example).toBe(grouped[0]);
+        expect(grouped.map(SEPARATORS.inside)).toEqual(ids);
         expect(doubts).toHaveLength(1);
       }),
     );
@@ -100,7 +102,7 @@ describe("the IDs of a column", () => {
         columns.filter(({ length }) => length > 1),
         (ids) => {
           const { wrapping, doubts } = judged(ids.map(wrap));
-          expect(wrapping && ids.map((id) => unwrapped(wrap(id), wrapping))).toEqual(ids);
+          expect(ids.map((id) => wrapping?.inside(wrap(id)))).toEqual(ids);
           expect(doubts).toEqual([]);
           expect(judged([...ids.slice(1).map(wrap), ids[0]!])).toMatchObject({
             wrapping: undefined,

@@ -1,5 +1,5 @@
 import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
-import { type IdFindings, NOT_COMPARED, readRepeatedIds } from "@work-items/importer/ids/repeated-ids.ts";
+import { type IdFindings, NOT_COMPARED, readIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { comparedIds } from "@work-items/importer/proposals/compared-ids.ts";
 import { observeTable, type SurveyedTable } from "./table-file.ts";
 import { useLoaded } from "../parts/use-calls.ts";
@@ -25,9 +25,9 @@ export function useFileIds(table: SurveyedTable | undefined, { fields, empty, ev
     if (!isRead) return MAY_REPEAT;
     const mapping = { fields: { external_id: source }, ...(empty && { empty }) };
     const options = { signal, onPart: (part: number) => show({ part, findings: undefined }) };
-    const reading = readRepeatedIds((begin) => observeTable(table, begin, options), mapping);
+    const reading = readIds((begin) => observeTable(table, begin, options), mapping);
     // The file may be gone. Then sending it fails too.
-    return { part: undefined, findings: (await reading.catch(() => undefined)) ?? NOT_COMPARED };
+    return { part: undefined, findings: (await reading.catch(() => undefined))?.findings ?? NOT_COMPARED };
   };
   const { value = NOT_READ } = useLoaded(read, [table, JSON.stringify([source, empty]), isRead]);
   if (known !== undefined) return { part: undefined, findings: known };

@@ -18,6 +18,7 @@ import {
   toUtf8,
 } from "@work-items/importer/files/text-file.ts";
 import { type Filling, fillRows } from "@work-items/importer/files/fill-down.ts";
+import { cleanIds, type IdCleaning } from "@work-items/importer/ids/clean-ids.ts";
 import { hiddenBelow, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";
 import type { Sheet } from "@work-items/importer/files/workbook.ts";
@@ -90,6 +91,8 @@ export interface TableFile {
   readonly problem: string | undefined;
   /** What was filled down in its content, and the table before; undefined if nothing was. */
   readonly filled?: Omit<Filling, "headerRow"> & { readonly of: SurveyedTable };
+  /** What was removed from the IDs in its content, and the table before; undefined if nothing was. */
+  readonly cleaned?: IdCleaning & { readonly of: SurveyedTable };
 }
 
 /** A file all of whose rows were read. */
@@ -101,6 +104,12 @@ export interface SurveyedTable extends TableFile {
 /** The table before it was filled down. */
 export function unfilled<T extends TableFile>(table: T): T | SurveyedTable {
   return table.filled?.of ?? table;
+}
+
+/** The table as it was read from its file. */
+function asRead<T extends TableFile>(table: T): T | SurveyedTable {
+  const own = unfilled(table);
+  return own.cleaned?.of ?? own;
 }
 
 /** The sheet that is read of a workbook, and the numbers of its hidden rows; undefined if it hides none. */
@@ -129,7 +138,7 @@ async function withContent<T extends TableFile>(table: T, content: Blob): Promis
 
 /** The same workbook with its hidden rows, or without them. */
 export async function withHidden(table: TableFile, hidden: HiddenRows | undefined): Promise<TableFile> {
-  const own = unfilled(table);
+  const own = asRead(table);
   const { workbook } = own;
   const found = hiddenIn(own);
   if (!workbook || !found) return own;
@@ -140,7 +149,7 @@ export async function withHidden(table: TableFile, hidden: HiddenRows | undefine
 
 /** The same file with its header in another row. */
 export function withHeaderRow(table: TableFile, headerRow: number): Promise<TableFile> {
-  const own = unfilled(table);
+  const own = asRead(table);
   return withHidden({ ...own, ...belowHeader(own.lines, headerRow) }, own.workbook?.hidden);
 }
 
@@ -161,6 +170,15 @@ export async function withFilledColumns(
     withChanges(of.content, fillRows({ headerRow, columns, others }, delimiter)),
   ).blob();
   return withContent({ ...of, filled: { of, columns, others } }, content);
+}
+
+/** The same file with other IDs, without filled columns. @param cleaning undefined to take the IDs as they are */
+export async function withCleanIds(table: SurveyedTable, cleaning: IdCleaning | undefined): Promise<TableFile> {
+  const of = asRead(table);
+  if (cleaning === undefined) return of;
+  const { headerRow, delimiter } = of;
+  const content = await new Response(withChanges(of.content, cleanIds({ ...cleaning, headerRow }, delimiter))).blob();
+  return withContent({ ...of, cleaned: { ...cleaning, of } }, content);
 }
 
 /** The first rows of a table. @param content CSV in UTF-8 */

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
+import { cleaningFor, type IdCleaning, idColumn } from "@work-items/importer/ids/clean-ids.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { isReady, sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
@@ -24,6 +25,7 @@ import {
   type SurveyedTable,
   type TableFile,
   unfilled,
+  withCleanIds,
   withFilledColumns,
   withoutRows,
 } from "./table-file.ts";
@@ -161,6 +163,15 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const fill = (indexes: readonly number[]): void => {
     if (table) void read(withFilledColumns(table, indexes, leftOut), true);
   };
+  const clean = (cleaning: IdCleaning | undefined): void => {
+    if (table) void read(withCleanIds(table, cleaning), true);
+  };
+  useEffect(() => {
+    if (table === undefined || scanned !== undefined) return;
+    const column = idColumn(mapping, table.names);
+    const cleaning = cleaningFor(column, ids.findings ?? table.survey.ids.get(column));
+    if (table.cleaned ? table.cleaned.column !== column : cleaning) clean(cleaning);
+  }, [table, ids.findings, scanned]);
   useEffect(() => {
     const { filled } = table ?? {};
     // Other rows are items now.
@@ -231,6 +242,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
         answer({ mapping: next, checked: asked, decisions: decided, remembered }),
       onChange: change,
       onFill: fill,
+      onClean: clean,
       onStart: (dryRun: boolean) => void start(dryRun),
     };
   return {

@@ -1,10 +1,13 @@
 import { useState } from "preact/hooks";
 import { FillDown } from "@work-items/importer/files/fill-down.ts";
+import { idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
+import { SEPARATORS } from "@work-items/importer/ids/id-forms.ts";
 import { repairedCells } from "@work-items/importer/files/repairs.ts";
 import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
 import { Check, Table } from "../parts/parts.tsx";
 import { countOf, shownStart } from "../parts/shown.ts";
 import { changeSingles, withKey } from "../file/sources.ts";
+import { asSentence } from "../file/table-file.ts";
 import type { Match } from "../file/use-import.ts";
 
 /** How many resulting rows are shown, */
@@ -76,6 +79,30 @@ export function SpacesForm({ match: { mapping, ids, onChange } }: { readonly mat
       onChange={(trims) => onChange({ ...mapping, fields: { external_id: trimmed(trims), ...others } })}
     >
       Remove spaces around the ID{rows > 0 && ` (${countOf(rows, "row")})`}
+    </Check>
+  );
+}
+
+/** Says what isn't imported of the IDs, or offers to leave out their separators of thousands. */
+export function CleanIdsForm({ match: { table, mapping, ids, isReading, onClean } }: { readonly match: Match }) {
+  // Shown while the file is read with it.
+  const [choice, setChoice] = useState(false);
+  const { cleaned, names } = table;
+  const column = idColumn(mapping, names);
+  const { wrapping = SEPARATORS, example } = cleaned ?? ids.findings ?? {};
+  if (column === -1 || example === undefined) return null;
+  if (wrapping !== SEPARATORS) {
+    return <p class="unchecked">{asSentence(noteOfCleaning({ wrapping, example }, names[column] ?? ""))}</p>;
+  }
+  return (
+    <Check
+      checked={isReading ? choice : cleaned !== undefined}
+      onChange={(cleans) => {
+        setChoice(cleans);
+        onClean(cleans ? { column, wrapping, example } : undefined);
+      }}
+    >
+      Remove the {wrapping.name} from the ID: {example} becomes {wrapping.inside(example)}
     </Check>
   );
 }

@@ -1,5 +1,5 @@
 import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
-import { FillForm, SpacesForm } from "./cell-offers.tsx";
+import { CleanIdsForm, FillForm, SpacesForm } from "./cell-offers.tsx";
 import type { CheckedRows } from "../file/check-rows.ts";
 import { ColumnsForm } from "./columns-form.tsx";
 import { SheetNotes, TotalsForm } from "./file-notes.tsx";
@@ -51,6 +51,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
       <TotalsForm match={match} />
       <FillForm match={match} />
       <SpacesForm match={match} />
+      <CleanIdsForm match={match} />
       <ColumnsForm match={match} />
       <SettingsForm match={match} />
       {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}
