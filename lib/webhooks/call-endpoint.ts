@@ -5,6 +5,7 @@ import {
   claimed,
   delayAfterCall,
   delivered,
+  type Delivered,
   type EndpointState,
   type NextStep,
   type Outcome,
@@ -27,6 +28,12 @@ type Called =
   /** @property after undefined if the endpoint is gone, or belongs to another worker */
   | { readonly kind: "called"; readonly outcome: Outcome; readonly after: EndpointState | undefined };
 
+/** A worker's claim of an endpoint, and what it does there. */
+interface Claim extends Pick<Delivered, "by" | "generation"> {
+  readonly step: NextStep;
+  readonly at: number;
+}
+
 /**
  * Makes the function that calls an endpoint. It claims the endpoint, so that no other worker calls it at the same time,
  * calls it, saves the outcome and releases the claim. It then sends a message if more is due.
@@ -40,24 +47,23 @@ export function createCallEndpoint(runtime: CallEndpointRuntime, callReceiver: C
     webhook: WebhookKey,
     by: string,
     stepIn: (state: EndpointState, now: number) => NextStep,
-  ): Promise<{ readonly step: NextStep; readonly at: number }> {
-    let step: NextStep = { kind: "rest" };
-    let at = clock();
+  ): Promise<Claim> {
+    let made: Claim = { by, generation: 0, step: { kind: "rest" }, at: clock() };
     await changeState(runtime, webhook, (state) => {
       if (state.claimed_by === by) return undefined;
-      at = clock();
-      step = stepIn(state, at);
-      return step.kind === "send" ? claimed(state, by, at) : undefined;
+      const at = clock();
+      made = { by, generation: state.generation, step: stepIn(state, at), at };
+      return made.step.kind === "send" ? claimed(state, by, at) : undefined;
     });
-    return { step, at };
+    return made;
   }
 
-  async function send(webhook: WebhookKey, by: string, message: WebhookMessage, at: number): Promise<Called> {
+  async function send(webhook: WebhookKey, message: WebhookMessage, { by, generation, at }: Claim): Promise<Called> {
     const found = await readForCall(runtime, webhook);
     if (found === undefined || clock() - at > FROZEN_MS) return { kind: "not called" };
     const outcome = await callReceiver(found.webhook.url, message, found.secrets);
     const chance = Math.random();
-    const call = { webhook: webhook.id, by, message, outcome };
+    const call = { webhook: webhook.id, by, generation, message, outcome };
     const changed = await changeState(runtime, webhook, (state) => delivered(state, call, clock(), chance));
     const after = changed?.after;
     const delay = after && delayAfterCall(webhook.id, after, clock());
@@ -67,8 +73,7 @@ export function createCallEndpoint(runtime: CallEndpointRuntime, callReceiver: C
 
   /** @param stepIn decides what to do in a state */
   return async (webhook: WebhookKey, stepIn: (state: EndpointState, now: number) => NextStep): Promise<Called> => {
-    const by = randomUUID();
-    const { step, at } = await claim(webhook, by, stepIn);
-    return step.kind === "send" ? send(webhook, by, step.message, at) : step;
+    const held = await claim(webhook, randomUUID(), stepIn);
+    return held.step.kind === "send" ? send(webhook, held.step.message, held) : held.step;
   };
 }

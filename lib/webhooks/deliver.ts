@@ -3,7 +3,7 @@ import { mapConcurrently } from "../retry.ts";
 import { logDamaged, MalformedRecordError, passDamaged } from "../store/decode-record.ts";
 import { type CallEndpointRuntime, createCallEndpoint } from "./call-endpoint.ts";
 import { createCallReceiver } from "./call-receiver.ts";
-import { delayAfterNews, delayIfEarly, isSuccess, nextStep, noted } from "./endpoint-state.ts";
+import { delayAfterNews, delayIfEarly, disabledReasonOf, isSuccess, nextStep, noted } from "./endpoint-state.ts";
 import type { Webhook } from "./webhook.ts";
 import {
   type CallMessage,
@@ -66,7 +66,8 @@ export function createDeliver(runtime: CallEndpointRuntime, callReceiver = creat
     const { outcome, after } = called;
     metrics.singleMetric().addMetric(isSuccess(outcome) ? "WebhookCalls" : "WebhookFailures", MetricUnit.Count, 1);
     if (outcome.status === undefined) log.warn("no response from a webhook", { ...webhook, reason: outcome.reason });
-    if (after?.enabled === false) log.warn("a webhook was disabled", { ...webhook, status: outcome.status });
+    const isDisabled = after?.enabled === false && disabledReasonOf(after) !== "paused";
+    if (isDisabled) log.warn("a webhook was disabled", { ...webhook, status: outcome.status });
   }
 
   return async (body: string): Promise<void> => {

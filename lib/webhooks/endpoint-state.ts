@@ -66,6 +66,8 @@ export type DisabledReason = z.output<typeof disabledReasonSchema>;
 
 /** The state of one endpoint: what was sent to it, and what is due. All times are in milliseconds since the epoch. */
 export const endpointStateSchema = z.object({
+  /** How often it was enabled, disabled or sent elsewhere. */
+  generation: z.int().default(0),
   enabled: z.boolean(),
   disabled_reason: disabledReasonSchema.optional(),
   /** The feed's newest position that must still be sent. Absent if there is none. */
@@ -144,13 +146,15 @@ export function newState(ring: Ring, now: number): EndpointState {
   return rung(endpointStateSchema.parse({ enabled: true, greet_at: now + FIRST_CALL_AFTER_MS }), ring, now);
 }
 
+/** What stays when an endpoint is enabled, disabled or sent elsewhere. A running call keeps its claim. */
+function nextGeneration({ generation, changes_sent_at, claimed_by, busy_until, deliveries }: EndpointState) {
+  return { generation: generation + 1, changes_sent_at, claimed_by, busy_until, deliveries };
+}
+
 /** The state after an endpoint was enabled, or its URL or types changed. It is called without a change, like a new one. */
 export function renewed(state: EndpointState, ring: Ring, now: number): EndpointState {
-  const { changes_sent_at, busy_until, deliveries, jobs } = state;
-  return dated(
-    { ...newState(ring, now), changes_sent_at, busy_until, deliveries, ...(ring.wantsJobs && { jobs }) },
-    now,
-  );
+  const { jobs } = state;
+  return dated({ ...newState(ring, now), ...nextGeneration(state), ...(ring.wantsJobs && { jobs }) }, now);
 }
 
 /** The state of an endpoint that is called again at once because its owner has enabled it. */
@@ -158,11 +162,11 @@ export function retriedNow(state: EndpointState): EndpointState {
   return { ...state, attempts: 0, next_attempt_at: 0 };
 }
 
-/** The state after an endpoint was disabled: nothing is due. A running call keeps its claim's time. */
+/** The state after an endpoint was disabled: nothing is due. */
 export function disabled(state: EndpointState, disabled_reason: DisabledReason): EndpointState {
-  const { changes_sent_at, busy_until, deliveries, failing_since } = state;
-  const kept = { changes_sent_at, busy_until, deliveries, failing_since };
-  return { ...endpointStateSchema.parse({ enabled: false }), disabled_reason, ...kept };
+  const { failing_since } = state;
+  const nothing = endpointStateSchema.parse({ enabled: false });
+  return { ...nothing, ...nextGeneration(state), disabled_reason, failing_since };
 }
 
 /** Why an endpoint is disabled. */
@@ -300,8 +304,9 @@ function retryAfter(attempts: number, { retryAfterMs = 0, status }: Outcome, cha
 /** A call that has ended. */
 export interface Delivered {
   readonly webhook: string;
-  /** The claim under which the call was made. */
+  /** The claim under which the call was made, and the endpoint's generation at that time. */
   readonly by: string;
+  readonly generation: number;
   readonly message: WebhookMessage;
   readonly outcome: Outcome;
 }
@@ -309,7 +314,7 @@ export interface Delivered {
 /** The state after a call; undefined if another worker has claimed the endpoint since. */
 export function delivered(
   state: EndpointState,
-  { webhook, by, message, outcome }: Delivered,
+  { webhook, by, generation, message, outcome }: Delivered,
   now: number,
   chance: number,
 ): EndpointState | undefined {
@@ -322,13 +327,15 @@ export function delivered(
     claimed_by: undefined,
     busy_until: 0,
     ...(type === "work_items.changed" && { changes_sent_at: now }),
-    // Only a test is sent before it.
-    ...(type !== "webhook.test" && { greet_at: 0 }),
     deliveries: [delivery, ...state.deliveries].slice(0, DELIVERIES_MAX),
   };
+  // The call may have gone to the URL before: it says nothing about this one.
+  if (state.generation !== generation) return released;
+  // Only a test is sent before it.
+  const greeted = { ...released, ...(type !== "webhook.test" && { greet_at: 0 }) };
   if (isSuccess(outcome)) {
     const after = {
-      ...withoutSent(released, message, webhook),
+      ...withoutSent(greeted, message, webhook),
       attempts: 0,
       next_attempt_at: 0,
       failing_since: undefined,
@@ -336,9 +343,9 @@ export function delivered(
     return dated(after, now);
   }
   // Tests come at any time: their failures say nothing about how long the endpoint has failed.
-  if (type === "webhook.test") return released;
+  if (type === "webhook.test") return greeted;
   const since = state.failing_since ?? now;
-  const failing = { ...released, attempts: state.attempts + 1, failing_since: since };
+  const failing = { ...greeted, attempts: state.attempts + 1, failing_since: since };
   if (status === 410) return disabled(failing, "gone");
   if (now - since >= DISABLED_AFTER_MS) return disabled(failing, "failures");
   return { ...failing, next_attempt_at: now + Math.round(retryAfter(failing.attempts, outcome, chance)) };

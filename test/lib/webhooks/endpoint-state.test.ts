@@ -51,7 +51,7 @@ interface Call {
 
 /**
  * A world of one endpoint, several workers and a queue that loses, repeats and delays messages. Workers die before and after
- * each call; the receiver fails for hours at a time, and its owner asks for a ring. Every state is written by
+ * each call; the receiver fails for hours at a time, and its owner asks for a ring or changes the URL. Every state is written by
  * compare-and-set, so each change is one step.
  * @param calmFrom until when there are changes, and until when messages are lost
  */
@@ -91,6 +91,7 @@ function simulate(seed: number, calmFrom = HOUR) {
     if (step.kind === "wait") return send(delayIfEarly(step, now));
     if (step.kind === "rest") return;
     write(claimed(state, by, now));
+    const { generation } = state;
     if (isDead()) return;
     after(between(1, 50), () => {
       const began = now;
@@ -104,7 +105,8 @@ function simulate(seed: number, calmFrom = HOUR) {
         if (isTold && step.message.type === "uploads.ended") listedAt = began;
         if (isDead()) return;
         const outcome = isTold ? OK : { status: 500, milliseconds: 5 };
-        const next = delivered(state, { webhook: "webhook", by, message: step.message, outcome }, now, random());
+        const call = { webhook: "webhook", by, generation, message: step.message, outcome };
+        const next = delivered(state, call, now, random());
         if (next === undefined) return;
         write(next);
         if (!isDead()) send(delayAfterCall("webhook", next, now));
@@ -136,6 +138,11 @@ function simulate(seed: number, calmFrom = HOUR) {
     }
     if (isWild()) after(between(1, 10 * MINUTE), ask);
   }
+  function move(): void {
+    write(renewed(state, ringOf(`moved at ${now}`, newest), now));
+    if (!isDead()) send(15 * SECOND);
+    if (isWild()) after(between(1, 10 * MINUTE), move);
+  }
   function sweep(): void {
     const at = checkAt(state);
     if (at !== undefined && at <= now) send(0);
@@ -143,6 +150,7 @@ function simulate(seed: number, calmFrom = HOUR) {
   }
   after(0, change);
   after(between(0, MINUTE), ask);
+  after(between(0, 10 * MINUTE), move);
   send(15 * SECOND);
   after(MINUTE, sweep);
   while (steps.length > 0) {
@@ -199,7 +207,7 @@ describe("an endpoint that fails", () => {
       const step = nextStep("webhook", state, now);
       if (step.kind !== "send") throw new Error(step.kind);
       const { message } = step;
-      const call = { webhook: "webhook", by: "me", message, outcome };
+      const call = { webhook: "webhook", by: "me", generation: 0, message, outcome };
       state = delivered(claimed(state, "me", now), call, now, 1) ?? state;
       waits.push((state.next_attempt_at - now) / SECOND);
       now = state.next_attempt_at;
@@ -244,7 +252,13 @@ describe("an endpoint that fails", () => {
       false,
     ]);
     const message = { id: "test", type: "webhook.test", data: {} } as const;
-    const answered = { webhook: "webhook", by: "me", message, outcome: { status: 500, milliseconds: 1 } };
+    const answered = {
+      webhook: "webhook",
+      by: "me",
+      generation: 0,
+      message,
+      outcome: { status: 500, milliseconds: 1 },
+    };
     expect(isUnreachable(delivered(claimed(state, "me", T), answered, T, 0)!)).toBe(false);
   });
 
@@ -252,7 +266,7 @@ describe("an endpoint that fails", () => {
     const { state, now } = failing({ status: 500, milliseconds: 1 }, 4);
     const step = nextStep("webhook", state, now);
     const message = (step as { message: WebhookMessage }).message;
-    const call = { webhook: "webhook", by: "me", message, outcome: OK };
+    const call = { webhook: "webhook", by: "me", generation: 0, message, outcome: OK };
     const after = delivered(claimed(state, "me", now), call, now, 0)!;
     expect(after).toMatchObject({ attempts: 0, next_attempt_at: 0, sent: 1 });
     expect(after.failing_since).toBe(undefined);
@@ -290,7 +304,7 @@ describe("ended jobs", () => {
       const state = claimed(noted(quiet, before, T), "me", T);
       const { message } = nextStep("webhook", noted(quiet, before, T), T) as { message: WebhookMessage };
       const during = noted(state, { position: 2, jobs: [job("b")] }, T);
-      const after = delivered(during, { webhook: "webhook", by: "me", message, outcome: OK }, T, 0)!;
+      const after = delivered(during, { webhook: "webhook", by: "me", generation: 0, message, outcome: OK }, T, 0)!;
       expect(after.due).toBe(2);
       expect([after.more, ...after.jobs.map(({ id }) => id)]).toContain("b");
     }
@@ -303,7 +317,7 @@ describe("ended jobs", () => {
       const step = nextStep("webhook", state, now);
       if (step.kind !== "send") break;
       types.push(step.message.type);
-      const call = { webhook: "webhook", by: "me", message: step.message, outcome: OK };
+      const call = { webhook: "webhook", by: "me", generation: 0, message: step.message, outcome: OK };
       state = noted(delivered(claimed(state, "me", now), call, now, 0)!, { position: now }, now);
     }
     expect(types).toEqual([
@@ -339,20 +353,29 @@ describe("a webhook that is paused", () => {
     expect(nextStep("webhook", resumed, HOUR + 15 * SECOND)).toMatchObject({ kind: "send" });
   });
 
-  it("gives up the claim of a call that is under way", () => {
-    const state = claimed(noted(quiet, { position: 1 }, T), "me", T);
-    const step = {
-      webhook: "webhook",
-      by: "me",
-      message: { id: "", type: "webhook.test", data: {} } as const,
-      outcome: OK,
-    };
-    const resumed = renewed(disabled(state, "paused"), ringOf("x"), T);
-    expect(delivered(resumed, step, T, 0)).toBe(undefined);
-    // It isn't over before its time is.
-    for (const each of [disabled(state, "paused"), resumed])
-      expect(testStep(each, "id", T + 24 * SECOND).kind).toBe("wait");
-    expect(testStep(resumed, "id", T + 25 * SECOND).kind).toBe("send");
+  it("only lists the end of a call that began before, and frees the webhook with it", () => {
+    const before = claimed(noted(quiet, { position: 1, jobs: [job("a")] }, T), "me", T);
+    const { message } = nextStep("webhook", { ...before, busy_until: 0 }, T) as { readonly message: WebhookMessage };
+    const paused = disabled(before, "paused");
+    const resumed = renewed(paused, ringOf("x", 1), T + SECOND);
+    const moved = renewed(before, ringOf("x", 1), T + SECOND);
+    for (const changed of [paused, resumed, moved]) {
+      expect(testStep(changed, "id", T + 24 * SECOND).kind).toBe("wait");
+      // Its worker has died.
+      expect(testStep(changed, "id", T + 25 * SECOND).kind).toBe("send");
+      for (const outcome of [
+        OK,
+        { status: 410, milliseconds: 1 },
+        { reason: "the host wasn't found", milliseconds: 1 },
+      ]) {
+        const call = { webhook: "webhook", by: "me", generation: before.generation, message, outcome };
+        const { deliveries, ...after } = delivered(changed, call, T + 2 * SECOND, 0)!;
+        const released = { claimed_by: undefined, busy_until: 0, changes_sent_at: T + 2 * SECOND };
+        expect(after).toEqual({ ...changed, ...released, deliveries: undefined });
+        expect(deliveries).toMatchObject([{ id: message.id, status: outcome.status }]);
+        expect(testStep({ ...after, deliveries }, "id", T + 2 * SECOND).kind).toBe("send");
+      }
+    }
   });
 });
 
@@ -366,7 +389,7 @@ describe("a ring that is asked for", () => {
   it("is a new message also if nothing has changed since the last one, and the same for each of its attempts", () => {
     const told = noted(quiet, { position: 7 }, T);
     const before = sentAt(told, T);
-    const call = { webhook: "webhook", by: "me", message: before, outcome: OK };
+    const call = { webhook: "webhook", by: "me", generation: 0, message: before, outcome: OK };
     const rested = delivered(claimed(told, "me", T), call, T, 0)!;
     const asked = rung(rested, { ...ringOf("x", 7), wantsJobs: false }, T);
     const again = sentAt(asked, T + SECOND);
@@ -381,7 +404,12 @@ describe("a ring that is asked for", () => {
     expect(sentAt(rung(failing, ringOf("x", 7), T), T).type).toBe("work_items.changed");
     const asked = rung(newState(ringOf("x", 7), T), ringOf("y", 7), T);
     const message = { id: "test", type: "webhook.test", data: {} } as const;
-    const tested = delivered(claimed(asked, "me", T), { webhook: "webhook", by: "me", message, outcome: OK }, T, 0)!;
+    const tested = delivered(
+      claimed(asked, "me", T),
+      { webhook: "webhook", by: "me", generation: 0, message, outcome: OK },
+      T,
+      0,
+    )!;
     for (const each of [asked, tested]) {
       expect(nextStep("webhook", each, T)).toEqual({ kind: "wait", until: T + 15 * SECOND, isBusy: false });
     }
@@ -394,7 +422,7 @@ describe("deliveries", () => {
     for (let number = 1; number <= 25; number++) {
       const message = { id: `id ${number}`, type: "webhook.test", data: {} } as const;
       const outcome = { status: 500, retryAfterMs: DAY, milliseconds: number };
-      const call = { webhook: "webhook", by: "me", message, outcome };
+      const call = { webhook: "webhook", by: "me", generation: 0, message, outcome };
       state = delivered(claimed(state, "me", T), call, T + number, 0)!;
     }
     expect(state.deliveries.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => `id ${25 - index}`));

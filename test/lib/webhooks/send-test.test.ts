@@ -44,6 +44,26 @@ test("a test is the only message that is being sent; others wait for its end, an
   expect(await hooks.delivery.waiting()).toBe(1);
 });
 
+test("a change of the URL during a call lists its end, and calls the new URL after it", async () => {
+  const answers: (() => void)[] = [];
+  const old = await receive((_, response) => void answers.push(() => void response.writeHead(410).end()));
+  const [moved, { id }] = [await receive(), await add(old.url, { types: ["work_items.changed"] })];
+  hooks.clock.advance(2 * MINUTE_MS);
+  const swept = hooks.delivery.sweep();
+  await expect.poll(() => answers.length).toBe(1);
+  await patch(id, { url: moved.url });
+  expect((await testOf(id)).status).toBe(409);
+  answers[0]!();
+  await swept;
+  expect(await get(id)).toMatchObject({ status: "active", deliveries: [{ type: "work_items.changed", status: 410 }] });
+  // Delayed messages that call it: as a new one, as a changed one, and after the end of this call.
+  expect(await hooks.delivery.waiting()).toBe(3);
+  expect((await testOf(id)).body.data).toMatchObject({ status: 204 });
+  hooks.clock.advance(2 * MINUTE_MS);
+  await hooks.delivery.sweep();
+  expect(moved.told().map(({ type }) => type)).toEqual(["webhook.test", "work_items.changed"]);
+});
+
 test("a test ends the failures of its webhook by a success, and adds none", async () => {
   let status = 500;
   const receiver = await receive((_, response) => void response.writeHead(status).end());
