@@ -53,7 +53,7 @@ export class WorkItemsStack extends Stack {
     super(scope, stackIdOf(regionCode), {
       ...props,
       stackName: stackNameOf(regionCode, settings.stage),
-      env: { region: settings.awsRegion },
+      env: { region: settings.awsRegion, ...(settings.account !== undefined && { account: settings.account }) },
       description: `Work item ingestion and retrieval (${regionCode}, ${settings.stage})`,
       terminationProtection: settings.terminationProtection,
       tags: tagsOf(settings),

@@ -18,7 +18,7 @@ function ifGiven<T extends string | number>(value: T | undefined): readonly T[] 
 
 /**
  * The values of each setting, by the name of its tag, which `--drop` takes too. All settings of a stage are here, except
- * `alarms`, which adds nothing, and `awsRegion`, in which the stack is another one.
+ * `alarms`, which adds nothing, and `account` and `awsRegion`, in which the stack is another one.
  */
 const KEPT = {
   domain: ({ domain }) => ifGiven(domain?.host),

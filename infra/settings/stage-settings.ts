@@ -49,6 +49,14 @@ function classes<S extends z.ZodType>(value: S) {
 
 /** Settings of a stage that each of its regions can override. */
 const sharedSettings = {
+  /**
+   * The account that the stage is in. `npm run deploy` and the operator's commands stop with credentials of another one.
+   * @default any, but a stage with `terminationProtection` needs one
+   */
+  account: z
+    .string()
+    .regex(/^\d{12}$/, "must be the 12 digits of an AWS account")
+    .optional(),
   /** Address that alarms are sent to. @default none: operators subscribe to the topic themselves */
   alarmEmail: z.email("must be an email address").optional(),
   /** "none" lets a protected stage be deployed without a recipient for its alarms. @default it needs one */

@@ -2,6 +2,7 @@ import type { StageSettings } from "../../infra/settings/stage-settings.ts";
 
 /** Every setting that adds to a stack, so that a new one cannot be forgotten; `smallAccount` rules out `concurrency`. */
 export const EVERY_SETTING = {
+  account: "111122223333",
   alarmEmail: "on-call@example.com",
   allowedOrigins: ["https://a.example.com", "https://b.example.com"],
   concurrency: { reads: 100, writes: 50, uploads: 10, pages: 5, workers: 20 },

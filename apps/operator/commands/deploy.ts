@@ -21,6 +21,7 @@ import { createCommandLine, runCommand } from "../../../infra/command-line.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { checkAccount } from "./account-check.ts";
 import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
+import { assertAccount } from "./stage-account.ts";
 
 /** The CDK prints this for each bootstrap role that it can't assume, before it finds the cause. */
 const ROLE_NOT_ASSUMED = "could not be used to assume";
@@ -123,6 +124,7 @@ async function deploy(
   for (const [code, settings] of regions) assertNotifies(code, settings);
   for (const [code, settings] of regions) {
     const address = { stackName: stackNameOf(code, stage), region: settings.awsRegion, profile };
+    await assertAccount(address, settings);
     const outputs = await checkDeployedStack(address, settings, drops);
     const topics = TOPICS.flatMap((output) => outputs.get(output) ?? []);
     await checkAccount(terminal, address, settings, { drops, topics });

@@ -1,12 +1,13 @@
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { nearestTo } from "../../../lib/nearest.ts";
 import { resourcesOfKind } from "../../../lib/resources.ts";
-import { stackNameOf } from "../../../infra/settings/settings.ts";
+import { parseSettings, stackNameOf } from "../../../infra/settings/settings.ts";
 import { stages } from "../../../infra/stages.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
+import { clientOptionsOf, type StackAddress } from "./deployed-stack.ts";
+import { assertAccount } from "./stage-account.ts";
 import {
-  awsRegionIn,
   openAdministration,
   type OpenedAdministration,
   regionCode,
@@ -37,24 +38,35 @@ async function describe(client: CloudFormationClient, stackName: string) {
 }
 
 /**
- * The environment variables, and the names of tables, bucket and queues of the stack that `stage` and `region` name.
- * @throws UsageError if there is no such stage, region or stack
+ * Where the stack of a stage and region is, in the account that the stage names.
+ * @throws UsageError if there is no such stage or region @throws SettingsError with credentials of another account
  */
-async function variablesOf({ stage, region: code }: Target, environment: Variables): Promise<Variables> {
-  if (stage === undefined) return environment;
+async function stackOf(stage: string, code: string | undefined): Promise<StackAddress> {
   if (!Object.hasOwn(stages, stage)) {
     throw new UsageError(
       `--stage ${stage}: there is no such stage; did you mean ${nearestTo(stage, Object.keys(stages))}?`,
     );
   }
   const region = regionCode(code);
-  const client = new CloudFormationClient({ region: awsRegionIn(stage, region), maxAttempts: 3 });
-  const stack = await describe(client, stackNameOf(region, stage));
+  const settings = parseSettings({ stage, region }, stages).regions.get(region)!;
+  const address = { stackName: stackNameOf(region, stage), region: settings.awsRegion, profile: undefined };
+  await assertAccount(address, settings);
+  return address;
+}
+
+/**
+ * The environment variables, and the names of tables, bucket and queues of the stack that `stage` and `region` name.
+ * @throws UsageError if there is no such stage, region or stack
+ */
+async function variablesOf({ stage, region: code }: Target, environment: Variables): Promise<Variables> {
+  if (stage === undefined) return environment;
+  const address = await stackOf(stage, code);
+  const stack = await describe(new CloudFormationClient(clientOptionsOf(address)), address.stackName);
   const outputs = new Map(stack?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
   const tags = new Map(stack?.Tags?.map(({ Key, Value }) => [Key, Value]));
   return {
     ...environment,
-    REGION_CODE: region,
+    REGION_CODE: code,
     BACKUP_VAULT: tags.get("backup"),
     BACKUP_DAYS: tags.get("backupDays"),
     ...(tags.has("firewall") && { FIREWALL_RATE: tags.get("firewallRate") }),

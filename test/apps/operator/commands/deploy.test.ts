@@ -2,6 +2,8 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { deployCommand } from "../../../../apps/operator/commands/deploy.ts";
 import { checkAccount } from "../../../../apps/operator/commands/account-check.ts";
 import { checkDeployedStack, type Drop } from "../../../../apps/operator/commands/deployed-stack.ts";
+import { keysCommand } from "../../../../apps/operator/commands/keys.ts";
+import { assertAccount } from "../../../../apps/operator/commands/stage-account.ts";
 import { lossesOf, tagsOf } from "../../../../infra/settings/setting-tags.ts";
 import { parseSettings } from "../../../../infra/settings/settings.ts";
 import type { StageSettings } from "../../../../infra/settings/stage-settings.ts";
@@ -115,6 +117,44 @@ const check = async (
   return changes;
 };
 
+describe("the account of a stage", () => {
+  /** Whose credentials are those of the account 111122223333. */
+  const assertOwn = async (settings: StageSettings) => {
+    const { variables } = await account();
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return assertAccount({ stackName, region: "us-east-1", profile: undefined }, settingsOf(settings));
+  };
+
+  test("is that of the credentials, or nothing is done", async () => {
+    await assertOwn(full);
+    await expect(assertOwn({ ...full, account: "999988887777" })).rejects.toThrow(
+      `${stackName}: your credentials are of account 111122223333, and stage prod is in 999988887777 (account in infra/stages.ts)`,
+    );
+  });
+
+  test("is named by a stage that is protected", async () => {
+    const unnamed: StageSettings = { ...full, account: undefined };
+    await expect(assertOwn(unnamed)).rejects.toThrow(/: set account for stage prod in infra\/stages\.ts; /);
+    await assertOwn({ ...unnamed, terminationProtection: false });
+  });
+
+  test("is asked before a command reads the stack", async () => {
+    const listing = await runCommand(keysCommand, ["list", "--stage", "prod", "--region", "us"], { env: {} });
+    expect(linesOf(listing)).toEqual({
+      status: 1,
+      lines: [expect.stringMatching(/^WorkItems-us-prod: it is protected, so it must name its account: /)],
+    });
+  });
+
+  test("is in the template, so that the CDK stops too", () => {
+    expect(assemblyOf(full, { region: "us" }).getStackArtifact("WorkItems-us").environment).toMatchObject({
+      account: full.account,
+      region: "us-east-1",
+    });
+  });
+});
+
 describe("a deployment", () => {
   test.each([
     ["of a stack that is not there", undefined],
@@ -125,7 +165,7 @@ describe("a deployment", () => {
     expect(await check(stack, full)).toEqual([]);
   });
 
-  test.each([...Object.keys(full).filter((name) => name !== "regions"), "smallAccount"])(
+  test.each([...Object.keys(full).filter((name) => !["account", "regions"].includes(name)), "smallAccount"])(
     "that lacks %s loses it",
     (name) => {
       const deployed = name === "smallAccount" ? small : full;
