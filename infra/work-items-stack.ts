@@ -72,7 +72,6 @@ export class WorkItemsStack extends Stack {
       logRetention,
       allowedOrigins,
       throttle: settings.throttle,
-      methodThrottle: settings.methodThrottle,
       hasDomain: domain !== undefined,
       keepAccessLogs: settings.keepAccessLogs,
       setsLogRole: settings.gatewayLogRole === undefined,

@@ -17,7 +17,7 @@ import type { Function } from "aws-cdk-lib/aws-lambda";
 import { FilterPattern, LogGroup, type MetricFilter, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { allServed, unknownRoute } from "../../functions/routes.ts";
-import { methodsOf, type Route } from "../../lib/http/route.ts";
+import { methodsOf } from "../../lib/http/route.ts";
 import { callClassOf, type RegionSettings } from "../settings/stage-settings.ts";
 import { COMPRESSED_FROM_BYTES } from "../limits.ts";
 import { GATEWAY_RESPONSES, gatewayHeaders, type GatewayResponseType, gatewayTemplates } from "../gateway-responses.ts";
@@ -46,10 +46,8 @@ const ACCESS_LOG = {
 export interface ServiceApiProps {
   readonly stageName: string;
   readonly logRetention: RetentionDays;
-  /** Limits of the whole API, in addition to the functions' limits per organization. */
+  /** Limits of each method, by class, in addition to the functions' limits per organization. */
   readonly throttle: RegionSettings["throttle"];
-  /** Limits of methods, by class. */
-  readonly methodThrottle: RegionSettings["methodThrottle"];
   /** Key that encrypts the logs. @default none */
   readonly key: Key | undefined;
   /** Whether the access log outlives the stack. */
@@ -71,32 +69,26 @@ function countStatus(accessLogs: LogGroup, status: string): MetricFilter {
   });
 }
 
-/** The paths of a route and of all resources above it. */
-function pathsAbove({ path }: Pick<Route, "path">): string[] {
-  const parts = path.split("/").slice(1);
-  return parts.flatMap((part, index) => (part === "" ? [] : `/${parts.slice(0, index + 1).join("/")}`));
+/** Settings of a method: its errors are logged, and it has a limit a second, and half of that at once, as the account's quota. */
+function methodSettings(rate: number): MethodDeploymentOptions {
+  return {
+    throttlingRateLimit: rate,
+    throttlingBurstLimit: Math.ceil(rate / 2),
+    loggingLevel: MethodLoggingLevel.ERROR,
+    dataTraceEnabled: false,
+  };
 }
 
-/** The limits of each method that has its own, by its name in the stage. Unknown paths have the limits of pages. */
-function methodThrottles({ methodThrottle }: Pick<ServiceApiProps, "methodThrottle">) {
-  const routes = allServed();
-  const { pages } = methodThrottle;
-  const unknown = pages === undefined ? [] : [...new Set(["/", "/{proxy+}", ...routes.flatMap(pathsAbove)])];
-  return Object.fromEntries([
-    ...unknown.map((path): [string, MethodDeploymentOptions] => [
-      `${path}/ANY`,
-      { throttlingRateLimit: pages?.rate ?? 0, throttlingBurstLimit: pages?.burst ?? 0 },
-    ]),
-    ...routes.flatMap((route) => {
-      const limit = methodThrottle[callClassOf(route)];
-      return limit === undefined
-        ? []
-        : methodsOf(route).map((method): [string, MethodDeploymentOptions] => [
-            `${route.path}/${method}`,
-            { throttlingRateLimit: limit.rate, throttlingBurstLimit: limit.burst },
-          ]);
-    }),
-  ]);
+/**
+ * The settings of each method with other limits than pages, by its name in the stage. API Gateway documents no setting for
+ * `ANY` (https://docs.aws.amazon.com/apigateway/latest/api/API_MethodSetting.html), so unknown paths, and HEAD, have those of
+ * the stage.
+ */
+function namedSettings({ throttle }: Pick<ServiceApiProps, "throttle">) {
+  const limited = allServed().filter((route) => callClassOf(route) !== "pages");
+  return Object.fromEntries(
+    limited.map((route) => [`${route.path}/${route.method}`, methodSettings(throttle[callClassOf(route)])]),
+  );
 }
 
 /** Adds a response for every gateway response type, with the request id in a header. */
@@ -145,12 +137,11 @@ export class ServiceApi extends Construct {
       cloudWatchRole: props.setsLogRole,
       deployOptions: {
         stageName,
-        throttlingRateLimit: throttle.rate,
-        throttlingBurstLimit: throttle.burst,
-        methodOptions: methodThrottles(props),
+        // The stage's settings are those of each method, not of the whole API
+        // (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html).
+        ...methodSettings(throttle.pages),
+        methodOptions: namedSettings(props),
         tracingEnabled: true,
-        loggingLevel: MethodLoggingLevel.ERROR,
-        dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(this.accessLogs),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },

@@ -33,7 +33,6 @@ const KEPT = {
   customerKey: ({ customerKey }) => whether(customerKey),
   gatewayLogRole: ({ gatewayLogRole }) => ifGiven(gatewayLogRole),
   keepAccessLogs: ({ keepAccessLogs }) => whether(keepAccessLogs),
-  methodThrottle: ({ methodThrottle }) => whether(Object.keys(methodThrottle).length > 0),
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
   // A firewall that only counts protects nothing.
   firewall: ({ firewall }) => whether(firewall === true),
@@ -45,8 +44,10 @@ const KEPT = {
   warmReads: ({ warmThroughput }) => ifGiven(warmThroughput?.reads),
   warmWrites: ({ warmThroughput }) => ifGiven(warmThroughput?.writes),
   logDays: ({ logDays }) => [logDays],
-  throttleRate: ({ throttle }) => [throttle.rate],
-  throttleBurst: ({ throttle }) => [throttle.burst],
+  throttleReads: ({ throttle }) => [throttle.reads],
+  throttleWrites: ({ throttle }) => [throttle.writes],
+  throttleUploads: ({ throttle }) => [throttle.uploads],
+  throttlePages: ({ throttle }) => [throttle.pages],
 } as const satisfies Record<string, KeptValues>;
 
 /** Name of a setting that a deployment can lose. */

@@ -79,8 +79,6 @@ const sharedSettings = {
   gatewayLogRole: z.literal("existing", 'must be "existing", or left out').optional(),
   /** Whether the access log outlives the stack. @default false */
   keepAccessLogs: z.boolean("must be true or false").optional(),
-  /** Requests a second, and at once, of each method of a class. @default those of `throttle` */
-  methodThrottle: settingsObject(classes(settingsObject({ rate: positive, burst: positive }))).optional(),
   /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API; "count" only counts what it would block. @default false */
@@ -106,8 +104,12 @@ const sharedSettings = {
   ticketEmail: z.email("must be an email address").optional(),
   /** Whether CloudFormation prevents deletion of the stack. @default false */
   terminationProtection: z.boolean("must be true or false").optional(),
-  /** Requests a second, and at once, that the gateway admits from all callers together. @default 5000, 2500 */
-  throttle: settingsObject({ rate: positive, burst: positive }).optional(),
+  /**
+   * Requests a second that the gateway admits to each method of a class from all callers together, and half as many at once.
+   * `pages` is also that of each HEAD, and of each unknown path and method. Nothing but the account's quota limits their sum.
+   * @default 5000 reads, 2500 writes, 1000 uploads, 500 pages
+   */
+  throttle: settingsObject(classes(positive)).optional(),
 };
 
 const domainSchema = settingsObject({
@@ -231,11 +233,10 @@ const DEFAULTS = {
   firewallRate: RATE_DEFAULT,
   keepAccessLogs: false,
   logDays: 7,
-  methodThrottle: {},
   smallAccount: false,
   terminationProtection: false,
-  // Half of a new account's quota in a region, so that other APIs of the account keep the other half.
-  throttle: { rate: 5000, burst: 2500 },
+  // A new account's quota in a region is 10,000 for all of its APIs: no method alone can use up more than half of it.
+  throttle: { reads: 5000, writes: 2500, uploads: 1000, pages: 500 },
 } as const satisfies Partial<StageSettings>;
 
 type Defaulted = keyof typeof DEFAULTS;
@@ -245,6 +246,7 @@ type Given = z.output<ReturnType<typeof regionSchema>>;
 export type RegionSettings = Omit<Given, Defaulted | "awsRegion"> & {
   readonly [N in Defaulted]: NonNullable<Given[N]>;
 } & {
+  readonly throttle: Readonly<Record<CallClass, number>>;
   readonly stage: string;
   readonly awsRegion: string;
 };
@@ -260,6 +262,8 @@ export function regionSettingsOf(
   region: RegionCode,
 ): RegionSettings | undefined {
   const own = regions[region];
+  if (own === undefined) return undefined;
   const awsRegion = awsRegionOf(region, { regions });
-  return own && { ...DEFAULTS, ...withoutUndefined(shared), ...withoutUndefined(own), awsRegion, stage };
+  const given = { ...DEFAULTS, ...withoutUndefined(shared), ...withoutUndefined(own) };
+  return { ...given, throttle: { ...DEFAULTS.throttle, ...withoutUndefined(given.throttle) }, awsRegion, stage };
 }

@@ -64,22 +64,6 @@ describe("settings for an account", () => {
     expect(Object.values(reserved(atOnce)).every((each) => each === undefined)).toBe(true);
   });
 
-  test("methods of a class have limits of their own", () => {
-    const stage = resourceOf(everything, "AWS::ApiGateway::Stage")["MethodSettings"] as {
-      HttpMethod: string;
-      ResourcePath: string;
-      ThrottlingRateLimit?: number;
-    }[];
-    const limited = stage.filter(({ ThrottlingRateLimit: rate }) => rate === 100);
-    const ofPages = stage.filter(({ ThrottlingRateLimit: rate }) => rate === 70).map(({ ResourcePath: path }) => path);
-    expect(ofPages).toEqual(expect.arrayContaining(["/", "/~1upload", "/~1docs~1{guide}", "/~1v1~1health"]));
-    const paths = new Set(limited.map(({ ResourcePath: path }) => path));
-    expect(paths).toContain("/~1v1~1work_items");
-    expect(paths).toContain("/~1v1~1webhooks~1{id}");
-    expect(paths).not.toContain("/~1v1~1work_items~1upload");
-    expect(limited.map(({ HttpMethod: method }) => method)).not.toContain("GET");
-  });
-
   test("a key of the account encrypts tables, bucket, queues and all logs; topics have another, so that alarms arrive without it", () => {
     const [keyId] = resourcesOf(everything, "AWS::KMS::Key").find(([id]) => id.startsWith("DataKey"))!;
     expect(count(everything, "AWS::KMS::Key")).toBe(2);

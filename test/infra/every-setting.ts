@@ -11,10 +11,9 @@ export const EVERY_SETTING = {
   firewallRate: 500,
   keepAccessLogs: true,
   logDays: 90,
-  methodThrottle: { writes: { rate: 100, burst: 50 }, pages: { rate: 70, burst: 35 } },
   terminationProtection: true,
   ticketEmail: "tickets@example.com",
-  throttle: { rate: 8000, burst: 4000 },
+  throttle: { reads: 8000, writes: 4000, uploads: 1001, pages: 700 },
   warmThroughput: { reads: 20_000, writes: 40_000 },
   regions: {
     us: {

@@ -7,6 +7,7 @@ import { pages } from "../../functions/pages.ts";
 import { allRoutes } from "../../functions/routes.ts";
 import { methodsOf } from "../../lib/http/route.ts";
 import { createTestRuntime } from "../support/runtime.ts";
+import { EVERY_SETTING } from "./every-setting.ts";
 import { stages } from "../../infra/stages.ts";
 import { plain, resourceOf, resourcesOf, synthesize } from "./synthesized.ts";
 
@@ -181,16 +182,18 @@ describe("the API", () => {
 
   test("throttles, traces, and logs every request as JSON without ids or keys in it", () => {
     const stage = resourceOf(us, "AWS::ApiGateway::Stage");
+    const [, ...others] = stage["MethodSettings"] as object[];
     expect(stage).toMatchObject({
       TracingEnabled: true,
       MethodSettings: [
         {
           HttpMethod: "*",
           ResourcePath: "/*",
-          ThrottlingRateLimit: 5000,
-          ThrottlingBurstLimit: 2500,
+          ThrottlingRateLimit: 500,
+          ThrottlingBurstLimit: 250,
           DataTraceEnabled: false,
         },
+        ...others,
       ],
     });
     const { Format: format } = stage["AccessLogSetting"] as { Format: string };
@@ -257,23 +260,59 @@ describe("origins of pages", () => {
   });
 });
 
-test("a flood of what needs no key doesn't take the stage's rate from customers in prod", () => {
-  const { us: template } = synthesize({ ...stages["prod"], alarms: "none" }, { stage: "prod" });
-  const { MethodSettings: settings } = resourceOf(template, "AWS::ApiGateway::Stage") as {
-    MethodSettings: { HttpMethod: string; ResourcePath: string; ThrottlingRateLimit: number }[];
-  };
-  const limitOf = (method: string, path: string): number | undefined =>
+describe("the limits of methods", () => {
+  interface MethodSetting {
+    readonly HttpMethod: string;
+    readonly ResourcePath: string;
+    readonly ThrottlingRateLimit: number;
+    readonly ThrottlingBurstLimit: number;
+    readonly LoggingLevel: string;
+  }
+  const settingsOf = (stage: string, own = stages[stage]) =>
+    resourceOf(synthesize({ ...own, alarms: "none" }, { stage }).us, "AWS::ApiGateway::Stage")[
+      "MethodSettings"
+    ] as readonly MethodSetting[];
+  const prod = settingsOf("prod");
+  const limitOf = (method: string, path: string, settings = prod): number | undefined =>
     settings.find(({ HttpMethod, ResourcePath }) => HttpMethod === method && ResourcePath === path)
       ?.ThrottlingRateLimit;
-  const all = limitOf("*", "/*") ?? 0;
-  const fallbacks = resourcesOf(template, "AWS::ApiGateway::Method").filter(
-    ([, { HttpMethod: name }]) => name === "ANY",
-  );
-  const unknown = settings.filter(({ HttpMethod: name }) => name === "ANY");
-  expect(unknown).toHaveLength(fallbacks.length);
-  for (const { ThrottlingRateLimit: rate } of unknown) expect(rate).toBeLessThanOrEqual(all / 10);
-  for (const path of ["/~1v1~1health", "/~1docs"]) expect(limitOf("GET", path)).toBeLessThanOrEqual(all / 10);
-  expect(limitOf("GET", "/~1v1~1work_items")).toBeUndefined();
+
+  test("are those of the class of a call, and unknown paths have the lowest", () => {
+    const every = settingsOf("dev", EVERY_SETTING);
+    const limits = (settings: readonly MethodSetting[]) => [
+      limitOf("GET", "/~1v1~1work_items", settings),
+      limitOf("PATCH", "/~1v1~1work_items~1{id}", settings),
+      limitOf("POST", "/~1v1~1work_items~1upload", settings),
+      limitOf("*", "/*", settings),
+    ];
+    expect(limits(prod)).toEqual([5000, 2500, 1000, 500]);
+    expect(limits(every)).toEqual([8000, 4000, 1001, 700]);
+    expect(every.find(({ ThrottlingRateLimit: rate }) => rate === 1001)?.ThrottlingBurstLimit).toBe(501);
+    for (const path of ["/~1v1~1health", "/~1docs", "/~1{proxy+}"]) expect(limitOf("GET", path)).toBeUndefined();
+  });
+
+  test("let no method alone use up a new account's quota of 10,000 requests a second, 5,000 at once", () => {
+    for (const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst, LoggingLevel: level } of prod) {
+      expect([rate <= 5000, burst <= 2500, level]).toEqual([true, true, "ERROR"]);
+    }
+  });
+
+  test("name methods with verbs, and in dev the same as in prod", () => {
+    const { us: template } = synthesize();
+    const verbs = new Set(
+      resourcesOf(template, "AWS::ApiGateway::Method").map(([, { HttpMethod: verb }]) => String(verb)),
+    );
+    const namesOf = (settings: readonly MethodSetting[]) =>
+      settings.map(({ HttpMethod: verb, ResourcePath: path }) => `${verb} ${path}`);
+    const [all, ...named] = prod;
+    expect(all).toMatchObject({ HttpMethod: "*", ResourcePath: "/*" });
+    for (const { HttpMethod: verb } of named) expect([verb, verb !== "ANY" && verbs.has(verb)]).toEqual([verb, true]);
+    const dev = settingsOf("dev");
+    expect(namesOf(dev)).toEqual(namesOf(prod));
+    dev.forEach(({ ThrottlingRateLimit: rate }, index) => {
+      expect(rate).toBeLessThan(prod[index]?.ThrottlingRateLimit ?? 0);
+    });
+  });
 });
 
 describe("the firewall", () => {

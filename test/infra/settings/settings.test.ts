@@ -35,10 +35,9 @@ describe("settings", () => {
       firewallRate: 100,
       keepAccessLogs: false,
       logDays: 7,
-      methodThrottle: {},
       smallAccount: false,
       terminationProtection: false,
-      throttle: { rate: 5000, burst: 2500 },
+      throttle: { reads: 5000, writes: 2500, uploads: 1000, pages: 500 },
     });
   });
 
@@ -176,7 +175,8 @@ describe("settings", () => {
     [{ ...bare, firewall: "maybe" }, 'dev.firewall: must be true, false or "count"'],
     [{ ...bare, alarmEmail: "nobody" }, "dev.alarmEmail: must be an email address"],
     [{ ...bare, logDays: 8 }, /dev\.logDays: must be one of 1, 3, 5, 7, /],
-    [{ ...bare, throttle: { rate: 0, burst: 1 } }, "dev.throttle.rate: must be at least 1"],
+    [{ ...bare, throttle: { reads: 0 } }, "dev.throttle.reads: must be at least 1"],
+    [{ ...bare, account: "1111-2222-3333" }, "dev.account: must be the 12 digits of an AWS account"],
     [{ ...bare, allowedOrigins: ["*"] }, "dev.allowedOrigins[0]: must be an origin such as https://app.example.com"],
     [{ ...bare, allowedOrigins: ["https://a.example.com/"] }, ": must be an origin such as "],
     [{ ...bare, allowedOrigins: ["https://a.example.com", "file:///x"] }, "[1]: must be an origin such as "],
