@@ -42,7 +42,7 @@ export function readGuides(): MarkdownDocument[] {
 /** The changelog without what only operators notice. */
 function readChangelog(): MarkdownDocument {
   const changelog = readDocument("CHANGELOG.md");
-  return { ...changelog, markdown: changelog.markdown.replaceAll(/#### For operators\n[^#]*/g, "") };
+  return { ...changelog, markdown: changelog.markdown.replaceAll(/### For operators\n[^#]*/g, "") };
 }
 
 /** The client's README without what only this repository's developers need. */

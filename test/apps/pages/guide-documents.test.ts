@@ -76,7 +76,7 @@ test("callers are shown the changelog without what operators notice, and the cli
   expect(shown("typescript-client")).toMatch(/createClient[^]*precision are lost/);
   expect(shown("typescript-client")).not.toContain("npm test");
   expect(shown("changelog")).toContain("TypeScript client");
-  expect(shown("changelog")).not.toContain("#### For operators");
+  expect(shown("changelog")).not.toMatch(/For operators|npm run/);
 });
 
 test("an endpoint's page and its Markdown show the same values, open to the second level and folded below", () => {
