@@ -1,5 +1,5 @@
 import { type MergedRange, referenceTo } from "./merged-cells.ts";
-import type { LostCells, PaddedCells, Sheet } from "./workbook.ts";
+import type { FormattedCells, LostCells, Sheet } from "./workbook.ts";
 
 /** Limit of the ranges that are named. */
 const SHOWN_RANGES = 5;
@@ -17,18 +17,26 @@ function noteOfLost({ count, first }: LostCells, one: string, many: string, advi
   return [`${which}: ${count === 1 ? "its value is" : "their values are"} left empty; ${advice}`];
 }
 
-function noteOfPadded({ count, first, shown }: PaddedCells): string[] {
+function noteOfFormatted({ count, first, value, shown }: FormattedCells): string[] {
   if (first === undefined) return [];
   const which =
-    count === 1 ? `a number in ${referenceTo(first)}` : `${count} numbers, the first in ${referenceTo(first)},`;
-  return [`leading zeros of ${which} are only shown: ${shown} is imported as ${shown.replace(/^0+(?=\d)/, "")}`];
+    count === 1 ? `a number in ${referenceTo(first)} is` : `${count} numbers, the first in ${referenceTo(first)}, are`;
+  return [`${which} imported as the workbook shows ${count === 1 ? "it" : "them"}: ${shown}, not ${value}`];
+}
+
+function noteOfHidden(columns: readonly number[]): string[] {
+  const [first] = columns;
+  if (first === undefined) return [];
+  const letters = columns.map((column) => referenceTo({ row: 1, column }).replace(/\d+$/, ""));
+  const are = columns.length === 1 ? `column ${letters[0]} is` : `columns ${letters.join(", ")} are`;
+  return [`${are} hidden in the workbook, but imported`];
 }
 
 /**
- * What differs from what the workbook shows, for people to read before they import it: sentences without their ends.
+ * What a person may not expect of what the workbook shows, to read before they import it: sentences without their ends.
  * @param headerRow number of the header's row
  */
-export function notesOf({ lost, padded, merged }: Sheet, headerRow: number): string[] {
+export function notesOf({ lost, formatted, merged, hiddenColumns }: Sheet, headerRow: number): string[] {
   const below = merged.filter(({ first }) => first.row > headerRow);
   const high = below.filter(({ first, last }) => last.row > first.row);
   const wide = below.filter(({ first, last }) => last.column > first.column);
@@ -51,7 +59,8 @@ export function notesOf({ lost, padded, merged }: Sheet, headerRow: number): str
       "cells are damaged",
       `correct ${lost.damaged.count === 1 ? "it" : "them"} and save the workbook again`,
     ),
-    ...noteOfPadded(padded),
+    ...noteOfFormatted(formatted),
+    ...noteOfHidden(hiddenColumns),
     ...(high.length === 0 ? [] : [`merged cells: each row of ${referencesTo(high)} gets the value`]),
     ...(wide.length === 0 ? [] : [`merged cells: only the first column of ${referencesTo(wide)} gets the value`]),
   ];

@@ -1,3 +1,5 @@
+import { format, tokenize } from "numfmt";
+
 /** What a cell shows for its number: a number, a date, or a duration, which may be more than a day. */
 export type NumberKind = "number" | "date" | "duration";
 
@@ -41,6 +43,39 @@ export function kindOfFormat(id: number, code: string | undefined): NumberKind {
         !/[#0?]|[acf-gi-ln-rt-xz]/i.test(section.replaceAll(/g+e+|e+|b+|a{3,4}/gi, "")),
     );
   return isDate ? "date" : "number";
+}
+
+/** Parts of a number format: placeholders of digits, texts, and what has no characters or only a space. */
+const DIGITS: ReadonlySet<string> = new Set(["zero", "hash", "qmark", "general"]);
+const TEXTS: ReadonlySet<string> = new Set(["string", "escaped", "char", "minus", "plus", "paren", "slash", "space"]);
+const SILENT: ReadonlySet<string> = new Set(["color", "skip", "fill"]);
+/** A sign or code of a currency before a number. */
+const CURRENCY = new RegExp(
+  String.raw`\p{Sc}|^\s*(?:${Intl.supportedValuesOf("currency").join("|")}|Rs\.?|kr\.?)\s*$`,
+  "iu",
+);
+
+/**
+ * What a number format that somebody chose for IDs shows of a whole number: zeros before it, or a text, as in `"INC"0000000`.
+ * Undefined for any other format: currencies, groups and decimals are shown for amounts, and a text after a number is its unit.
+ */
+export function shownIds(code: string | undefined): ((number: number) => string) | undefined {
+  if (code === undefined || kindOfFormat(-1, code) !== "number") return undefined;
+  let parts: ReturnType<typeof tokenize>;
+  try {
+    parts = tokenize(code);
+  } catch {
+    return undefined;
+  }
+  const end = parts.findIndex(({ type }) => type === "break");
+  const section = end === -1 ? parts : parts.slice(0, end);
+  const first = section.findIndex(({ type }) => DIGITS.has(type));
+  const before = section.slice(0, Math.max(first, 0)).filter(({ type }) => TEXTS.has(type));
+  const text = before.map(({ value }) => String(value)).join("");
+  const isPadded = section.filter(({ type }) => type === "zero").length > 1;
+  const isPlain = section.every(({ type }) => DIGITS.has(type) || TEXTS.has(type) || SILENT.has(type));
+  if (first === -1 || !isPlain || CURRENCY.test(text) || !(isPadded || /[\p{L}#]/u.test(text))) return undefined;
+  return (number) => format(code, number).trim();
 }
 
 /** Hours, minutes and seconds. */

@@ -3,7 +3,14 @@ import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
 import { isReportHeader, withoutPrefix } from "./cell-values.ts";
 import { type CellPosition, type MergedRange, mergedRangeOf, positionOf, withMergedValues } from "./merged-cells.ts";
-import { type DateSystem, kindOfFormat, type NumberKind, textOfIso, textOfNumber } from "./workbook-values.ts";
+import {
+  type DateSystem,
+  kindOfFormat,
+  type NumberKind,
+  shownIds,
+  textOfIso,
+  textOfNumber,
+} from "./workbook-values.ts";
 import { readXml } from "./xml.ts";
 
 export interface Sheet {
@@ -14,12 +21,14 @@ export interface Sheet {
   readonly csv: string;
   /** Cells that have no value here: formulas without a stored result, those whose result is an error, and damaged cells. */
   readonly lost: Readonly<Record<"formulas" | "errors" | "damaged", LostCells>>;
-  /** Numbers that it shows with leading zeros, which they don't have here. */
-  readonly padded: PaddedCells;
+  /** Numbers with zeros or a text that only their number format has: here they are as it shows them. */
+  readonly formatted: FormattedCells;
   /** Merged cells with a text. */
   readonly merged: readonly MergedRange[];
   /** Numbers of the rows with texts that it hides. */
   readonly hiddenRows: readonly number[];
+  /** Numbers of the columns with texts that it hides. */
+  readonly hiddenColumns: readonly number[];
   /** Whether a filter hides rows. */
   readonly isFiltered: boolean;
 }
@@ -30,9 +39,10 @@ export interface LostCells {
   readonly first: CellPosition | undefined;
 }
 
-/** Cells whose zeros aren't part of their value. */
-export interface PaddedCells extends LostCells {
-  /** What the first of them shows. */
+/** Cells that show more than their value. */
+export interface FormattedCells extends LostCells {
+  /** The value of the first of them, and what it shows. */
+  readonly value: string;
   readonly shown: string;
 }
 
@@ -136,10 +146,10 @@ function readSharedTexts(part: Uint8Array | undefined): string[] {
 /** How a cell style shows numbers. */
 interface NumberStyle {
   readonly kind: NumberKind;
-  /** The least number of digits of a whole number. */
-  readonly digits: number;
+  /** What it shows of a whole number, if that is an ID. */
+  readonly shown: ReturnType<typeof shownIds>;
 }
-const PLAIN: NumberStyle = { kind: "number", digits: 1 };
+const PLAIN: NumberStyle = { kind: "number", shown: undefined };
 
 /** How each cell style shows numbers. */
 function readStyles(part: Uint8Array | undefined): NumberStyle[] {
@@ -152,7 +162,7 @@ function readStyles(part: Uint8Array | undefined): NumberStyle[] {
     else if (name === "xf" && isCellStyle) {
       const id = Number(attribute("numFmtId") ?? 0);
       const code = codes.get(id);
-      styles.push({ kind: kindOfFormat(id, code), digits: /^0+$/.exec(code ?? "")?.[0].length ?? 1 });
+      styles.push({ kind: kindOfFormat(id, code), shown: shownIds(code) });
     }
   });
   return styles;
@@ -212,7 +222,8 @@ function readRows(xml: string, book: Book) {
   const rows: string[][] = [];
   const none: LostCells = { count: 0, first: undefined };
   const lost = { formulas: none, errors: none, damaged: none };
-  let padded: PaddedCells = { ...none, shown: "" };
+  let formatted: FormattedCells = { ...none, value: "", shown: "" };
+  const hiddenRanges: { readonly first: number; readonly last: number }[] = [];
   const merged: MergedRange[] = [];
   const hidden: number[] = [];
   let isFiltered = false;
@@ -237,17 +248,18 @@ function readRows(xml: string, book: Book) {
     read++;
     if (text === "") return;
     if (row > ROWS_MAX || column > COLUMNS_MAX) throw new WorkbookError(TOO_LARGE);
-    const { digits } = (raw.type === "n" && book.styles[Number(raw.style ?? 0)]) || PLAIN;
-    if (/^\d+$/.test(text) && text.length < digits) {
-      const { count, first, shown } = padded;
-      padded = first
-        ? { count: count + 1, first, shown }
-        : { count: 1, first: { row, column }, shown: text.padStart(digits, "0") };
+    const { shown } = (raw.type === "n" && book.styles[Number(raw.style ?? 0)]) || PLAIN;
+    const id = shown && /^\d{1,15}$/.test(text) ? shown(Number(text)) : text;
+    if (id !== text) {
+      const { count, first } = formatted;
+      formatted = first
+        ? { ...formatted, count: count + 1 }
+        : { count: 1, first: { row, column }, value: text, shown: id };
     }
     while (rows.length < row) rows.push([]);
     const cells = rows[row - 1]!;
     while (cells.length < column) cells.push("");
-    cells[column - 1] = text;
+    cells[column - 1] = id;
   };
   readXml(xml, {
     open: (name, attribute) => {
@@ -260,6 +272,8 @@ function readRows(xml: string, book: Book) {
         row = position?.row ?? Math.max(1, row);
         column = position?.column ?? column + 1;
         cell = { type: attribute("t") ?? "n", style: attribute("s"), value: undefined, hasFormula: false };
+      } else if (name === "col" && isTrue(attribute("hidden"))) {
+        hiddenRanges.push({ first: Number(attribute("min")), last: Number(attribute("max")) });
       } else if (name === "mergeCell") {
         const range = mergedRangeOf(attribute("ref") ?? "");
         if (range) merged.push(range);
@@ -286,7 +300,13 @@ function readRows(xml: string, book: Book) {
   // If most cells can't be read, the others may be wrong.
   if (lost.damaged.count > read) throw new WorkbookError(DAMAGED);
   const hiddenRows = hidden.filter((each) => (rows[each - 1]?.length ?? 0) > 0);
-  return { lost, padded, hiddenRows, isFiltered, ...withMergedValues(rows, merged) };
+  const width = rows.reduce((most, cells) => Math.max(most, cells.length), 0);
+  const hiddenColumns = hiddenRanges
+    .flatMap(({ first, last }) =>
+      Array.from({ length: Math.max(0, Math.min(last, width) - first + 1) }, (_, at) => first + at),
+    )
+    .filter((each) => rows.some((cells) => (cells[each - 1] ?? "") !== ""));
+  return { lost, formatted, hiddenRows, hiddenColumns, isFiltered, ...withMergedValues(rows, merged) };
 }
 
 /** Rows as CSV, all as wide as the longest. */

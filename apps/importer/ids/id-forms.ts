@@ -122,6 +122,8 @@ export class IdForms {
       ...doubtOfWrapped,
       ...(rewritten === undefined ? [] : [`a spreadsheet or script has rewritten values such as "${rewritten}"`]),
     ];
+    const dates = this.#forms.get("date");
+    if (dates?.rows === this.#rows) doubts.push(`values such as "${dates.first}" are dates`);
     const grouped = this.#forms.get("grouped");
     // With other fractions, as in 1.001 and 1.1, a point separates parts of the ID.
     if (grouped === undefined || this.#forms.has("fraction")) {

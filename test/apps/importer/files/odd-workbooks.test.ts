@@ -1,4 +1,4 @@
-import { strToU8, zipSync } from "fflate";
+import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { readFile } from "../../../../apps/pages/browser/upload/file/table-file.ts";
 import { withMergedValues } from "../../../../apps/importer/files/merged-cells.ts";
@@ -111,25 +111,55 @@ describe("a workbook of an unusual program", () => {
     expect(await csvOf([["a", { xml: '<c t="str"><f>""</f><v></v></c>' }]])).toBe("a\n");
   });
 
-  test("says which numbers it shows with leading zeros, as they are imported without", async () => {
-    const styles =
-      '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts>' +
-      '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>';
-    const padded = (reference: string, value: string) => ({ xml: `<c r="${reference}" s="1"><v>${value}</v></c>` });
-    const notesAbout = async (...values: readonly string[]) => {
-      const rows = [["id"], ...values.map((value, index) => [padded(`A${index + 2}`, value)])];
-      const book = makeWorkbook({ Sheet: rows }, { parts: { "xl/styles.xml": styles } });
-      const [sheet] = await readSheets(new Blob([book]));
-      expect(sheet.csv).toBe(["id", ...values, ""].join("\n"));
-      return notesOf(sheet, 1);
-    };
-    expect(await notesAbout("12345", "123456", "1.5")).toEqual([]);
-    expect(await notesAbout("12345", "42")).toEqual([
-      "leading zeros of a number in A3 are only shown: 00042 is imported as 42",
-    ]);
-    expect(await notesAbout("7", "8")).toEqual([
-      "leading zeros of 2 numbers, the first in A2, are only shown: 00007 is imported as 7",
-    ]);
+  test.each([
+    ["00000", "42", "00042"],
+    ["00000", "12345", "12345"],
+    ["00000", "1.5", "1.5"],
+    ["00000;-00000", "42", "00042"],
+    ["[Red]00000_)", "42", "00042"],
+    ['"INC"0000000', "1001", "INC0001001"],
+    [String.raw`T\-0`, "7", "T-7"],
+    ['"#"General', "7", "#7"],
+    ["000-00-0000", "123456789", "123-45-6789"],
+    ["#,##0", "1001", "1001"],
+    ["0.00", "1001", "1001"],
+    ["0,", "1001", "1001"],
+    ["0%", "1001", "1001"],
+    ['"€"000', "42", "42"],
+    ['"USD "00', "7", "7"],
+    ["[$€-407]00", "7", "7"],
+    ['0" kg"', "7", "7"],
+    ['0" days"', "7", "7"],
+    ["not a format;;;;;", "7", "7"],
+    ["dd.mm.yyyy", "45000", "2023-03-15"],
+  ])("with the number format %s imports %s as %s", async (code, value, shown) => {
+    const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts><numFmt numFmtId="164" formatCode="${code.replaceAll('"', "&quot;")}"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>`;
+    const rows = [
+      ["id"],
+      [{ xml: `<c r="A2" s="1"><v>${value}</v></c>` }],
+      [{ xml: `<c r="A3" s="1"><v>${value}</v></c>` }],
+    ];
+    const [sheet] = await readSheets(new Blob([makeWorkbook({ Sheet: rows }, { parts: { "xl/styles.xml": styles } })]));
+    expect(sheet.csv).toBe(["id", shown, shown, ""].join("\n"));
+    const isSaid = shown !== value && code !== "dd.mm.yyyy";
+    expect(notesOf(sheet, 1)).toEqual(
+      isSaid ? [`2 numbers, the first in A2, are imported as the workbook shows them: ${shown}, not ${value}`] : [],
+    );
+  });
+
+  test("says which of its columns it hides", async () => {
+    const book = makeWorkbook({
+      Sheet: [
+        ["id", "pay", "", "note"],
+        ["1", "2", "", "3"],
+      ],
+    });
+    const parts = unzipSync(new Uint8Array(book));
+    const name = Object.keys(parts).find((each) => each.includes("sheet1"))!;
+    const cols = '<cols><col min="2" max="3" hidden="1"/><col min="4" max="16384" hidden="true"/></cols><sheetData>';
+    parts[name] = strToU8(strFromU8(parts[name]!).replace("<sheetData>", cols));
+    const [sheet] = await readSheets(new Blob([zipSync(parts)]));
+    expect(notesOf(sheet, 1)).toEqual(["columns B, D are hidden in the workbook, but imported"]);
   });
 
   test("has empty cells that say of what kind they would be", async () => {
