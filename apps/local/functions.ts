@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { Context } from "aws-lambda";
-import { createDynamoDbClient } from "../../lib/aws/dynamodb-client.ts";
-import { parseEnvironment } from "../../lib/aws/environment.ts";
-import type { Permissions } from "../../lib/aws/permissions.ts";
-import type { Runtime } from "../../lib/aws/runtime.ts";
-import { createS3Client } from "../../lib/aws/s3-client.ts";
-import { createSqsClient } from "../../lib/aws/sqs-client.ts";
-import { loggedError } from "../../lib/http/middleware.ts";
-import { resources } from "../../lib/resources.ts";
+import { createDynamoDbClient } from "@work-items/lib/aws/dynamodb-client.ts";
+import { parseEnvironment } from "@work-items/lib/aws/environment.ts";
+import type { Permissions } from "@work-items/lib/aws/permissions.ts";
+import type { Runtime } from "@work-items/lib/aws/runtime.ts";
+import { createS3Client } from "@work-items/lib/aws/s3-client.ts";
+import { createSqsClient } from "@work-items/lib/aws/sqs-client.ts";
+import { loggedError } from "@work-items/lib/http/middleware.ts";
+import { resources } from "@work-items/lib/resources.ts";
 import type { Variables } from "../../infra/environment-file.ts";
 import { CommandError } from "../../infra/command-line.ts";
 

@@ -1,4 +1,4 @@
-import { REGIONS, type RegionCode } from "../../lib/regions.ts";
+import { REGIONS, type RegionCode } from "@work-items/lib/regions.ts";
 import type { Variables } from "../../infra/environment-file.ts";
 
 /** The account id that the embedded engines use. */

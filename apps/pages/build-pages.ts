@@ -4,7 +4,7 @@ import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { CODINGS, INDEX_FILE, type PageIndex } from "../../lib/http/page-endpoint.ts";
+import { CODINGS, INDEX_FILE, type PageIndex } from "@work-items/lib/http/page-endpoint.ts";
 import { type Html, html } from "./docs/html.ts";
 import { allPictures } from "./docs/pictures.ts";
 import { docsSite, type Page } from "./docs/site.ts";

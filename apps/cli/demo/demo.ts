@@ -2,7 +2,7 @@ import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Client, Mapping, WorkItemInput } from "work-items-client/client.ts";
-import { mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
+import { mappingSchema } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { CommandError, createCommandLine, runCommand } from "../../../infra/command-line.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { withProgress } from "../progress-bar.ts";

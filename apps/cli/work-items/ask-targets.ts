@@ -9,9 +9,9 @@ import {
   targetStates,
 } from "@work-items/importer/proposals/target-states.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { fieldOf, itemTarget } from "../../../lib/uploads/csv/target.ts";
-import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
+import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { fieldOf, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 
 /** A file that was looked at as a whole. */
 export type SurveyedSample = Sample & { readonly survey: Survey };

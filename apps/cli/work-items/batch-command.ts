@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import type { WorkItemInput } from "work-items-client/client.ts";
-import { isJsonObject, parseJson } from "../../../lib/json.ts";
+import { isJsonObject, parseJson } from "@work-items/lib/json.ts";
 import { type Command, EXIT } from "./command.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";

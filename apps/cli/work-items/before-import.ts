@@ -1,5 +1,5 @@
 import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
-import { type Mapping as CheckedMapping, mappingSchema } from "../../../lib/uploads/mapping/mapping.ts";
+import { type Mapping as CheckedMapping, mappingSchema } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
 import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";

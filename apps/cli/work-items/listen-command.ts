@@ -2,15 +2,15 @@ import { ApiError, bodyOf } from "work-items-client/api-error.ts";
 import type { Client, UploadJob } from "work-items-client/client.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import manifest from "../../../package.json" with { type: "json" };
-import { createCallReceiver } from "../../../lib/webhooks/call-receiver.ts";
+import { createCallReceiver } from "@work-items/lib/webhooks/call-receiver.ts";
 import {
   endedJobSchema,
   endOf,
   isSuccess,
   changesMessage,
   type WebhookMessage,
-} from "../../../lib/webhooks/endpoint-state.ts";
-import { generateSecret } from "../../../lib/webhooks/signature.ts";
+} from "@work-items/lib/webhooks/endpoint-state.ts";
+import { generateSecret } from "@work-items/lib/webhooks/signature.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import { type Command, textOption } from "./command.ts";
 import { explain } from "./service-client.ts";

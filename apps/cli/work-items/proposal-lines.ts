@@ -1,5 +1,5 @@
-import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
-import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { orderOf, shownQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";

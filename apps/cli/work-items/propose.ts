@@ -5,7 +5,7 @@ import { cleanIds, cleaningFor, idColumn } from "@work-items/importer/ids/clean-
 import { proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
 import { RowSurvey } from "@work-items/importer/proposals/survey.ts";
-import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
+import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { CommandError, UsageError } from "../../../infra/command-line.ts";
 import { unsetTargets } from "@work-items/importer/proposals/target-states.ts";

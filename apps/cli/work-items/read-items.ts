@@ -1,8 +1,8 @@
-import { readHeader } from "../../../lib/uploads/mapping/file-format.ts";
-import { readCsv } from "../../../lib/uploads/csv/csv-reader.ts";
-import type { RowReader } from "../../../lib/uploads/csv/row-reader.ts";
-import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import type { WorkItemInput } from "../../../lib/work-items/work-item.ts";
+import { readHeader } from "@work-items/lib/uploads/mapping/file-format.ts";
+import { readCsv } from "@work-items/lib/uploads/csv/csv-reader.ts";
+import type { RowReader } from "@work-items/lib/uploads/csv/row-reader.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { WorkItemInput } from "@work-items/lib/work-items/work-item.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 
 /** Limit of the events of one work item in a call. */

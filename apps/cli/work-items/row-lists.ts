@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { dataOf } from "work-items-client/api-error.ts";
 import type { Client } from "work-items-client/client.ts";
-import type { RowListName } from "../../../lib/uploads/files/row-list.ts";
+import type { RowListName } from "@work-items/lib/uploads/files/row-list.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { STANDARD_INPUT } from "./open-csv.ts";

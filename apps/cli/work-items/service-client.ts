@@ -1,7 +1,7 @@
 import { accepted, ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { type Client, createClient } from "work-items-client/client.ts";
-import { parseJson } from "../../../lib/json.ts";
-import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import { parseJson } from "@work-items/lib/json.ts";
+import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
 import { CommandError } from "../../../infra/command-line.ts";
 import { localFiles, readEnvironmentFile } from "../../../infra/environment-file.ts";
 import { plainReason } from "../../../infra/plain-reason.ts";

@@ -1,8 +1,8 @@
-import { columnsIn, columnsOf, singlesOf, targetsOf } from "../../../lib/uploads/mapping/check-mapping.ts";
-import { createAliases } from "../../../lib/uploads/mapping/conversion.ts";
-import { columnIndex, comparable, isReportColumn, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { isClearable } from "../../../lib/uploads/csv/target.ts";
-import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { columnsIn, columnsOf, singlesOf, targetsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import { createAliases } from "@work-items/lib/uploads/mapping/conversion.ts";
+import { columnIndex, comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { isClearable } from "@work-items/lib/uploads/csv/target.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Survey, SurveyedColumn } from "../proposals/survey.ts";
 
 /** A column with cells that a mapping reads as empty, or several columns that become one field. */

@@ -1,6 +1,6 @@
-import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
-import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { cellsInFile } from "../files/repairs.ts";
 import { observeRows } from "../files/whole-file.ts";
 

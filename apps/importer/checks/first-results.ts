@@ -1,5 +1,5 @@
 import type { ResultRow } from "work-items-client/client.ts";
-import { type JsonValue, parseJson } from "../../../lib/json.ts";
+import { type JsonValue, parseJson } from "@work-items/lib/json.ts";
 
 /** Limit of what is read of a list of results: a few hundred thousand rows. */
 const CHARACTERS_MAX = 24 * 1024 * 1024;

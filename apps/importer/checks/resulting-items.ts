@@ -1,9 +1,9 @@
-import { jsonEquals, type JsonValue, parseJsonObject } from "../../../lib/json.ts";
-import type { RowError, RowReader } from "../../../lib/uploads/csv/row-reader.ts";
-import { ATTRIBUTE_PREFIX } from "../../../lib/uploads/csv/target.ts";
-import type { EventInput, WorkItem, WorkItemInput } from "../../../lib/work-items/work-item.ts";
-import { WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
-import { planApply } from "../../../lib/work-items/plan-apply.ts";
+import { jsonEquals, type JsonValue, parseJsonObject } from "@work-items/lib/json.ts";
+import type { RowError, RowReader } from "@work-items/lib/uploads/csv/row-reader.ts";
+import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
+import type { EventInput, WorkItem, WorkItemInput } from "@work-items/lib/work-items/work-item.ts";
+import { WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
+import { planApply } from "@work-items/lib/work-items/plan-apply.ts";
 import { type Client, inputOf } from "work-items-client/client.ts";
 import type { FileRow, ReadingOptions, RowObserver } from "../files/whole-file.ts";
 import { newItemOf } from "./resulting-values.ts";

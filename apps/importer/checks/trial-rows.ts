@@ -1,5 +1,5 @@
 import type { ResultRow } from "work-items-client/client.ts";
-import { isJsonObject } from "../../../lib/json.ts";
+import { isJsonObject } from "@work-items/lib/json.ts";
 import { jsonIn, readFirstResults } from "./first-results.ts";
 
 /** How many rows are shown. */

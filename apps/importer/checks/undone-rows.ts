@@ -1,6 +1,6 @@
 import type { ResultRow } from "work-items-client/client.ts";
-import { isJsonObject } from "../../../lib/json.ts";
-import type { UndoOutcome } from "../../../lib/work-items/undo/plan-undo.ts";
+import { isJsonObject } from "@work-items/lib/json.ts";
+import type { UndoOutcome } from "@work-items/lib/work-items/undo/plan-undo.ts";
 import { jsonIn, readFirstResults } from "./first-results.ts";
 import type { CountedValue } from "./resulting-values.ts";
 

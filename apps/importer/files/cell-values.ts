@@ -1,6 +1,13 @@
-import { cellValue, endOfQuoted, lineEndOf, QuoteError, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
-import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import { isReportColumn } from "../../../lib/uploads/csv/header-names.ts";
+import {
+  cellValue,
+  endOfQuoted,
+  lineEndOf,
+  QuoteError,
+  rawCells,
+  toCell,
+} from "@work-items/lib/uploads/csv/csv-text.ts";
+import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
+import { isReportColumn } from "@work-items/lib/uploads/csv/header-names.ts";
 import { mapRecords } from "./records.ts";
 
 /** Limit of the spaces around the equals sign of a formula. */

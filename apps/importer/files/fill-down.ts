@@ -1,4 +1,4 @@
-import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { beginsNoGroup } from "../proposals/grouped-columns.ts";
 import { changeRows, type RowRepairs } from "./repairs.ts";
 

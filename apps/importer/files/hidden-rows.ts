@@ -1,4 +1,4 @@
-import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { LEFT_OUT, withRepairs } from "./repairs.ts";
 import type { Sheet } from "./workbook.ts";
 

@@ -1,8 +1,8 @@
 import { inputOf, type WorkItem } from "work-items-client/client.ts";
-import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
-import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
-import { BYTE_ORDER_MARK } from "../../../lib/uploads/csv/header-names.ts";
-import { ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
+import { toCell } from "@work-items/lib/uploads/csv/csv-text.ts";
+import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
+import { BYTE_ORDER_MARK } from "@work-items/lib/uploads/csv/header-names.ts";
+import { ITEM_FIELD_NAMES } from "@work-items/lib/uploads/csv/target.ts";
 import { withPrefix } from "./cell-values.ts";
 
 /** The header of items as CSV. Its byte order mark shows spreadsheets that it is UTF-8. */

@@ -1,4 +1,4 @@
-import { RecordCut } from "../../../lib/uploads/csv/csv-text.ts";
+import { RecordCut } from "@work-items/lib/uploads/csv/csv-text.ts";
 
 /** Changes the records of a CSV text that comes in pieces. */
 export function mapRecords(change: (record: string) => string): TransformStream<string, string> {

@@ -1,6 +1,6 @@
-import { cellsOf, lineEndOf, QuoteError, rawCells, toCell } from "../../../lib/uploads/csv/csv-text.ts";
-import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import { isReportColumn, REPORT_COLUMNS } from "../../../lib/uploads/csv/header-names.ts";
+import { cellsOf, lineEndOf, QuoteError, rawCells, toCell } from "@work-items/lib/uploads/csv/csv-text.ts";
+import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
+import { isReportColumn, REPORT_COLUMNS } from "@work-items/lib/uploads/csv/header-names.ts";
 import { mapRecords, withChanges } from "./records.ts";
 
 /** The corrected cells of a row, by the indexes of their columns in the file. */

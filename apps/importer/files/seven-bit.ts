@@ -1,4 +1,4 @@
-import { ROW_MAX_CHARACTERS } from "../../../lib/uploads/csv/csv-text.ts";
+import { ROW_MAX_CHARACTERS } from "@work-items/lib/uploads/csv/csv-text.ts";
 import { StrictDecoder } from "./encodings.ts";
 
 /** A sign that ASCII characters encode other letters, as in encodings for email. */

@@ -1,5 +1,5 @@
-import { type Delimiter, DELIMITERS } from "../../../lib/uploads/csv/delimiter.ts";
-import { markOf, utf16Of } from "../../../lib/uploads/csv/file-kind.ts";
+import { type Delimiter, DELIMITERS } from "@work-items/lib/uploads/csv/delimiter.ts";
+import { markOf, utf16Of } from "@work-items/lib/uploads/csv/file-kind.ts";
 import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
 import { createCellRepair } from "./cell-values.ts";
 import { encodingName, UTF_8 } from "./encodings.ts";

@@ -1,6 +1,6 @@
-import { cellsOf, QuoteError, RecordCut, ROW_MAX_CHARACTERS } from "../../../lib/uploads/csv/csv-text.ts";
-import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import { NUL_BYTE } from "../../../lib/uploads/csv/file-kind.ts";
+import { cellsOf, QuoteError, RecordCut, ROW_MAX_CHARACTERS } from "@work-items/lib/uploads/csv/csv-text.ts";
+import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
+import { NUL_BYTE } from "@work-items/lib/uploads/csv/file-kind.ts";
 
 export interface FileRow {
   /** Its number as in a spreadsheet: blank lines count. */

@@ -1,4 +1,4 @@
-import { RecordEnds } from "../../../lib/uploads/csv/csv-text.ts";
+import { RecordEnds } from "@work-items/lib/uploads/csv/csv-text.ts";
 import { mayNeedRepair } from "./cell-values.ts";
 import { StrictDecoder } from "./encodings.ts";
 import { type SevenBitSign, SevenBitSigns } from "./seven-bit.ts";

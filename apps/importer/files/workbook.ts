@@ -1,6 +1,6 @@
 import { unzipSync } from "fflate";
-import { toCell } from "../../../lib/uploads/csv/csv-text.ts";
-import { COMMA } from "../../../lib/uploads/csv/delimiter.ts";
+import { toCell } from "@work-items/lib/uploads/csv/csv-text.ts";
+import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { isReportHeader, withoutPrefix } from "./cell-values.ts";
 import { type CellPosition, type MergedRange, mergedRangeOf, positionOf, withMergedValues } from "./merged-cells.ts";
 import {

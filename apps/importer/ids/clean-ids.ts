@@ -1,6 +1,6 @@
-import { columnIndex } from "../../../lib/uploads/csv/header-names.ts";
-import type { Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { columnIndex } from "@work-items/lib/uploads/csv/header-names.ts";
+import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { changeRows } from "../files/repairs.ts";
 import type { IdJudgement, Wrapping } from "./id-forms.ts";
 

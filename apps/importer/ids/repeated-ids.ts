@@ -1,7 +1,7 @@
-import { problemsOfMapping } from "../../../lib/uploads/mapping/check-mapping.ts";
-import { mappedReader } from "../../../lib/uploads/mapping/mapped-columns.ts";
-import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
-import { InvalidFileError } from "../../../lib/uploads/csv/invalid-file-error.ts";
+import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
 import { idColumn } from "./clean-ids.ts";
 import { IdForms, type IdJudgement, NOT_JUDGED } from "./id-forms.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";

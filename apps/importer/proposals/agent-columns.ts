@@ -1,5 +1,5 @@
 import { looksOf } from "../ids/look-alikes.ts";
-import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type AgentName, agentOfName, firstSpellings, plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 

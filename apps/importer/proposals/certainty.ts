@@ -1,5 +1,5 @@
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
-import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { NOT_COMPARED } from "../ids/repeated-ids.ts";
 import { areEmails, isMost, doubtsOfPeople, unassignedIn } from "./agent-columns.ts";
 import { isEmptyWord, isLost } from "./empty-words.ts";

@@ -1,5 +1,5 @@
-import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { targetOfPerson } from "./agent-columns.ts";
 import { certaintyOf, checkValues, type FileColumn, type FileFacts } from "./certainty.ts";
 import { Choices } from "./column-choices.ts";

@@ -1,4 +1,4 @@
-import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { agentFields, isMost } from "./agent-columns.ts";
 import {
   type Certainty,

@@ -1,5 +1,5 @@
-import { columnIndex, comparable } from "../../../lib/uploads/csv/header-names.ts";
-import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { IdTable } from "../ids/id-table.ts";
 import { type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
 import { isEmptyWord } from "./empty-words.ts";

@@ -1,4 +1,4 @@
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 
 /** Texts that often mean an empty value. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set(

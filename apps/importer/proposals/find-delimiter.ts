@@ -1,5 +1,5 @@
-import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
-import { DELIMITERS, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
+import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
+import { DELIMITERS, type Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { agentOfName, isCustomer, plainWords, targetOfName } from "./known-headers.ts";
 
 /** How the header of a file reads with a delimiter. */

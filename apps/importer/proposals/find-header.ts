@@ -1,4 +1,4 @@
-import { HEADER_ROW_MAX } from "../../../lib/uploads/mapping/mapping.ts";
+import { HEADER_ROW_MAX } from "@work-items/lib/uploads/mapping/mapping.ts";
 
 /** Rows that show how wide the table is. */
 const SAMPLE_ROWS = 200;

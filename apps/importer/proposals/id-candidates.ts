@@ -1,4 +1,4 @@
-import { nameOfColumn } from "../../../lib/uploads/csv/csv-columns.ts";
+import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { plainWords, targetOfName } from "./known-headers.ts";
 import { combinations, PART_MAX_CHARACTERS } from "./made-ids.ts";
 

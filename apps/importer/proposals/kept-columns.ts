@@ -1,6 +1,6 @@
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX, itemTarget } from "../../../lib/uploads/csv/target.ts";
-import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { ATTRIBUTE_PREFIX, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 
 export interface NamedColumn {
   readonly index: number;

@@ -1,7 +1,7 @@
 import type { WorkItem } from "work-items-client/client.ts";
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
-import { fieldOf, ITEM_FIELD_NAMES, itemTarget } from "../../../lib/uploads/csv/target.ts";
-import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { fieldOf, ITEM_FIELD_NAMES, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { plainWords } from "./known-headers.ts";
 
 /**

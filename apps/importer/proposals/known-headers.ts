@@ -1,4 +1,4 @@
-import { comparable } from "../../../lib/uploads/csv/header-names.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 
 /** What other systems call a work item; many names begin with it. */
 const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work item|work order|item|task|record|vorgangs?|kundenvorgangs?|anfrage|fall|demande|requete|incidencia|solicitud|caso)`;

@@ -1,5 +1,5 @@
-import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
-import { isTimeZone } from "../../../lib/uploads/mapping/time-zone.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { shownDay } from "./shown-time.ts";
 import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";

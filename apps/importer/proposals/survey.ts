@@ -1,7 +1,7 @@
-import { COMMA, type Delimiter } from "../../../lib/uploads/csv/delimiter.ts";
-import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { columnsOfAll } from "../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { COMMA, type Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
+import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";

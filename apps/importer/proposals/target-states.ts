@@ -1,7 +1,7 @@
-import { comparable, numberedNames } from "../../../lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
-import { columnsOfAll } from "../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping, Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "@work-items/lib/uploads/csv/target.ts";
+import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { choicesOf, unansweredWords } from "./known-choices.ts";
 import type { ProposedColumn } from "./propose-mapping.ts";
 import { DOUBTS, type TimeQuestion } from "./propose-time.ts";

@@ -1,6 +1,6 @@
-import { hasOffset } from "../../../lib/uploads/mapping/date-pattern.ts";
-import { createTimeReader } from "../../../lib/uploads/mapping/date-time.ts";
-import type { Source } from "../../../lib/uploads/mapping/mapping.ts";
+import { hasOffset } from "@work-items/lib/uploads/mapping/date-pattern.ts";
+import { createTimeReader } from "@work-items/lib/uploads/mapping/date-time.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { DIGIT_FORMATS, digitFormatsOf } from "./digit-dates.ts";
 import type { Shape } from "./survey.ts";
 

@@ -25,7 +25,7 @@ import {
   SORT_KEY,
   type TableResource,
   TIME_TO_LIVE,
-} from "../../../lib/resources.ts";
+} from "@work-items/lib/resources.ts";
 import type { Variables } from "../../../infra/environment-file.ts";
 import { KEPT_SECONDS, MAX_RECEIVE_COUNT, visibilityTimeoutSeconds } from "../../../infra/limits.ts";
 import { CommandError } from "../../../infra/command-line.ts";

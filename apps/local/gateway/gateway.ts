@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "@aws-lambda-powertools/logger";
 import type { APIGatewayProxyResult } from "aws-lambda";
-import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/error-table.ts";
+import { acceptsProblemJson, PROBLEM_JSON } from "@work-items/lib/http/error-table.ts";
 import {
   GATEWAY_RESPONSES,
   gatewayHeaders,

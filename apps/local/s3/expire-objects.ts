@@ -1,5 +1,5 @@
 import { DeleteObjectsCommand, paginateListObjectsV2, type S3Client } from "@aws-sdk/client-s3";
-import { OBJECTS_KEPT } from "../../../lib/uploads/job/kept-until.ts";
+import { OBJECTS_KEPT } from "@work-items/lib/uploads/job/kept-until.ts";
 
 const DAY_MS = 86_400_000;
 

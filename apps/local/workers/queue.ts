@@ -7,7 +7,7 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { chunksOf } from "../../../lib/retry.ts";
+import { chunksOf } from "@work-items/lib/retry.ts";
 import type { Invoke } from "../functions.ts";
 import { queueArn, REGION } from "../platform.ts";
 

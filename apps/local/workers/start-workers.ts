@@ -5,7 +5,7 @@ import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import type { ScheduledEvent } from "aws-lambda";
 import { allWorkers, type Trigger } from "../../../functions/workers.ts";
-import { resources } from "../../../lib/resources.ts";
+import { resources } from "@work-items/lib/resources.ts";
 import { STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../../../infra/limits.ts";
 import { type FunctionHost, type Invoke, loadFunction } from "../functions.ts";
 import { ACCOUNT, REGION } from "../platform.ts";

@@ -5,7 +5,7 @@ import { allWorkers } from "../../../functions/workers.ts";
 import { SettingsError, STAGES_FILE } from "../../../infra/settings/settings.ts";
 import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
-import { regionCodes, stackIdOf } from "../../../lib/regions.ts";
+import { regionCodes, stackIdOf } from "@work-items/lib/regions.ts";
 import { clientOptionsOf, type Drop, type StackAddress } from "./deployed-stack.ts";
 
 /** Concurrent executions that queues can take together with these settings. */

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { keptInLog } from "../data/command-log.ts";
-import { workItemId } from "../../../lib/identity.ts";
+import { workItemId } from "@work-items/lib/identity.ts";
 import { clientOptions, type OpenedAdministration } from "./target-tables.ts";
 import { nameOf } from "./operator-runtime.ts";
 

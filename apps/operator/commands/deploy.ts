@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { distance } from "fastest-levenshtein";
-import { nearestTo } from "../../../lib/nearest.ts";
-import { type RegionCode, regionCodes, stackIdOf } from "../../../lib/regions.ts";
+import { nearestTo } from "@work-items/lib/nearest.ts";
+import { type RegionCode, regionCodes, stackIdOf } from "@work-items/lib/regions.ts";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import {
   contextOf,

@@ -5,7 +5,7 @@ import {
   UpdateTerminationProtectionCommand,
 } from "@aws-sdk/client-cloudformation";
 import { DescribeContinuousBackupsCommand, DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { resourcesOfKind, type TableResource } from "../../../lib/resources.ts";
+import { resourcesOfKind, type TableResource } from "@work-items/lib/resources.ts";
 import { lossesOf, type KeptSetting, type StackTags } from "../../../infra/settings/setting-tags.ts";
 import { SettingsError, STAGES_FILE } from "../../../infra/settings/settings.ts";
 import { type RegionSettings, vaultRegionOf } from "../../../infra/settings/stage-settings.ts";

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { isoTime } from "../../../lib/clock.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
 import { eraseItem } from "../data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../data/erase-organization.ts";
 import { keptInLedger } from "../data/erasure-ledger.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { type Clock, isoTime } from "../../../lib/clock.ts";
-import { type ApiKeyRecord, apiKeyRecordSchema } from "../../../lib/organizations/access-store.ts";
+import { type Clock, isoTime } from "@work-items/lib/clock.ts";
+import { type ApiKeyRecord, apiKeyRecordSchema } from "@work-items/lib/organizations/access-store.ts";
 import {
   type CreatedKey,
   createKey,
@@ -11,9 +11,15 @@ import {
   revokeKey,
   rotateKey,
 } from "../data/key-management.ts";
-import { nearestTo } from "../../../lib/nearest.ts";
-import { apiKeyId, hashApiKey, KEY_SCOPES, type KeyScope, keyScopeSchema } from "../../../lib/organizations/api-key.ts";
-import { type OnDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
+import { nearestTo } from "@work-items/lib/nearest.ts";
+import {
+  apiKeyId,
+  hashApiKey,
+  KEY_SCOPES,
+  type KeyScope,
+  keyScopeSchema,
+} from "@work-items/lib/organizations/api-key.ts";
+import { type OnDamaged, stopAtDamaged } from "@work-items/lib/store/decode-record.ts";
 import {
   assertOrganization,
   nameDamaged,

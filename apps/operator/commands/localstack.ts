@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { regionCodesInWords, stackIdOf } from "../../../lib/regions.ts";
+import { regionCodesInWords, stackIdOf } from "@work-items/lib/regions.ts";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import { CommandError, createCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { type Variables, writeEnvironmentFile } from "../../../infra/environment-file.ts";

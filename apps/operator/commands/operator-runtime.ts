@@ -1,8 +1,8 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import { createS3Client } from "../../../lib/aws/s3-client.ts";
-import { createSqsClient } from "../../../lib/aws/sqs-client.ts";
-import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "../../../lib/resources.ts";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { createS3Client } from "@work-items/lib/aws/s3-client.ts";
+import { createSqsClient } from "@work-items/lib/aws/sqs-client.ts";
+import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "@work-items/lib/resources.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import { clientOptions, type OpenedAdministration } from "./target-tables.ts";
 

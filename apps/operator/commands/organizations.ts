@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { type Administration, growListingShards, listOrganizations, putOrganization } from "../data/administration.ts";
 import { type GivenAttributes, readOrganization, repairOrganization } from "../data/damaged-access.ts";
 import { type FeedState, readFeedState, resyncFeed } from "../data/feed-state.ts";
-import { listOrganizationIds } from "../../../lib/organizations/access-store.ts";
+import { listOrganizationIds } from "@work-items/lib/organizations/access-store.ts";
 import {
   BURST_MAX,
   LISTING_SHARDS_MAX,
@@ -10,7 +10,7 @@ import {
   organizationRecordSchema,
   RATE_MAX,
   RETENTION_DAYS_MAX,
-} from "../../../lib/organizations/organization.ts";
+} from "@work-items/lib/organizations/organization.ts";
 import {
   assertOrganization,
   describeError,
@@ -23,9 +23,9 @@ import {
   type Target,
   withTarget,
 } from "./target-tables.ts";
-import { type OnDamaged, passDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
-import type { RegionCode } from "../../../lib/regions.ts";
-import { isoTime } from "../../../lib/clock.ts";
+import { type OnDamaged, passDamaged, stopAtDamaged } from "@work-items/lib/store/decode-record.ts";
+import type { RegionCode } from "@work-items/lib/regions.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
 import { reapplyErasures } from "../data/erasure-ledger.ts";
 import { type CarryOut, keepCommand } from "./command-record.ts";
 import { costOf, withReadBar } from "./read-bar.ts";

@@ -1,6 +1,6 @@
 import { KEPT_SECONDS } from "../../../infra/limits.ts";
-import { isoTime } from "../../../lib/clock.ts";
-import { keptUntil } from "../../../lib/uploads/job/kept-until.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
+import { keptUntil } from "@work-items/lib/uploads/job/kept-until.ts";
 import { tablesOfData } from "../data/kinds-of-data.ts";
 import type { Variables } from "./target-tables.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { assertLedgerOf, type Ledger, missingErasure } from "../data/erasure-ledger.ts";
-import { regionCodesInWords } from "../../../lib/regions.ts";
+import { regionCodesInWords } from "@work-items/lib/regions.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import { awsRegionIn, regionCode, tablesIn, type Target } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";

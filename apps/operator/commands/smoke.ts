@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { workItemId } from "../../../lib/identity.ts";
+import { workItemId } from "@work-items/lib/identity.ts";
 import { eraseItem } from "../data/erase-item.ts";
 import { operatorRuntime } from "./operator-runtime.ts";
 import { open } from "./stack-variables.ts";
-import { isApiKeyOf } from "../../../lib/organizations/api-key.ts";
-import { regionCodes } from "../../../lib/regions.ts";
+import { isApiKeyOf } from "@work-items/lib/organizations/api-key.ts";
+import { regionCodes } from "@work-items/lib/regions.ts";
 import { type Check, Difference, isThisMachine, type Run } from "./smoke/check.ts";
 import { createSend, textOf } from "./smoke/http-client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";

@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import { nearestTo } from "../../../lib/nearest.ts";
-import { resourcesOfKind } from "../../../lib/resources.ts";
+import { nearestTo } from "@work-items/lib/nearest.ts";
+import { resourcesOfKind } from "@work-items/lib/resources.ts";
 import { parseSettings, stackNameOf } from "../../../infra/settings/settings.ts";
 import { stages } from "../../../infra/stages.ts";
 import { UsageError } from "../../../infra/command-line.ts";

@@ -1,5 +1,5 @@
-import { toWebhookResponse } from "../../../lib/webhooks/webhook.ts";
-import { listWithStates } from "../../../lib/webhooks/webhook-store.ts";
+import { toWebhookResponse } from "@work-items/lib/webhooks/webhook.ts";
+import { listWithStates } from "@work-items/lib/webhooks/webhook-store.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { nameDamaged, type Result } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";

@@ -1,21 +1,21 @@
 import { paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import type { Attributes } from "../../../lib/aws/attribute-values.ts";
-import type { Clock } from "../../../lib/clock.ts";
-import { allItems } from "../../../lib/store/all-items.ts";
-import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
-import { getItem } from "../../../lib/store/batch-get.ts";
-import { changeRecord } from "../../../lib/store/conditional-update.ts";
-import { tryOnce } from "../../../lib/store/conditional-write.ts";
-import { retry } from "../../../lib/retry.ts";
-import { NotFoundError, StateConflictError } from "../../../lib/errors.ts";
+import type { Attributes } from "@work-items/lib/aws/attribute-values.ts";
+import type { Clock } from "@work-items/lib/clock.ts";
+import { allItems } from "@work-items/lib/store/all-items.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "@work-items/lib/store/decode-record.ts";
+import { getItem } from "@work-items/lib/store/batch-get.ts";
+import { changeRecord } from "@work-items/lib/store/conditional-update.ts";
+import { tryOnce } from "@work-items/lib/store/conditional-write.ts";
+import { retry } from "@work-items/lib/retry.ts";
+import { NotFoundError, StateConflictError } from "@work-items/lib/errors.ts";
 import {
   type AccessRuntime,
   decodeOrganization,
   listedOrganizationKey,
   organizationRecordKey,
-} from "../../../lib/organizations/access-store.ts";
-import { KEY_CACHE_SECONDS } from "../../../lib/organizations/authenticate.ts";
-import type { RegionCode } from "../../../lib/regions.ts";
+} from "@work-items/lib/organizations/access-store.ts";
+import { KEY_CACHE_SECONDS } from "@work-items/lib/organizations/authenticate.ts";
+import type { RegionCode } from "@work-items/lib/regions.ts";
 import {
   BURST_DEFAULT,
   generateCursorSecret,
@@ -24,7 +24,7 @@ import {
   type OrganizationRecord,
   organizationRecordSchema,
   RATE_DEFAULT,
-} from "../../../lib/organizations/organization.ts";
+} from "@work-items/lib/organizations/organization.ts";
 
 /** The Access table of one region, as an operator uses it. No function has these permissions. */
 export interface Administration extends AccessRuntime {

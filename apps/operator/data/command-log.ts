@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { isoTime } from "../../../lib/clock.ts";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { partitionKeyOf } from "../../../lib/resources.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
+import { partitionKeyOf } from "@work-items/lib/resources.ts";
 import { identifyLedger } from "./erasure-ledger.ts";
 
 /** What is kept of a command: no keys, and nothing that customers sent, such as external ids and addresses. */

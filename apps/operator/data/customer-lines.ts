@@ -1,25 +1,25 @@
 import * as z from "zod";
-import { conversationUploadId, workItemId } from "../../../lib/identity.ts";
+import { conversationUploadId, workItemId } from "@work-items/lib/identity.ts";
 import {
   conversationUploadAttributes,
   conversationUploadKey,
   decodeUpload,
   storedUploadSchema,
-} from "../../../lib/conversation-uploads/conversation-upload-store.ts";
-import type { Attributes } from "../../../lib/aws/attribute-values.ts";
-import { MalformedRecordError } from "../../../lib/store/decode-record.ts";
-import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import { type JsonObject, isJsonObject, parseJsonObject } from "../../../lib/json.ts";
-import { type Organization, organizationIdSchema } from "../../../lib/organizations/organization.ts";
-import { externalId } from "../../../lib/schema.ts";
-import { storedEventSchema, storedWorkItemSchema } from "../../../lib/work-items/work-item.ts";
+} from "@work-items/lib/conversation-uploads/conversation-upload-store.ts";
+import type { Attributes } from "@work-items/lib/aws/attribute-values.ts";
+import { MalformedRecordError } from "@work-items/lib/store/decode-record.ts";
+import type { RecordKey } from "@work-items/lib/store/versioned-record.ts";
+import { type JsonObject, isJsonObject, parseJsonObject } from "@work-items/lib/json.ts";
+import { type Organization, organizationIdSchema } from "@work-items/lib/organizations/organization.ts";
+import { externalId } from "@work-items/lib/schema.ts";
+import { storedEventSchema, storedWorkItemSchema } from "@work-items/lib/work-items/work-item.ts";
 import {
   attributesOf,
   decodeEvent,
   decodeItem,
   eventKeyOf,
   itemKeyOf,
-} from "../../../lib/work-items/work-item-record.ts";
+} from "@work-items/lib/work-items/work-item-record.ts";
 
 /** Raised when a line's meaning changes. */
 const FORMAT = 1;

@@ -4,11 +4,11 @@ import {
   ScanCommand,
   type ScanCommandInput,
 } from "@aws-sdk/lib-dynamodb";
-import { chunksOf, mapConcurrently, retry } from "../../../lib/retry.ts";
-import type { Attributes } from "../../../lib/aws/attribute-values.ts";
-import { isThrottled } from "../../../lib/aws/error-codes.ts";
-import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
+import { chunksOf, mapConcurrently, retry } from "@work-items/lib/retry.ts";
+import type { Attributes } from "@work-items/lib/aws/attribute-values.ts";
+import { isThrottled } from "@work-items/lib/aws/error-codes.ts";
+import type { RecordKey } from "@work-items/lib/store/versioned-record.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
 import { ownerOf } from "./kinds-of-data.ts";
 import { createMeteredReads, type ReadProgress } from "./metered-reads.ts";
 

@@ -1,6 +1,6 @@
-import type { Attributes } from "../../../lib/aws/attribute-values.ts";
-import { isoTime } from "../../../lib/clock.ts";
-import { NotFoundError, StateConflictError } from "../../../lib/errors.ts";
+import type { Attributes } from "@work-items/lib/aws/attribute-values.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
+import { NotFoundError, StateConflictError } from "@work-items/lib/errors.ts";
 import {
   type AccessRuntime,
   apiKeyRecordSchema,
@@ -8,7 +8,7 @@ import {
   keyRecordKey,
   listedKeyKey,
   organizationRecordKey,
-} from "../../../lib/organizations/access-store.ts";
+} from "@work-items/lib/organizations/access-store.ts";
 import {
   BURST_DEFAULT,
   generateCursorSecret,
@@ -16,13 +16,13 @@ import {
   type OrganizationRecord,
   organizationRecordSchema,
   RATE_DEFAULT,
-} from "../../../lib/organizations/organization.ts";
-import { getItem } from "../../../lib/store/batch-get.ts";
-import { changeRecord } from "../../../lib/store/conditional-update.ts";
-import { type OnDamaged, readablePart, unlessDamaged } from "../../../lib/store/decode-record.ts";
-import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import { fileDue } from "../../../lib/uploads/files/upload-form.ts";
-import { FORM_MAX_BYTES } from "../../../lib/uploads/job/upload-job.ts";
+} from "@work-items/lib/organizations/organization.ts";
+import { getItem } from "@work-items/lib/store/batch-get.ts";
+import { changeRecord } from "@work-items/lib/store/conditional-update.ts";
+import { type OnDamaged, readablePart, unlessDamaged } from "@work-items/lib/store/decode-record.ts";
+import type { RecordKey } from "@work-items/lib/store/versioned-record.ts";
+import { fileDue } from "@work-items/lib/uploads/files/upload-form.ts";
+import { FORM_MAX_BYTES } from "@work-items/lib/uploads/job/upload-job.ts";
 import { type Administration, MICROSECONDS } from "./administration.ts";
 import { listKeyNames } from "./key-management.ts";
 

@@ -1,15 +1,15 @@
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { isoTime } from "../../../lib/clock.ts";
-import { StoreBusyError } from "../../../lib/errors.ts";
-import { type OnDamaged, passDamaged } from "../../../lib/store/decode-record.ts";
-import { listingIndexes } from "../../../lib/store/lists/partition.ts";
-import { optimisticWrite, type WriteTarget } from "../../../lib/store/optimistic-write.ts";
-import { createRecordStore } from "../../../lib/store/record-store.ts";
-import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import { ITEM_SORT_KEY, workItemEventFrom, workItemFrom } from "../../../lib/work-items/work-item-record.ts";
-import { layersDropped } from "../../../lib/work-items/undo/undo.ts";
-import { personFields } from "../../../lib/work-items/field-definition.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
+import { StoreBusyError } from "@work-items/lib/errors.ts";
+import { type OnDamaged, passDamaged } from "@work-items/lib/store/decode-record.ts";
+import { listingIndexes } from "@work-items/lib/store/lists/partition.ts";
+import { optimisticWrite, type WriteTarget } from "@work-items/lib/store/optimistic-write.ts";
+import { createRecordStore } from "@work-items/lib/store/record-store.ts";
+import type { RecordKey } from "@work-items/lib/store/versioned-record.ts";
+import { ITEM_SORT_KEY, workItemEventFrom, workItemFrom } from "@work-items/lib/work-items/work-item-record.ts";
+import { layersDropped } from "@work-items/lib/work-items/undo/undo.ts";
+import { personFields } from "@work-items/lib/work-items/field-definition.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
 import type { PersonAddress } from "./person-address.ts";
 
 const NO_AGENT = nullsOf(personFields(WORK_ITEM_FIELDS, "agent"));

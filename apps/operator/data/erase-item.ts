@@ -1,9 +1,9 @@
-import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import { partitionPages } from "../../../lib/store/all-items.ts";
-import { NotFoundError } from "../../../lib/errors.ts";
-import { workItemId } from "../../../lib/identity.ts";
-import { CALLS_END_WITHIN_MS, createEraseItems } from "../../../lib/work-items/erase-items.ts";
-import { itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import type { RecordKey } from "@work-items/lib/store/versioned-record.ts";
+import { partitionPages } from "@work-items/lib/store/all-items.ts";
+import { NotFoundError } from "@work-items/lib/errors.ts";
+import { workItemId } from "@work-items/lib/identity.ts";
+import { CALLS_END_WITHIN_MS, createEraseItems } from "@work-items/lib/work-items/erase-items.ts";
+import { itemKeyOf } from "@work-items/lib/work-items/work-item-record.ts";
 import type { RecordsRuntime } from "./customer-records.ts";
 import { erasedAs } from "./kinds-of-data.ts";
 

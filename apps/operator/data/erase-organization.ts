@@ -1,9 +1,9 @@
-import { segmentKeys } from "../../../lib/changes/segment-store.ts";
-import { type Clock, isoTime } from "../../../lib/clock.ts";
-import { toOrganization } from "../../../lib/organizations/organization.ts";
-import { type PartitionKind, resources, resourcesOfKind } from "../../../lib/resources.ts";
-import { type OnDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
-import { webhookKeys } from "../../../lib/webhooks/webhook-store.ts";
+import { segmentKeys } from "@work-items/lib/changes/segment-store.ts";
+import { type Clock, isoTime } from "@work-items/lib/clock.ts";
+import { toOrganization } from "@work-items/lib/organizations/organization.ts";
+import { type PartitionKind, resources, resourcesOfKind } from "@work-items/lib/resources.ts";
+import { type OnDamaged, stopAtDamaged } from "@work-items/lib/store/decode-record.ts";
+import { webhookKeys } from "@work-items/lib/webhooks/webhook-store.ts";
 import { readForErasure, repairForErasure } from "./damaged-access.ts";
 import { scanOrganization } from "./customer-records.ts";
 import {

@@ -1,12 +1,12 @@
 import { DeleteCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { retry } from "../../../lib/retry.ts";
-import { tryWrite, writeConditionally } from "../../../lib/store/conditional-write.ts";
-import type { Deletions } from "../../../lib/work-items/erase-items.ts";
-import { NotFoundError, StateConflictError } from "../../../lib/errors.ts";
-import { decodeOrganization, organizationRecordKey } from "../../../lib/organizations/access-store.ts";
+import { retry } from "@work-items/lib/retry.ts";
+import { tryWrite, writeConditionally } from "@work-items/lib/store/conditional-write.ts";
+import type { Deletions } from "@work-items/lib/work-items/erase-items.ts";
+import { NotFoundError, StateConflictError } from "@work-items/lib/errors.ts";
+import { decodeOrganization, organizationRecordKey } from "@work-items/lib/organizations/access-store.ts";
 import { type Administration, getOrganization } from "./administration.ts";
-import type { OrganizationRecord } from "../../../lib/organizations/organization.ts";
-import { isThrottled } from "../../../lib/aws/error-codes.ts";
+import type { OrganizationRecord } from "@work-items/lib/organizations/organization.ts";
+import { isThrottled } from "@work-items/lib/aws/error-codes.ts";
 
 const SAVING = { attempts: 10, message: "the store throttles deletions; run the command again" };
 

@@ -1,10 +1,10 @@
-import { isoTime } from "../../../lib/clock.ts";
-import { StateConflictError } from "../../../lib/errors.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
+import { StateConflictError } from "@work-items/lib/errors.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
-import { type OnDamaged, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
-import { type OrganizationRecord, toOrganization } from "../../../lib/organizations/organization.ts";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY, itemKeyOf } from "../../../lib/work-items/work-item-record.ts";
+import { type OnDamaged, stopAtDamaged, unlessDamaged } from "@work-items/lib/store/decode-record.ts";
+import { type OrganizationRecord, toOrganization } from "@work-items/lib/organizations/organization.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
+import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY, itemKeyOf } from "@work-items/lib/work-items/work-item-record.ts";
 import {
   conversationUploadLine,
   type CustomerCounts,

@@ -1,12 +1,12 @@
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { createAppend } from "../../../lib/changes/append-to-log.ts";
-import { type ChangeLog, createChangeLog } from "../../../lib/changes/segment-store.ts";
-import { createDueGaps } from "../../../lib/changes/due-gaps.ts";
-import { createHeartbeatNotes } from "../../../lib/changes/heartbeats.ts";
-import { isKept } from "../../../lib/changes/segment.ts";
-import { isoTime } from "../../../lib/clock.ts";
-import { readFirstNumber } from "../../../lib/organizations/access-store.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
+import { createAppend } from "@work-items/lib/changes/append-to-log.ts";
+import { type ChangeLog, createChangeLog } from "@work-items/lib/changes/segment-store.ts";
+import { createDueGaps } from "@work-items/lib/changes/due-gaps.ts";
+import { createHeartbeatNotes } from "@work-items/lib/changes/heartbeats.ts";
+import { isKept } from "@work-items/lib/changes/segment.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
+import { readFirstNumber } from "@work-items/lib/organizations/access-store.ts";
 
 const SEGMENTS_PER_READ = 1000;
 /** How long appending may take. */

@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Attributes } from "../../../lib/aws/attribute-values.ts";
-import { keyText } from "../../../lib/store/batch-get.ts";
-import { type OnDamaged, passDamaged, stopAtDamaged } from "../../../lib/store/decode-record.ts";
-import { optimisticWrite } from "../../../lib/store/optimistic-write.ts";
-import { createRecordStore } from "../../../lib/store/record-store.ts";
+import type { Attributes } from "@work-items/lib/aws/attribute-values.ts";
+import { keyText } from "@work-items/lib/store/batch-get.ts";
+import { type OnDamaged, passDamaged, stopAtDamaged } from "@work-items/lib/store/decode-record.ts";
+import { optimisticWrite } from "@work-items/lib/store/optimistic-write.ts";
+import { createRecordStore } from "@work-items/lib/store/record-store.ts";
 import {
   InvalidInputError,
   StateConflictError,
   StoreBusyError,
   describeProblems,
   type Problem,
-} from "../../../lib/errors.ts";
-import { type JsonValue, parseJson } from "../../../lib/json.ts";
-import type { StoredRecord } from "../../../lib/store/versioned-record.ts";
-import { layersDropped } from "../../../lib/work-items/undo/undo.ts";
+} from "@work-items/lib/errors.ts";
+import { type JsonValue, parseJson } from "@work-items/lib/json.ts";
+import type { StoredRecord } from "@work-items/lib/store/versioned-record.ts";
+import { layersDropped } from "@work-items/lib/work-items/undo/undo.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
-import { toOrganization } from "../../../lib/organizations/organization.ts";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { findForbidden, problemsOf } from "../../../lib/schema.ts";
+import { toOrganization } from "@work-items/lib/organizations/organization.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
+import { findForbidden, problemsOf } from "@work-items/lib/schema.ts";
 import { type CustomerCounts, type CustomerLine, customerLineSchema, recordOfLine } from "./customer-lines.ts";
 
 /** Records that are read and written together. */

@@ -1,8 +1,8 @@
-import { type OnDamaged, passDamaged } from "../../../lib/store/decode-record.ts";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { createUploadObjects, objectKeys } from "../../../lib/uploads/files/upload-objects.ts";
-import { isEnded, type UploadJob } from "../../../lib/uploads/job/upload-record.ts";
-import { UploadStore } from "../../../lib/uploads/job/upload-store.ts";
+import { type OnDamaged, passDamaged } from "@work-items/lib/store/decode-record.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
+import { createUploadObjects, objectKeys } from "@work-items/lib/uploads/files/upload-objects.ts";
+import { isEnded, type UploadJob } from "@work-items/lib/uploads/job/upload-record.ts";
+import { UploadStore } from "@work-items/lib/uploads/job/upload-store.ts";
 
 /**
  * The longest that a worker runs: Lambda ends it after 15 minutes at most, frozen or not. The rest is a margin for clocks. Until

@@ -1,15 +1,15 @@
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { retry } from "../../../lib/retry.ts";
-import type { Attributes } from "../../../lib/aws/attribute-values.ts";
-import type { RuntimeWith } from "../../../lib/aws/runtime.ts";
-import { keyUseKey } from "../../../lib/organizations/key-use.ts";
-import { isoTime } from "../../../lib/clock.ts";
-import { readPartition } from "../../../lib/store/all-items.ts";
-import { batchGet, getItem } from "../../../lib/store/batch-get.ts";
-import { type OnDamaged, readablePart, stopAtDamaged, unlessDamaged } from "../../../lib/store/decode-record.ts";
-import { toUpdate } from "../../../lib/store/conditional-update.ts";
-import { tryOnce } from "../../../lib/store/conditional-write.ts";
-import { NotFoundError, StateConflictError } from "../../../lib/errors.ts";
+import { retry } from "@work-items/lib/retry.ts";
+import type { Attributes } from "@work-items/lib/aws/attribute-values.ts";
+import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
+import { keyUseKey } from "@work-items/lib/organizations/key-use.ts";
+import { isoTime } from "@work-items/lib/clock.ts";
+import { readPartition } from "@work-items/lib/store/all-items.ts";
+import { batchGet, getItem } from "@work-items/lib/store/batch-get.ts";
+import { type OnDamaged, readablePart, stopAtDamaged, unlessDamaged } from "@work-items/lib/store/decode-record.ts";
+import { toUpdate } from "@work-items/lib/store/conditional-update.ts";
+import { tryOnce } from "@work-items/lib/store/conditional-write.ts";
+import { NotFoundError, StateConflictError } from "@work-items/lib/errors.ts";
 import {
   type AccessRuntime,
   type ApiKeyRecord,
@@ -19,8 +19,8 @@ import {
   listedKeyKey,
   organizationPartition,
   organizationRecordKey,
-} from "../../../lib/organizations/access-store.ts";
-import { apiKeyId, generateApiKey, hashApiKey, type KeyScope } from "../../../lib/organizations/api-key.ts";
+} from "@work-items/lib/organizations/access-store.ts";
+import { apiKeyId, generateApiKey, hashApiKey, type KeyScope } from "@work-items/lib/organizations/api-key.ts";
 import { type Administration, assertKept, getOrganization, putOrganization, scanAccess } from "./administration.ts";
 
 /** A transaction conflicts with those of other commands. */

@@ -1,18 +1,18 @@
-import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import { gapKey } from "../../../lib/changes/due-gaps.ts";
+import type { RecordKey } from "@work-items/lib/store/versioned-record.ts";
+import { gapKey } from "@work-items/lib/changes/due-gaps.ts";
 import {
   keyRecordKey,
   listedKeyKey,
   listedOrganizationKey,
   organizationPartition,
-} from "../../../lib/organizations/access-store.ts";
-import { keyUseKey } from "../../../lib/organizations/key-use.ts";
-import { rateLimitKey } from "../../../lib/organizations/limit-record.ts";
+} from "@work-items/lib/organizations/access-store.ts";
+import { keyUseKey } from "@work-items/lib/organizations/key-use.ts";
+import { rateLimitKey } from "@work-items/lib/organizations/limit-record.ts";
 import type { KeyNames } from "./key-management.ts";
-import type { ListingKind } from "../../../lib/store/lists/partition.ts";
-import { JOB_SORT_KEY } from "../../../lib/uploads/job/upload-store.ts";
-import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "../../../lib/work-items/work-item-record.ts";
-import { type PartitionKind, partitionKeyOf, type RecordKind, type ResourceNameOf } from "../../../lib/resources.ts";
+import type { ListingKind } from "@work-items/lib/store/lists/partition.ts";
+import { JOB_SORT_KEY } from "@work-items/lib/uploads/job/upload-store.ts";
+import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "@work-items/lib/work-items/work-item-record.ts";
+import { type PartitionKind, partitionKeyOf, type RecordKind, type ResourceNameOf } from "@work-items/lib/resources.ts";
 
 /** What an erasure counts, beside objects and keys. */
 export type ErasedKind = "work_items" | "events" | "upload_jobs" | "conversation_uploads" | "other_records";

@@ -1,5 +1,5 @@
-import { isThrottled } from "../../../lib/aws/error-codes.ts";
-import { retry } from "../../../lib/retry.ts";
+import { isThrottled } from "@work-items/lib/aws/error-codes.ts";
+import { retry } from "@work-items/lib/retry.ts";
 
 const READING = { attempts: 10, message: "the store throttles reads; run the command again" };
 

@@ -1,9 +1,9 @@
-import type { Attributes } from "../../../lib/aws/attribute-values.ts";
-import type { RecordKey } from "../../../lib/store/versioned-record.ts";
-import type { Field } from "../../../lib/work-items/field-definition.ts";
-import { KINDS } from "../../../lib/work-items/field-kinds.ts";
-import { ATTRIBUTE_PREFIX, EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
-import { itemIdOf } from "../../../lib/work-items/work-item-record.ts";
+import type { Attributes } from "@work-items/lib/aws/attribute-values.ts";
+import type { RecordKey } from "@work-items/lib/store/versioned-record.ts";
+import type { Field } from "@work-items/lib/work-items/field-definition.ts";
+import { KINDS } from "@work-items/lib/work-items/field-kinds.ts";
+import { ATTRIBUTE_PREFIX, EVENT_FIELDS, WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
+import { itemIdOf } from "@work-items/lib/work-items/work-item-record.ts";
 import { kindOf } from "./kinds-of-data.ts";
 
 /** Where a text may still hold a person's address. */

@@ -1,4 +1,4 @@
-import { errorKinds } from "../../../lib/http/error-table.ts";
+import { errorKinds } from "@work-items/lib/http/error-table.ts";
 import { fieldEntries, fieldEntry, splitExtension } from "./fields.ts";
 import { type Html, html } from "./html.ts";
 import { documentMarkdown, renderLine, renderMarkdown } from "./markdown.ts";

@@ -1,4 +1,4 @@
-import { NOT_FOUND_PAGE } from "../../../lib/http/page-endpoint.ts";
+import { NOT_FOUND_PAGE } from "@work-items/lib/http/page-endpoint.ts";
 import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { type Html, html } from "./html.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../../lib/clock.ts";
+import type { Clock } from "@work-items/lib/clock.ts";
 import type { Json, Response, Send } from "./http-client.ts";
 
 /** What the checks of one run share. */

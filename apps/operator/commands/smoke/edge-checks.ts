@@ -1,6 +1,6 @@
 import { connect } from "node:tls";
 import { once } from "node:events";
-import { regionCodes } from "../../../../lib/regions.ts";
+import { regionCodes } from "@work-items/lib/regions.ts";
 import { type Check, Difference, expectEqual, expectStatus, type Run } from "./check.ts";
 
 const MEBIBYTE = 1024 * 1024;

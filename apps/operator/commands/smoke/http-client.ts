@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../../../lib/retry-after.ts";
+import { retryAfterMs } from "@work-items/lib/retry-after.ts";
 
 /** A response with its body, parsed if it is JSON. */
 export interface Response {

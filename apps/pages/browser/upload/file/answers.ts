@@ -1,6 +1,6 @@
-import { columnIndex, comparable } from "../../../../../lib/uploads/csv/header-names.ts";
-import { singlesOf } from "../../../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { singlesOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
 import type { Decisions, TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { changeSingles, surveyed, TIME_ZONE } from "./sources.ts";

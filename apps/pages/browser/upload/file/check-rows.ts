@@ -1,10 +1,10 @@
-import { describeProblems } from "../../../../../lib/errors.ts";
-import { assertHeader } from "../../../../../lib/uploads/csv/header-names.ts";
-import { InvalidFileError } from "../../../../../lib/uploads/csv/invalid-file-error.ts";
-import type { RowError } from "../../../../../lib/uploads/csv/row-reader.ts";
-import { problemsOfMapping } from "../../../../../lib/uploads/mapping/check-mapping.ts";
-import { mappedReader } from "../../../../../lib/uploads/mapping/mapped-columns.ts";
-import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { describeProblems } from "@work-items/lib/errors.ts";
+import { assertHeader } from "@work-items/lib/uploads/csv/header-names.ts";
+import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
+import type { RowError } from "@work-items/lib/uploads/csv/row-reader.ts";
+import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type ColumnRole, rolesOf, targetOf } from "./column-roles.ts";
 import { inPageWords } from "../parts/field-names.ts";
 import { shownStart } from "../parts/shown.ts";

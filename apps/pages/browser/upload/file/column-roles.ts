@@ -1,8 +1,8 @@
-import { columnIndex, comparable, isReportColumn, numberedNames } from "../../../../../lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
+import { columnIndex, comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { ATTRIBUTE_PREFIX, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import { COLUMNS_MAX, PART_MAX_CHARACTERS } from "@work-items/importer/proposals/made-ids.ts";
-import { columnsOfAll } from "../../../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isBlank, type TableFile } from "./table-file.ts";
 
 /** The roles of columns that don't become fields. No target has these names. */

@@ -1,5 +1,5 @@
-import { singlesOf } from "../../../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { singlesOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 
 /** The time zone of a mapping's local times; undefined if it has none or several. */
 export function zoneOf({ fields = {}, event = {} }: Mapping): string | undefined {

@@ -1,4 +1,4 @@
-import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type IdFindings, NOT_COMPARED, readIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { comparedIds } from "@work-items/importer/proposals/compared-ids.ts";
 import { observeTable, type SurveyedTable } from "./table-file.ts";

@@ -9,9 +9,9 @@ import {
   type TargetName,
 } from "@work-items/importer/proposals/target-states.ts";
 import * as z from "zod";
-import { columnIndex, comparable, numberedNames } from "../../../../../lib/uploads/csv/header-names.ts";
-import { fieldOf, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
-import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { fieldOf, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { keep, readKept } from "../../kept.ts";
 import type { Answered } from "./answers.ts";
 import type { Api } from "../parts/api.ts";

@@ -1,5 +1,5 @@
 import type { Mapping as SentMapping } from "work-items-client/client.ts";
-import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Api, type Job, newKey, NO_CONNECTION } from "../parts/api.ts";
 import { repairedCells, type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
 import type { RowObserver } from "@work-items/importer/files/whole-file.ts";

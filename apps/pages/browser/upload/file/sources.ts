@@ -1,8 +1,8 @@
-import { columnIndex, comparable } from "../../../../../lib/uploads/csv/header-names.ts";
-import { fieldOf, isTime, type Target } from "../../../../../lib/uploads/csv/target.ts";
+import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { fieldOf, isTime, type Target } from "@work-items/lib/uploads/csv/target.ts";
 import { cleanTexts } from "@work-items/importer/proposals/certainty.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
-import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import type { SurveyedTable } from "./table-file.ts";

@@ -1,15 +1,15 @@
-import { COMMA, type Delimiter } from "../../../../../lib/uploads/csv/delimiter.ts";
+import { COMMA, type Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import {
   HEAD_BYTES,
   isWorkbook,
   problemOfBinary,
   problemOfOtherText,
   utf16Of,
-} from "../../../../../lib/uploads/csv/file-kind.ts";
-import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "../../../../../lib/uploads/csv/header-names.ts";
+} from "@work-items/lib/uploads/csv/file-kind.ts";
+import { HEADER_MAX_BYTES, HEADER_TOO_LONG } from "@work-items/lib/uploads/csv/header-names.ts";
 import { RowSurvey, type Survey } from "@work-items/importer/proposals/survey.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
-import { HEADER_ROW_MAX } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { HEADER_ROW_MAX } from "@work-items/lib/uploads/mapping/mapping.ts";
 import {
   type EncodingDoubt,
   EncodingError,

@@ -6,10 +6,10 @@ import {
   sourcesOf,
   type TargetName,
 } from "@work-items/importer/proposals/target-states.ts";
-import { columnIndex, comparable } from "../../../../../lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX, eventTarget, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
-import { columnsIn } from "../../../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { ATTRIBUTE_PREFIX, eventTarget, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import { columnsIn } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, withoutAnswers } from "./answers.ts";
 import { canBeKept, ELSE_COMPLETED, KEPT, LEFT_OUT, madeId, rolesOf, withRole } from "./column-roles.ts";
 import { zoneOf } from "./compare-mappings.ts";

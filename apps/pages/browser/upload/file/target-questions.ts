@@ -1,7 +1,7 @@
 import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
 import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import { sourcesOf, type TargetState } from "@work-items/importer/proposals/target-states.ts";
-import { comparable } from "../../../../../lib/uploads/csv/header-names.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { type Answered, openQuestions } from "./answers.ts";
 import { countOf } from "../parts/shown.ts";
 import { valuesAt } from "./sources.ts";

@@ -6,8 +6,8 @@ import {
   type TargetName,
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
-import { ATTRIBUTE_PREFIX, fieldOf, isTime, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
-import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { ATTRIBUTE_PREFIX, fieldOf, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, hasAnswer } from "./answers.ts";
 import { EVENT_NAMES, FIELD_NAMES, shownChoice } from "../parts/field-names.ts";
 import { countOf } from "../parts/shown.ts";

@@ -4,9 +4,9 @@ import { cleaningFor, type IdCleaning, idColumn } from "@work-items/importer/ids
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { isReady, sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
-import { COMMA } from "../../../../../lib/uploads/csv/delimiter.ts";
-import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
-import { isTimeZone } from "../../../../../lib/uploads/mapping/time-zone.ts";
+import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../../kept.ts";
 import { type Answered, answersIn, openQuestions } from "./answers.ts";
 import { type Api, type Job, sentenceOf } from "../parts/api.ts";

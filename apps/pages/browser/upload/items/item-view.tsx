@@ -1,4 +1,4 @@
-import { ATTRIBUTE_PREFIX } from "../../../../../lib/uploads/csv/target.ts";
+import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import { type Api, hasStatus, type Item, type ItemEvent } from "../parts/api.ts";
 import { FIELD_NAMES, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "../parts/field-names.ts";
 import { ImportLink } from "./import-link.tsx";

@@ -4,8 +4,8 @@ import { shownDay } from "@work-items/importer/proposals/shown-time.ts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { entriesOf } from "work-items-client/http.ts";
-import type { Field } from "../../../../../lib/work-items/field-definition.ts";
-import { WORK_ITEM_FIELDS } from "../../../../../lib/work-items/work-item-fields.ts";
+import type { Field } from "@work-items/lib/work-items/field-definition.ts";
+import { WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
 import { type Api, type Item, type Query } from "../parts/api.ts";
 import {
   choiceOptions,

@@ -1,5 +1,5 @@
 import { readFailedValues } from "@work-items/importer/checks/failed-values.ts";
-import { comparable } from "../../../../../lib/uploads/csv/header-names.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { exampleOf } from "../file/check-rows.ts";
 import { Alert, Table } from "../parts/parts.tsx";

@@ -7,10 +7,10 @@ import {
 import { repairedCells, withRepair } from "@work-items/importer/files/repairs.ts";
 import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useMemo } from "preact/hooks";
-import { comparable, numberedNames } from "../../../../../lib/uploads/csv/header-names.ts";
-import { fieldOf } from "../../../../../lib/uploads/csv/target.ts";
-import { singlesOf, targetsOf } from "../../../../../lib/uploads/mapping/check-mapping.ts";
-import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { fieldOf } from "@work-items/lib/uploads/csv/target.ts";
+import { singlesOf, targetsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { exampleOf, readRowProblem, type RowProblem } from "../file/check-rows.ts";
 import { Button, Choice, type Options, Table, TextField, Verdict } from "../parts/parts.tsx";
 import { choiceOptions } from "../parts/field-names.ts";

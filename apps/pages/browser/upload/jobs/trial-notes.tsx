@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
 import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";

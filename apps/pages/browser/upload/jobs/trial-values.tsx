@@ -6,7 +6,7 @@ import {
   type ResultingFindings,
   ResultingValues,
 } from "@work-items/importer/checks/resulting-values.ts";
-import { mappedReader } from "../../../../../lib/uploads/mapping/mapped-columns.ts";
+import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Job } from "../parts/api.ts";
 import { shownChoice } from "../parts/field-names.ts";
 import { observeSent, type Sent } from "../file/send.ts";

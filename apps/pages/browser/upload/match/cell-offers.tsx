@@ -3,7 +3,7 @@ import { FillDown } from "@work-items/importer/files/fill-down.ts";
 import { idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
 import { SEPARATORS } from "@work-items/importer/ids/id-forms.ts";
 import { repairedCells } from "@work-items/importer/files/repairs.ts";
-import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { Check, Table } from "../parts/parts.tsx";
 import { countOf, shownStart } from "../parts/shown.ts";
 import { changeSingles, withKey } from "../file/sources.ts";

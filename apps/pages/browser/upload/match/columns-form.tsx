@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
-import type { ValueKind } from "../../../../../lib/cell-value.ts";
-import { ATTRIBUTE_PREFIX } from "../../../../../lib/uploads/csv/target.ts";
-import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { ValueKind } from "@work-items/lib/cell-value.ts";
+import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Misfit, misfitsOf } from "../file/check-rows.ts";
 import {
   canBeKept,

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encodings.ts";
 import { shownHidden } from "@work-items/importer/files/hidden-rows.ts";
 import type { EncodingDoubt, TextFormat } from "@work-items/importer/files/text-file.ts";
-import { type Delimiter, DELIMITERS } from "../../../../../lib/uploads/csv/delimiter.ts";
+import { type Delimiter, DELIMITERS } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "../parts/parts.tsx";
 import { countOf, shownBytes, shownPart, shownStart } from "../parts/shown.ts";
 import {

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
-import type { Mapping, Source } from "../../../../../lib/uploads/mapping/mapping.ts";
-import { mappedReader } from "../../../../../lib/uploads/mapping/mapped-columns.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Answered } from "../file/answers.ts";
 import { rolesOf, withMadeId } from "../file/column-roles.ts";
 import { Button, Check } from "../parts/parts.tsx";

@@ -11,9 +11,9 @@ import {
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
 import { useState } from "preact/hooks";
-import { columnIndex, comparable, numberedNames } from "../../../../../lib/uploads/csv/header-names.ts";
-import { eventTarget, isTime, itemTarget } from "../../../../../lib/uploads/csv/target.ts";
-import type { Source } from "../../../../../lib/uploads/mapping/mapping.ts";
+import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Answered } from "../file/answers.ts";
 import { Asked } from "../parts/asked.tsx";
 import type { Misfit } from "../file/check-rows.ts";

@@ -4,9 +4,9 @@ import { ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { createClient, type UploadJob } from "work-items-client/client.ts";
 import type { Page } from "work-items-client/http.ts";
 import { fetchWithRetries } from "work-items-client/retries.ts";
-import type { RowListName } from "../../../../../lib/uploads/files/row-list.ts";
-import { parseJson } from "../../../../../lib/json.ts";
-import type { Mapping } from "../../../../../lib/uploads/mapping/mapping.ts";
+import type { RowListName } from "@work-items/lib/uploads/files/row-list.ts";
+import { parseJson } from "@work-items/lib/json.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { inPageWords, inTypographicQuotes } from "./field-names.ts";
 
 export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "work-items-client/client.ts";

@@ -1,7 +1,7 @@
 import type { WorkItem } from "work-items-client/client.ts";
-import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../../../lib/uploads/csv/target.ts";
-import type { Field } from "../../../../../lib/work-items/field-definition.ts";
-import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../../../../lib/work-items/work-item-fields.ts";
+import { ATTRIBUTE_PREFIX, EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "@work-items/lib/uploads/csv/target.ts";
+import type { Field } from "@work-items/lib/work-items/field-definition.ts";
+import { EVENT_FIELDS, WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
 import { shownTime } from "./shown.ts";
 
 /** The attribute that people call the subject. */
