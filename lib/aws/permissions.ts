@@ -38,12 +38,21 @@ export interface TablePermissions<I extends string = string> {
   readonly indexes?: readonly I[];
 }
 
-const READS: ReadonlySet<string> = new Set<TablePermissions["actions"][number]>([
+const READS: ReadonlySet<string> = new Set<(TablePermissions | BucketPermissions)["actions"][number]>([
   "GetItem",
   "BatchGetItem",
   "Query",
   "ConditionCheckItem",
+  "GetObject",
+  "ListBucket",
 ]);
+
+/** Whether a function with these permissions changes or sends anything, except that it counts requests. */
+export function changesData(permissions: Permissions): boolean {
+  return Object.entries(permissions).some(
+    ([name, { actions }]) => name !== "limits" && actions.some((action) => !READS.has(action)),
+  );
+}
 
 /** Permissions on a table as its policy allows them, one statement for each kind of access. */
 export function accessesOf({ actions, partitions, writes = partitions }: TablePermissions) {

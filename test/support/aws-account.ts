@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { createRunningStack } from "./running-stack.ts";
 
 /** A stack as CloudFormation describes it. */
 export interface DeployedStack {
@@ -33,6 +34,8 @@ export interface AccountFacts {
   readonly subscriptions?: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
   /** Paths and actions that the caller may not ask for. @default none */
   readonly denied?: readonly string[];
+  /** @default that of the machine */
+  readonly clock?: () => number;
 }
 
 /** An AWS account that the commands reach over HTTP, and that was not bootstrapped for the CDK. */
@@ -41,6 +44,8 @@ export interface AwsAccount {
   readonly variables: Readonly<Record<string, string>>;
   /** Its stacks by name. */
   readonly stacks: Map<string, DeployedStack>;
+  /** What of its stacks is on. */
+  readonly running: ReturnType<typeof createRunningStack>;
   /** The actions that it was asked for, other than to describe. */
   readonly changes: Readonly<Record<string, string>>[];
   close(): void;
@@ -74,6 +79,22 @@ const describeStack = (
       ),
   );
 
+/** Its resources have the names that the template gives them, or their logical ids. */
+const listResources = ({ template = "{}" }: DeployedStack): string => {
+  const { Resources: resources = {} } = JSON.parse(template) as {
+    Resources?: Record<string, { Type: string; Properties?: { FunctionName?: unknown } }>;
+  };
+  const members = Object.entries(resources).map(([id, { Type, Properties }]) =>
+    element(
+      "member",
+      element("LogicalResourceId", id) +
+        element("PhysicalResourceId", String(Type === "AWS::Lambda::Function" ? Properties?.FunctionName : id)) +
+        element("ResourceType", Type),
+    ),
+  );
+  return element("StackResourceSummaries", members.join(""));
+};
+
 const refuse = (response: ServerResponse, status: number, code: string, message: string): void => {
   response.writeHead(status, { "content-type": "text/xml" });
   response.end(element("ErrorResponse", element("Error", element("Code", code) + element("Message", escape(message)))));
@@ -99,13 +120,14 @@ const describeTable = (action: string, protection: TableProtection | undefined):
 
 /**
  * Starts an account with these stacks. It speaks the protocols of STS, SSM, CloudFormation, DynamoDB, Lambda,
- * API Gateway and SNS as far as they are needed.
+ * API Gateway, EventBridge and SNS as far as they are needed.
  */
 export const startAwsAccount = async (
   stacks: Readonly<Record<string, DeployedStack>> = {},
   tables: Readonly<Record<string, TableProtection>> = {},
-  { concurrentExecutions = 1000, logRole, subscriptions = {}, denied = [] }: AccountFacts = {},
+  { concurrentExecutions = 1000, logRole, subscriptions = {}, denied = [], clock = Date.now }: AccountFacts = {},
 ): Promise<AwsAccount> => {
+  const running = createRunningStack(clock);
   const known = new Map(Object.entries(stacks));
   const changes: Readonly<Record<string, string>>[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -121,6 +143,11 @@ export const startAwsAccount = async (
       response.end(
         JSON.stringify(describeTable(dynamodb, tables[(JSON.parse(body) as { TableName: string }).TableName])),
       );
+      return;
+    }
+    const ofStack = running.answer(request, body);
+    if (ofStack !== undefined) {
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(ofStack));
       return;
     }
     const asked = new Map([
@@ -161,7 +188,11 @@ export const startAwsAccount = async (
       refuse(response, 400, "ValidationError", `Stack with id ${name} does not exist`);
     } else if (action === "DescribeStacks" && stack !== undefined) {
       result(element("Stacks", describeStack(name, stack)));
+    } else if (action === "ListStackResources" && stack !== undefined) {
+      running.actions.add("cloudformation:ListStackResources");
+      result(listResources(stack));
     } else if (action === "GetTemplate" && stack !== undefined) {
+      running.actions.add("cloudformation:GetTemplate");
       result(element("TemplateBody", escape(stack.template ?? "{}")));
     } else if (action === "UpdateTerminationProtection" && stack !== undefined) {
       changes.push({ action, ...parameters });
@@ -181,6 +212,7 @@ export const startAwsAccount = async (
       AWS_SECRET_ACCESS_KEY: "example",
     },
     stacks: known,
+    running,
     changes,
     close: () => {
       server.closeAllConnections();

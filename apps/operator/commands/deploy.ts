@@ -20,8 +20,9 @@ import { stages } from "../../../infra/stages.ts";
 import { createCommandLine, runCommand } from "../../../infra/command-line.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { checkAccount } from "./account-check.ts";
-import { checkDeployedStack, type Drop } from "./deployed-stack.ts";
+import { checkDeployedStack, type Drop, type StackAddress } from "./deployed-stack.ts";
 import { assertAccount } from "./stage-account.ts";
+import { stoppedParts } from "./stack-parts.ts";
 
 /** The CDK prints this for each bootstrap role that it can't assume, before it finds the cause. */
 const ROLE_NOT_ASSUMED = "could not be used to assume";
@@ -82,7 +83,7 @@ function assertForCdk(options: readonly string[]): void {
 
 /** The setting that a `--drop` names. @throws SettingsError */
 function toDrop(name: string): Drop {
-  const names = [...keptSettings, "protection", "logRole", "everything"] as const;
+  const names = [...keptSettings, "protection", "logRole", "pause", "everything"] as const;
   const found = names.find((each) => each === name);
   if (found !== undefined) return found;
   throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
@@ -95,6 +96,20 @@ function assertNotifies(region: RegionCode, settings: RegionSettings): void {
   throw new SettingsError(
     `${stackNameOf(region, stage)}: no one would get its alarms; set alarmEmail, or alarmTopic of the region, ` +
       `or alarms: "none" for stage ${stage} in ${STAGES_FILE}`,
+  );
+}
+
+/** Checks that a stack isn't paused: a deployment would start parts of it. @throws SettingsError */
+async function assertRuns(address: StackAddress, region: RegionCode): Promise<void> {
+  const { stackName } = address;
+  const stopped = await stoppedParts(address).catch(({ name, message }: Error) => {
+    throw new SettingsError(
+      `${stackName}: can't see whether it is paused (${name}: ${message}); add --drop pause if not`,
+    );
+  });
+  if (stopped.length === 0) return;
+  throw new SettingsError(
+    `${stackName}: it is paused (${stopped.length} parts, such as ${stopped[0]}); first npm run resume -- ${region}, or add --drop pause`,
   );
 }
 
@@ -126,6 +141,8 @@ async function deploy(
     const address = { stackName: stackNameOf(code, stage), region: settings.awsRegion, profile };
     await assertAccount(address, settings);
     const outputs = await checkDeployedStack(address, settings, drops);
+    const runsOn = drops.includes("pause") || drops.includes("everything");
+    if (outputs.size > 0 && !runsOn) await assertRuns(address, code);
     const topics = TOPICS.flatMap((output) => outputs.get(output) ?? []);
     await checkAccount(terminal, address, settings, { drops, topics });
     const stack = stackIdOf(code);

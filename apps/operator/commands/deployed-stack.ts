@@ -15,8 +15,8 @@ const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
 /** A stack whose first deployment ended before anything was created. It has no tags yet. */
 const NEVER_STARTED = "REVIEW_IN_PROGRESS";
 
-/** What `--drop` takes: a setting, the protection of tables, another team's role for the gateway's logs, or everything. */
-export type Drop = KeptSetting | "protection" | "logRole" | "everything";
+/** What `--drop` takes: a setting, the protection of tables, another team's role for the gateway's logs, a pause, or everything. */
+export type Drop = KeptSetting | "protection" | "logRole" | "pause" | "everything";
 
 /** Where to look for a stack. */
 export interface StackAddress {

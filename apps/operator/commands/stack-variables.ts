@@ -41,7 +41,7 @@ async function describe(client: CloudFormationClient, stackName: string) {
  * Where the stack of a stage and region is, in the account that the stage names.
  * @throws UsageError if there is no such stage or region @throws SettingsError with credentials of another account
  */
-async function stackOf(stage: string, code: string | undefined): Promise<StackAddress> {
+export async function stackOf(stage: string, code: string | undefined): Promise<StackAddress> {
   if (!Object.hasOwn(stages, stage)) {
     throw new UsageError(
       `--stage ${stage}: there is no such stage; did you mean ${nearestTo(stage, Object.keys(stages))}?`,

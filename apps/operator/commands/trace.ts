@@ -4,12 +4,13 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { CloudFormationClient, GetTemplateCommand } from "@aws-sdk/client-cloudformation";
 import { Argument } from "commander";
 import { buildFunctions, buildWithSourceMaps, functionNames } from "../../../infra/build.ts";
 import { createCommandLine, UsageError } from "../../../infra/command-line.ts";
 import { stackNameOf } from "../../../infra/settings/settings.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import type { StackAddress } from "./deployed-stack.ts";
+import { templateResources } from "./stack-parts.ts";
 import { awsRegionIn, regionCode, runOperatorCommand, type Target } from "./target-tables.ts";
 
 /** The bundle where Lambda runs it. */
@@ -32,17 +33,10 @@ function toSourceLines(stack: string, mapFile: string): string {
   });
 }
 
-/** What is read of a deployed template. */
-interface DeployedTemplate {
-  readonly Resources?: Readonly<Record<string, { readonly Properties?: Readonly<Record<string, unknown>> }>>;
-}
-
 /** The hash by which a function's code is deployed. */
-async function deployedHash(stackName: string, awsRegion: string, name: string): Promise<string> {
-  const client = new CloudFormationClient({ region: awsRegion, maxAttempts: 3 });
-  const { TemplateBody: body = "{}" } = await client.send(new GetTemplateCommand({ StackName: stackName }));
-  const { Resources: resources = {} } = JSON.parse(body) as DeployedTemplate;
-  const found = Object.values(resources).find((each) => each.Properties?.["FunctionName"] === `${stackName}-${name}`);
+async function deployedHash(address: StackAddress, name: string): Promise<string> {
+  const resources = Object.values(await templateResources(address));
+  const found = resources.find((each) => each.Properties?.["FunctionName"] === `${address.stackName}-${name}`);
   const { S3Key: key = "" } = (found?.Properties?.["Code"] ?? {}) as { readonly S3Key?: string };
   return key.replace(/\.zip$/, "");
 }
@@ -54,7 +48,7 @@ async function assertDeployed({ stage = "", region }: Target, name: string, dire
   // The CDK takes a second to load.
   const { codeHashOf } = await import("../../../infra/service-app.ts");
   await buildFunctions(directory, [name]);
-  const deployed = await deployedHash(stackName, awsRegionIn(stage, code), name);
+  const deployed = await deployedHash({ stackName, region: awsRegionIn(stage, code), profile: undefined }, name);
   if (codeHashOf(join(directory, name)) === deployed) return;
   throw new UsageError(
     `${stackName} has other code of ${name} than this checkout, so lines would be wrong: check out the deployed commit`,

@@ -11,6 +11,7 @@ import {
   listOrganizations,
   putOrganization,
 } from "../../../../apps/operator/data/administration.ts";
+import { pauseCommand, resumeCommand } from "../../../../apps/operator/commands/pause.ts";
 import { repairOrganization } from "../../../../apps/operator/data/damaged-access.ts";
 import { listedKeyKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
 import { readFeedState, resyncFeed } from "../../../../apps/operator/data/feed-state.ts";
@@ -43,11 +44,14 @@ import { createCustomer, fill, operatorOf, overwrite, putObject } from "../../..
 import { restrictedRuntime } from "../../../infra/restricted-runtime.ts";
 import { EVERY_SETTING } from "../../../infra/every-setting.ts";
 import { resourcesOf, synthesize } from "../../../infra/synthesized.ts";
+import { startDeployedRegion } from "../../../support/deployed-region.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 const POLICIES = ["read", "keys", "erase"] as const;
 /** The policy by which CloudFormation creates the stack. */
 const DEPLOY = "deploy";
+/** That of people who stop a region and let it go on. */
+const PAUSE = "pause";
 type Policy = (typeof POLICIES)[number];
 
 interface Statement {
@@ -55,10 +59,11 @@ interface Statement {
   readonly Effect: string;
   readonly Action: readonly string[];
   readonly Resource: readonly string[];
+  readonly Condition?: object;
 }
 
 /** The statements of a policy in `docs/policies`: the first is about the stack, the others about a resource each. */
-const statementsOf = (name: Policy | typeof DEPLOY): readonly [Statement, ...Statement[]] => {
+const statementsOf = (name: Policy | typeof DEPLOY | typeof PAUSE): readonly [Statement, ...Statement[]] => {
   const text = readFileSync(join(PROJECT_ROOT, `docs/policies/${name}.json`), "utf8");
   return (JSON.parse(text) as { Statement: [Statement, ...Statement[]] }).Statement;
 };
@@ -220,6 +225,24 @@ test("no one may change or delete what is kept of commands and erasures", () => 
     expect(roles).toContain("TablesAccess");
     expect(roles).not.toContain("TablesAudit");
   }
+});
+
+test("the policy pause allows what both commands call, on rules and functions of one stack, and nothing else", async () => {
+  const { terminal, actions } = await startDeployedRegion();
+  for (const run of [pauseCommand, resumeCommand]) {
+    expect(await run(Object.assign(terminal, { args: ["us"] }))).toBe(0);
+  }
+  const statements = statementsOf(PAUSE);
+  expect(new Set(statements.flatMap(({ Action: allowed }) => allowed))).toEqual(actions);
+  const stack = "WorkItems-<region>-<stage>";
+  const ofFunctions = `arn:aws:lambda:<aws-region>:*:function:${stack}-*`;
+  const [ofStack, rules, eventSources, functions] = statements;
+  expect([ofStack, rules, functions].map((each) => each?.Resource)).toEqual([
+    [`arn:aws:cloudformation:<aws-region>:*:stack/${stack}/*`],
+    [`arn:aws:events:<aws-region>:*:rule/${stack}-*`],
+    [ofFunctions],
+  ]);
+  expect(eventSources?.Condition).toEqual({ ArnLike: { "lambda:FunctionArn": ofFunctions } });
 });
 
 describe("the policy deploy", () => {
