@@ -2,7 +2,7 @@ import { endpoint } from "../lib/http/endpoint.ts";
 import { countFitting } from "../lib/http/response.ts";
 import { parseIdempotencyKey } from "../lib/http/request.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
-import { assertScopes } from "../lib/http/route.ts";
+import { assertScopes } from "../lib/http/scopes.ts";
 import { workItemId } from "../lib/identity.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { createCreateWorkItem } from "../lib/work-items/work-item-creation.ts";
@@ -20,7 +20,7 @@ export const { create, handler } = endpoint(workItemRoutes.createWorkItem, { rea
     const { outcome, isUntouched, ...created } = await createWorkItem(organization, input, createKey);
     written.set(id, outcome);
     // The response then shows what others have written since.
-    if (!isUntouched) assertScopes(["read"], scopes);
+    if (!isUntouched) assertScopes(["read", "write"], scopes);
     return respondWithWorkItem(organization, created, countFitting);
   };
 });

@@ -29,13 +29,6 @@ function rowList(name: string, rows: number) {
   };
 }
 
-/** An upload with the mapping of another one: errors can name that one's columns. */
-const MAPPING_OF_ANOTHER = {
-  when: "with `mapping.from`",
-  isFor: (body: unknown) => (body as z.output<typeof uploadFieldsSchema>).upload.mapping?.from !== undefined,
-  scopes: ["read", "upload"],
-} as const;
-
 /** A job without what its sender said about the file, and without what it says of items. */
 function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ data, ...rest }: R) {
   const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...others } = data;
@@ -53,7 +46,7 @@ export const uploadRoutes = routesOf({
       path: "/v1/work_items/upload",
       summary: "Upload a CSV file of work items",
       scopes: ["upload"],
-      exception: MAPPING_OF_ANOTHER,
+      acts: ["dry_run", "mapping.from"],
       withoutRead: withoutFile,
       bodyKind: "multipart-or-json",
       body: uploadFormRequestSchema,
@@ -175,6 +168,7 @@ export const uploadRoutes = routesOf({
       path: "/v1/work_items/upload/{id}/undo",
       summary: "Undo a work item upload; what others changed since stays",
       scopes: ["upload"],
+      acts: ["dry_run"],
       withoutRead: withoutFile,
       bodyKind: "optional-json",
       body: undoRequestSchema,

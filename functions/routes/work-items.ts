@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
 import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/pagination.ts";
-import { DRY_RUN, route, routesOf } from "../../lib/http/route.ts";
+import { route, routesOf } from "../../lib/http/route.ts";
 import { count, rule, timestamp } from "../../lib/schema.ts";
 import {
   deletedItemSchema,
@@ -58,7 +58,7 @@ export const workItemRoutes = routesOf({
       summary: "Apply a batch: create, update or restore up to 100 work items",
       scopes: ["write"],
       bodyKind: "json",
-      exception: DRY_RUN,
+      acts: ["dry_run"],
       withoutRead: ({ data }: { readonly data: { readonly results: readonly BatchResult[] } }) => ({
         data: { ...data, results: data.results.map((result) => ({ ...result, data: null })) },
       }),
@@ -167,7 +167,7 @@ export const workItemRoutes = routesOf({
       summary: "Delete up to 100 work items by their IDs",
       scopes: ["write"],
       bodyKind: "json",
-      exception: DRY_RUN,
+      acts: ["dry_run"],
       withoutRead: (
         { data }: { readonly data: { readonly results: readonly DeletedItem[] } },
         request: NamesInput,

@@ -4,6 +4,7 @@ import { routes } from "../../functions/routes.ts";
 import { examples } from "../../functions/routes/examples.ts";
 import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import type { Operation, Route } from "../../lib/http/route.ts";
+import { scopesOfAct } from "../../lib/http/scopes.ts";
 import { uuid } from "../../lib/schema.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { withAlternatives } from "./alternatives.ts";
@@ -143,10 +144,12 @@ function named(scopes: readonly string[]): string {
 }
 
 /** The scopes that an endpoint needs, in a sentence. */
-function scopesIn({ scopes = [], exception }: Route): string {
+function scopesIn(route: Route): string {
+  const { scopes = [], acts = [] } = route;
   if (scopes.length === 0) return "";
-  const other = exception ? `; ${exception.when}, ${named(exception.scopes)}` : "";
-  return `\n\nNeeds ${named(scopes)}${other}.`;
+  const asked = acts.map((act) => `\`${act}\``).join(" or ");
+  const ofActs = asked === "" ? "" : `; with ${asked}, ${named(scopesOfAct(route))}`;
+  return `\n\nNeeds ${named(scopes)}${ofActs}.`;
 }
 
 function withExample(content: unknown, example: object | string, type = JSON_TYPE): Json {

@@ -9,6 +9,7 @@ import type { UploadedFile } from "./multipart.ts";
 import { readQuery } from "./request.ts";
 import { jsonResponse } from "./response.ts";
 import type { Route } from "./route.ts";
+import { assertMayCall } from "./scopes.ts";
 
 /** Validates a value by a schema. @returns the problems that it found, or the value if it found none */
 function validate<S extends z.ZodType>(schema: S, value: unknown) {
@@ -84,11 +85,11 @@ function idOf({ path }: Route, event: ApiEvent, name: "id" | "event_id"): string
 }
 
 /**
- * Validates query and body by the route's schemas.
- * @throws InvalidInputError naming all problems of both; NotFoundError if the path's ID isn't a UUID
+ * Validates query and body by the route's schemas, and checks whether the key may make such a call.
+ * @throws InvalidInputError naming all problems of both; MissingScopeError; NotFoundError if the path's ID isn't a UUID
  */
 export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent, context: Context): Call<R> {
-  const { requestId, headers, body: read, written } = event.progress;
+  const { caller, requestId, headers, body: read, written } = event.progress;
   const { parameters, repeated } = readQuery(event, route.repeatable);
   const query = validate<R["query"]>(route.query, parameters);
   const form = read?.kind === "file" ? read : undefined;
@@ -102,6 +103,7 @@ export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent,
   }));
   const parameterProblems = [...repetitions, ...query.problems].map((problem) => parameterProblem(problem, parameters));
   assertNoProblems([...parameterProblems, ...body.problems, ...fields.problems]);
+  assertMayCall(route, caller?.scopes ?? [], body.value ?? fields.value);
   const timeLeft = context.getRemainingTimeInMillis?.() ?? TIMEOUT_DEFAULT_MS;
   return {
     id: idOf(route, event, "id"),

@@ -13,7 +13,8 @@ import { type Call, callOf, type RouteResponse, toResult } from "./call.ts";
 import type { Middleware } from "./middleware.ts";
 import { gatewayHandler } from "./public-endpoint.ts";
 import type { ReadBody } from "./request-body.ts";
-import { assertMayCall, type EdgePermissions, type Route } from "./route.ts";
+import type { EdgePermissions, Route } from "./route.ts";
+import { assertMayBegin } from "./scopes.ts";
 
 /** Name of the limit in both headers. */
 const POLICY = '"organization"';
@@ -69,7 +70,7 @@ function authenticationAndRateLimit(route: Route, runtime: EdgeRuntime): Middlew
       const { progress } = event;
       const caller = await authenticate(progress.headers["authorization"]);
       progress.caller = caller;
-      assertMayCall(route, caller.scopes);
+      assertMayBegin(route, caller.scopes);
       [progress.quota] = await Promise.all([admit(caller.organization), noteKeyUse(caller.keyId)]);
     },
     after: addHeaders,
@@ -95,8 +96,8 @@ type Parts<R extends Route> = Omit<ClientFactories<R["permissions"]>, "dynamodb"
 
 /**
  * The function of an endpoint with a key. In order: request id and log, headers of all responses, authentication (401),
- * scope of the key (403), rate limit (429), body (413, 415, 400), validation (422), handler, error table. An endpoint
- * that takes no body ignores it. The caches of keys and limits live as long as the instance.
+ * scopes of the key (403), rate limit (429), body (413, 415, 400), validation (422), scopes that depend on the body (403),
+ * handler, error table. An endpoint that takes no body ignores it. The caches of keys and limits live as long as the instance.
  * @param prepare makes the handler, once for each instance
  */
 export function endpoint<R extends Route & { readonly permissions: EdgePermissions }>(
@@ -116,9 +117,8 @@ export function endpoint<R extends Route & { readonly permissions: EdgePermissio
       const call = callOf(route, runtime.clock, event, context);
       const { caller } = event.progress;
       if (caller === undefined) throw new Error("the caller was not authenticated");
-      const body = call.body ?? call.fields;
-      assertMayCall(route, caller.scopes, body);
       const response = await handle({ ...call, ...caller });
+      const body = call.body ?? call.fields;
       return toResult(route, event, caller.scopes.includes("read") ? response : withoutRead(route, response, body));
     });
   });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { functionNameOf, type Permissions } from "../aws/permissions.ts";
-import { MissingScopeError } from "../errors.ts";
 import type { KeyScope } from "../organizations/api-key.ts";
+import type { Guard } from "./scopes.ts";
 
 /** How the body of a request is parsed before the schema validates it. */
 type BodyKind = "none" | "json" | "optional-json" | "multipart-or-json";
@@ -35,17 +35,8 @@ export interface Operation {
   readonly errors?: readonly (409 | 410 | 412)[];
 }
 
-/** Calls of an endpoint that need other scopes than its other calls. */
-interface ScopeException {
-  /** Which calls, for the document: `with \`dry_run\``. */
-  readonly when: string;
-  /** @param body the validated body of a call */
-  isFor(body: unknown): boolean;
-  readonly scopes: readonly KeyScope[];
-}
-
 /** One endpoint. The deployment, the local gateway, the OpenAPI document and the tests are derived from it. */
-export interface Route {
+export interface Route extends Guard {
   readonly name: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** API Gateway resource path. */
@@ -63,9 +54,6 @@ export interface Route {
   readonly contentType?: string;
   /** Status of a successful response, unless the handler sets another. */
   readonly status: 200 | 201 | 202;
-  /** All scopes that a key needs. Empty if every key may call it, absent only from public rows. */
-  readonly scopes?: readonly KeyScope[];
-  readonly exception?: ScopeException;
   /**
    * Removes from a response what a key without the scope `read` hasn't sent itself. Required if calls without `read` can
    * show stored data.
@@ -125,29 +113,4 @@ export function routesOf<const M extends Readonly<Record<string, () => Omit<Rout
     });
   }
   return made as { readonly [N in keyof M]: ReturnType<M[N]> & { readonly name: string } };
-}
-
-/** A call that writes nothing and shows what would be written. */
-export const DRY_RUN: ScopeException = {
-  when: "with `dry_run`",
-  isFor: (body) => typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true,
-  scopes: ["read"],
-};
-
-/** @throws MissingScopeError unless a key has all the scopes */
-export function assertScopes(needed: readonly KeyScope[], granted: readonly KeyScope[]): void {
-  const lacking = needed.filter((scope) => !granted.includes(scope));
-  if (lacking.length > 0) throw new MissingScopeError(needed, lacking);
-}
-
-/**
- * Checks a key's scopes: once before the body is read, which rejects keys that no call of the endpoint allows, and once
- * with the body, which says which call it is.
- * @param body the validated body; undefined before it is read, and if the call has none
- * @throws MissingScopeError
- */
-export function assertMayCall({ scopes = [], exception }: Route, granted: readonly KeyScope[], body?: unknown): void {
-  const mayBeException = exception?.scopes.every((scope) => granted.includes(scope)) ?? false;
-  const isException = body === undefined ? mayBeException : exception?.isFor(body);
-  assertScopes(exception !== undefined && isException === true ? exception.scopes : scopes, granted);
 }

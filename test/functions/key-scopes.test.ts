@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
 import document from "../../docs/openapi.json" with { type: "json" };
 import { create as recordQaScore } from "../../functions/record-qa-score.ts";
 import { routes } from "../../functions/routes.ts";
-import { methodsOf } from "../../lib/http/route.ts";
+import { methodsOf, type Route } from "../../lib/http/route.ts";
 import { createKey } from "../../apps/operator/data/key-management.ts";
 import { KEY_SCOPES, type KeyScope } from "../../lib/organizations/api-key.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -44,59 +45,104 @@ const send = (name: RouteName, request: ApiRequest = {}) => {
   return call(handlers[name], { method, resource, ...request });
 };
 
-/** What each call needs, as the guide says it. Of two lists either is enough until the body says which call it is. */
-const NEEDED: Readonly<Record<RouteName, readonly (readonly KeyScope[])[]>> = {
-  applyWorkItemBatch: [["write"], ["read"]],
-  getWorkItemBatch: [["read"]],
-  deleteWorkItemBatch: [["write"], ["read"]],
-  createWorkItem: [["write"]],
-  listWorkItems: [["read"]],
-  listWorkItemChanges: [["read"]],
-  getWorkItem: [["read"]],
-  updateWorkItem: [["read", "write"]],
-  deleteWorkItem: [["write"]],
-  upsertWorkItemEvent: [["read", "write"]],
-  deleteWorkItemEvent: [["read", "write"]],
-  listWorkItemEvents: [["read"]],
-  uploadWorkItems: [["upload"], ["read", "upload"]],
-  getWorkItemUpload: [["read"]],
-  listWorkItemUploads: [["read"]],
-  getWorkItemUploadTemplate: [[]],
-  cancelWorkItemUpload: [["upload"]],
-  undoWorkItemUpload: [["upload"]],
-  getWorkItemUploadFailedRows: [["read"]],
-  getWorkItemUploadResults: [["read"]],
-  listConversationUploads: [["read"]],
-  getConversationUpload: [["read"]],
-  createWebhook: [["webhooks"]],
-  listWebhooks: [["webhooks"]],
-  getWebhook: [["webhooks"]],
-  updateWebhook: [["webhooks"]],
-  deleteWebhook: [["webhooks"]],
-  rotateWebhookSecret: [["webhooks"]],
-  testWebhook: [["webhooks"]],
-  resendWebhook: [["webhooks"]],
-  getMe: [[]],
-  getHealth: [[]],
-  getOpenapiDocument: [[]],
+/** What the calls of each endpoint need, as the guide says it. */
+const NEEDED: Readonly<Record<RouteName, readonly KeyScope[]>> = {
+  applyWorkItemBatch: ["write"],
+  getWorkItemBatch: ["read"],
+  deleteWorkItemBatch: ["write"],
+  createWorkItem: ["write"],
+  listWorkItems: ["read"],
+  listWorkItemChanges: ["read"],
+  getWorkItem: ["read"],
+  updateWorkItem: ["read", "write"],
+  deleteWorkItem: ["write"],
+  upsertWorkItemEvent: ["read", "write"],
+  deleteWorkItemEvent: ["read", "write"],
+  listWorkItemEvents: ["read"],
+  uploadWorkItems: ["upload"],
+  getWorkItemUpload: ["read"],
+  listWorkItemUploads: ["read"],
+  getWorkItemUploadTemplate: [],
+  cancelWorkItemUpload: ["upload"],
+  undoWorkItemUpload: ["upload"],
+  getWorkItemUploadFailedRows: ["read"],
+  getWorkItemUploadResults: ["read"],
+  listConversationUploads: ["read"],
+  getConversationUpload: ["read"],
+  createWebhook: ["webhooks"],
+  listWebhooks: ["webhooks"],
+  getWebhook: ["webhooks"],
+  updateWebhook: ["webhooks"],
+  deleteWebhook: ["webhooks"],
+  rotateWebhookSecret: ["webhooks"],
+  testWebhook: ["webhooks"],
+  resendWebhook: ["webhooks"],
+  getMe: [],
+  getHealth: [],
+  getOpenapiDocument: [],
+};
+const FROM = { from: crypto.randomUUID() };
+const file = (fields: object) => multipart("external_id\n1\n", { ...fields });
+const form = (upload: object): ApiRequest => ({ body: { upload: { filename: "a.csv", size: 1, ...upload } } });
+/** Every way to call an endpoint whose body says what the call needs. */
+const WAYS: Partial<Record<RouteName, readonly (readonly [string, readonly KeyScope[], ApiRequest])[]>> = {
+  applyWorkItemBatch: [false, true].map((dry_run) => [
+    `dry_run: ${dry_run}`,
+    dry_run ? ["read"] : ["write"],
+    { body: { dry_run, work_items: [{ external_id: "walked" }] } },
+  ]),
+  deleteWorkItemBatch: [false, true].map((dry_run) => [
+    `dry_run: ${dry_run}`,
+    dry_run ? ["read"] : ["write"],
+    { body: { dry_run, external_ids: ["walked"] } },
+  ]),
+  uploadWorkItems: [
+    ["a file", ["upload"], file({})],
+    ["a file, not tried", ["upload"], file({ dry_run: "false" })],
+    ["the trial of a file", ["read", "upload"], file({ dry_run: "true" })],
+    ["a file with another's mapping", ["read", "upload"], file({ mapping: FROM })],
+    ["the trial of a file with another's mapping", ["read", "upload"], file({ mapping: FROM, dry_run: "true" })],
+    ["a form", ["upload"], form({ dry_run: false })],
+    ["the trial of a form", ["read", "upload"], form({ dry_run: true })],
+    ["a form with another's mapping", ["read", "upload"], form({ mapping: FROM })],
+  ],
+  undoWorkItemUpload: [
+    ["no body", ["upload"], {}],
+    ["an undo", ["upload"], { body: { undo: { dry_run: false } } }],
+    ["the trial of an undo", ["read", "upload"], { body: { undo: { dry_run: true } } }],
+  ],
 };
 const names = Object.keys(routes) as RouteName[];
-const calls = names.flatMap((name) => methodsOf(routes[name]).map((method) => [method, name] as const));
+const calls = names.flatMap((name) =>
+  (WAYS[name] ?? methodsOf(routes[name]).map((method) => [method, NEEDED[name], { method }] as const)).map(
+    ([how, needed, request]) => [name, how, needed, request] as const,
+  ),
+);
 
 describe("a key", () => {
-  it.each(calls)("may %s %s if it has all the scopes that the call needs", async (method, name) => {
+  it.each(calls)("may call %s (%s) if it has all the scopes that the call needs", async (name, _, needed, request) => {
     for (const scopes of SETS) {
       const key = keyWith(...scopes);
-      const { status, text, headers } = await send(name, { method, params: { id: "none" }, key });
-      const isAllowed = NEEDED[name].some((needed) => needed.every((scope) => scopes.includes(scope)));
-      expect([scopes, status !== 403]).toEqual([scopes, isAllowed]);
-      if (isAllowed) continue;
-      const [needed = []] = NEEDED[name];
-      expect(headers["www-authenticate"]).toBe(`Bearer error="insufficient_scope", scope="${needed.join(" ")}"`);
+      const { status, text, headers } = await send(name, { params: { id: "none" }, ...request, key });
       const lacking = needed.filter((scope) => !scopes.includes(scope));
+      expect([scopes, status === 403]).toEqual([scopes, lacking.length > 0]);
+      if (lacking.length === 0) continue;
+      expect(headers["www-authenticate"]).toBe(`Bearer error="insufficient_scope", scope="${needed.join(" ")}"`);
       const error = `this API key lacks the scope${lacking.length > 1 ? "s" : ""} ${lacking.join(" and ")}`;
-      expect(text).toBe(method === "HEAD" ? "" : JSON.stringify({ error }));
+      expect(text).toBe(request.method === "HEAD" ? "" : JSON.stringify({ error }));
     }
+  });
+
+  it("is asked for more wherever a body can ask for a dry run or another's mapping", () => {
+    const asking = names.filter((name) => {
+      const { body, fields = body }: Route = routes[name];
+      const schemas = [body, fields].map((schema) =>
+        JSON.stringify(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })),
+      );
+      return schemas.some((schema) => /"(dry_run|from)":/.test(schema));
+    });
+    expect(asking).toEqual(Object.keys(WAYS));
+    for (const name of asking) expect((routes[name] as Route).acts).toContain("dry_run");
   });
 
   it.each(names)("finds in the document what %s needs", (name) => {
@@ -104,7 +150,8 @@ describe("a key", () => {
     const { description } = operations.find(({ operationId }) => operationId === name)!;
     const [, sentence = ""] = /\nNeeds the scopes? (.*)\./.exec(description) ?? [];
     const scopes = [...sentence.matchAll(/`(read|write|upload|webhooks)`/g)].map(([, scope]) => scope);
-    expect(scopes).toEqual(NEEDED[name].flat());
+    const ofWays = [...new Set(WAYS[name]?.map(([, needed]) => String(needed)))].flatMap((needed) => needed.split(","));
+    expect(scopes).toEqual(WAYS[name] ? ofWays : NEEDED[name]);
   });
 
   it("gets problem details where the caller accepts them", async () => {
@@ -120,7 +167,7 @@ describe("a key", () => {
 describe("the order of checks", () => {
   beforeEach(withoutTimeouts);
 
-  it("is key, scope, rate, body", async () => {
+  it("is key, scope, rate, body, and scope again where the body says what the call needs", async () => {
     const { organization, key } = await createTestOrganization(runtime, { rate: 1, burst: 1 });
     const { key: reader } = await createKey(administrationOf(runtime), organization.id, { scopes: ["read"] });
     const create = (bearer: string) => send("createWorkItem", { key: bearer, body: "{" });
@@ -128,6 +175,11 @@ describe("the order of checks", () => {
     expect((await create(key)).status).toBe(429);
     expect((await create(reader)).status).toBe(403);
     expect((await create(`${reader.slice(0, -1)}_`)).status).toBe(401);
+    const { key: writer } = await createKey(administrationOf(runtime), owner.organization.id, { scopes: ["write"] });
+    const cancelOrUndo = (name: "cancelWorkItemUpload" | "undoWorkItemUpload") =>
+      send(name, { key: writer, params: { id: "none" }, body: "{" });
+    expect((await cancelOrUndo("cancelWorkItemUpload")).status).toBe(403);
+    expect((await cancelOrUndo("undoWorkItemUpload")).status).toBe(400);
   });
 });
 
@@ -191,11 +243,11 @@ describe("a key without read", () => {
     undoWorkItemUpload: [true, false].map((dry_run) => async () => {
       const params = { id: await startUpload() };
       await send("cancelWorkItemUpload", { params, key: owner.key });
-      return [202, blind("undoWorkItemUpload", { params, body: { undo: { dry_run } } })];
+      return [dry_run ? 403 : 202, blind("undoWorkItemUpload", { params, body: { undo: { dry_run } } })];
     }),
   };
   const mayCall = names.filter((name) => {
-    const [needed = []] = NEEDED[name];
+    const needed = NEEDED[name];
     return needed.includes("write") || needed.includes("upload") ? !needed.includes("read") : false;
   });
 
@@ -227,30 +279,12 @@ describe("a key without read", () => {
     expect(JSON.parse(text)).toMatchObject({ data: { results: [{ id, external_id: "by name", status: "deleted" }] } });
   });
 
-  it("cannot try a batch, which a key that only reads can", async () => {
-    const body = { dry_run: true, work_items: [named("tried")] };
-    const refused = await blind("applyWorkItemBatch", { body });
-    expect(refused).toMatchObject({ status: 403, body: { error: "this API key lacks the scope read" } });
-    const tried = await send("applyWorkItemBatch", { key: keyWith("read"), body });
-    expect(tried).toMatchObject({ status: 200, body: { data: { summary: { created: 1 } } } });
-    const written = await send("applyWorkItemBatch", { key: keyWith("read"), body: { ...body, dry_run: false } });
-    expect(written).toMatchObject({ status: 403, body: { error: "this API key lacks the scope write" } });
-  });
-
-  it("doesn't see what a dry run of a file changes", async () => {
-    const form = { body: { upload: { filename: "a.csv", size: 10, dry_run: true } } };
-    const headers = { "Idempotency-Key": "a trial" };
-    const shown = await send("uploadWorkItems", { key: owner.key, ...form, headers });
-    expect(shown.body.data).toMatchObject({ dry_run: true, changed_fields: {} });
-    const id = idOf(shown);
-    const repeated = await blind("uploadWorkItems", { ...form, headers });
-    const cancelled = await blind("cancelWorkItemUpload", { params: { id } });
-    for (const { body } of [repeated, cancelled]) {
-      expect(body.data).toMatchObject({ id, dry_run: true });
-      expect(body.data).not.toHaveProperty("changed_fields");
-    }
-    for (const list of ["getWorkItemUpload", "getWorkItemUploadResults"] as const)
-      expect((await blind(list, { params: { id } })).status).toBe(403);
+  it("cancels the dry run of a file, and doesn't see what it changes", async () => {
+    const upload = await send("uploadWorkItems", { key: owner.key, ...form({ dry_run: true }) });
+    expect(upload.body.data).toMatchObject({ dry_run: true, changed_fields: {} });
+    const { body } = await blind("cancelWorkItemUpload", { params: { id: idOf(upload) } });
+    expect(body.data).toMatchObject({ id: idOf(upload), dry_run: true });
+    expect(body.data).not.toHaveProperty("changed_fields");
   });
 
   describe("that repeats a create with its Idempotency-Key", () => {
@@ -300,7 +334,9 @@ describe("a key without read", () => {
     ])("gets a 403 once the item %s", async (change, make) => {
       const id = idOf(await create(change));
       await make({ id });
-      expect(await create(change)).toMatchObject({ status: 403, body: { error: "this API key lacks the scope read" } });
+      const refused = await create(change);
+      expect(refused).toMatchObject({ status: 403, body: { error: "this API key lacks the scope read" } });
+      expect(refused.headers["www-authenticate"]).toContain('scope="read write"');
       expect((await create(change, owner.key)).status).toBe(201);
     });
   });

@@ -445,7 +445,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   touched: {
     defect: "a repeated create shows a key without read what others have written since",
     file: "functions/create-work-item.ts",
-    text: 'if (!isUntouched) assertScopes(["read"], scopes);',
+    text: 'if (!isUntouched) assertScopes(["read", "write"], scopes);',
     instead: "",
     foundBy: "test/functions/key-scopes.test.ts",
   },
