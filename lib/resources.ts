@@ -159,7 +159,6 @@ export type PartitionKind =
   | "COMMANDS"
   | "ERASURES"
   | "LEDGER"
-  | "RESTORED"
   | "LIST_ITEM"
   | "LIST_DELETED_ITEM"
   | "LIST_ITEM_OF_AGENT"

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { isoTime } from "@work-items/lib/clock.ts";
 import { eraseItem } from "../data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../data/erase-organization.ts";
-import { keptInLedger } from "../data/erasure-ledger.ts";
+import { keptInLedger, type Subject } from "../data/erasure-ledger.ts";
 import type { ErasureCounts } from "../data/erasure-pass.ts";
 import { type ErasedPerson, erasePerson } from "../data/erase-person.ts";
 import { UsageError } from "../../../infra/command-line.ts";
@@ -28,7 +28,7 @@ interface Erasing {
   readonly organization: string;
   readonly options: EraseOptions;
   /** Erases, and notes in the ledger what. Called once the operator has confirmed. */
-  readonly carryOut: <T>(subject: Parameters<typeof keptInLedger>[2], work: () => Promise<T>) => Promise<T>;
+  readonly carryOut: <T>(subject: Subject, work: (finish: () => Promise<void>) => Promise<T>) => Promise<T>;
 }
 
 /** Mentions that are printed without `--json`. */
@@ -100,8 +100,9 @@ async function eraseAll({ terminal, runtime, organization, options, carryOut }: 
     terminal.note(`waiting until ${isoTime(until)}: ${reason}. You can stop this command and run it again after that.`);
   const receipt = await resumably(terminal, `${organization} is partly erased, and its keys are revoked`, () =>
     withReadBar(terminal, "erasing", (onProgress) =>
-      carryOut({}, () =>
+      carryOut({}, (finish) =>
         eraseOrganization(runtime, organization, {
+          onErased: finish,
           onProgress,
           onWait,
           sleep: terminal.sleep,

@@ -26,7 +26,7 @@ import {
 import { type OnDamaged, passDamaged, stopAtDamaged } from "@work-items/lib/store/decode-record.ts";
 import type { RegionCode } from "@work-items/lib/regions.ts";
 import { isoTime } from "@work-items/lib/clock.ts";
-import { reapplyErasures } from "../data/erasure-ledger.ts";
+import { reapplyErasures } from "../data/reapply-erasures.ts";
 import { type CarryOut, keepCommand } from "./command-record.ts";
 import { costOf, withReadBar } from "./read-bar.ts";
 import { createCommandLine, reportErrors, UsageError } from "../../../infra/command-line.ts";
@@ -34,7 +34,7 @@ import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
 import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
 import { open } from "./stack-variables.ts";
-import { type LedgerOptions, openLedger, withLedger } from "./restored-table.ts";
+import { assertApplied, type LedgerOptions, openLedger, withLedger } from "./restored-table.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
 import { showWebhooks } from "./webhook-lines.ts";
 
@@ -200,16 +200,24 @@ async function changes(terminal: Terminal, id: string | undefined, values: Value
 }
 
 interface ReapplyOptions extends LedgerOptions {
-  readonly restoredTo: string;
+  readonly restoredTo?: string;
+  readonly check?: boolean;
 }
 
 /** Applies the ledger of erasures to a restored table. */
 async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Promise<void> {
   if (values.itemsTable === undefined) throw new UsageError("name the restored table: --items-table <name>");
-  const restoredTo = Date.parse(values.restoredTo);
-  if (Number.isNaN(restoredTo)) throw new UsageError("--restored-to: must be a time, such as 2026-11-25T10:00:00Z");
+  const restoredTo = Date.parse(values.restoredTo ?? "");
+  const isCheck = values.check === true;
+  if (!isCheck && Number.isNaN(restoredTo))
+    throw new UsageError("--restored-to: must be a time, such as 2026-11-25T10:00:00Z");
   const opened = await open(terminal, values);
   const runtime = operatorRuntime(opened);
+  if (isCheck) {
+    await assertApplied(runtime, values);
+    printResult(terminal, values, [{ applied: true }, `${values.itemsTable} holds nothing that was erased`]);
+    return;
+  }
   const { ledger, usedUntil } = await openLedger(runtime, values);
   // A later time would leave out erasures.
   const since = [isoTime(restoredTo), usedUntil ?? isoTime(restoredTo)].toSorted()[0]!;
@@ -334,7 +342,8 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
     );
   withLedger(withTarget(program.command("reapply-erasures")))
     .description("erase again, in a restored table, what was erased after the time to which it was restored")
-    .requiredOption("--restored-to <time>", "the time to which the table was restored, such as 2026-11-25T10:00:00Z")
+    .option("--restored-to <time>", "the time to which the table was restored, such as 2026-11-25T10:00:00Z")
+    .addOption(new Option("--check", "only check that this has been done").conflicts("restoredTo"))
     .action((values: Values & ReapplyOptions) => reapply(terminal, values));
   return runOperatorCommand(terminal, program);
 }

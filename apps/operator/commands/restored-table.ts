@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { assertLedgerOf, type Ledger, missingErasure } from "../data/erasure-ledger.ts";
+import type { Ledger } from "../data/erasure-ledger.ts";
+import { assertLedgerOf, missingErasure } from "../data/reapply-erasures.ts";
 import { regionCodesInWords } from "@work-items/lib/regions.ts";
 import { UsageError } from "../../../infra/command-line.ts";
 import { awsRegionIn, regionCode, tablesIn, type Target } from "./target-tables.ts";
@@ -37,15 +38,20 @@ export async function openLedger(
   return { ledger, usedUntil: origin?.at };
 }
 
+/** Refuses a table that isn't the service's own and may hold erased data again. @throws as `assertApplied` */
+export async function refuseErased(runtime: OperatorRuntime, options: LedgerOptions): Promise<void> {
+  if (runtime.variables["OWN_ITEMS_TABLE"] !== runtime.environment.WORK_ITEMS_TABLE)
+    await assertApplied(runtime, options);
+}
+
 /**
- * Refuses a table that isn't the service's own and may hold erased data again.
+ * Checks that a restored table, whatever its name is by now, doesn't hold erased data again.
  * @throws UsageError that names the command to run; StateConflictError that names the right ledger
  */
-export async function refuseErased(runtime: OperatorRuntime, options: LedgerOptions): Promise<void> {
+export async function assertApplied(runtime: OperatorRuntime, options: LedgerOptions): Promise<void> {
   const { WORK_ITEMS_TABLE: table } = runtime.environment;
-  if (runtime.variables["OWN_ITEMS_TABLE"] === table) return;
   const { ledger } = await openLedger(runtime, options);
-  const missing = await missingErasure(ledger, table);
+  const missing = await missingErasure(runtime, ledger);
   if (missing === undefined) return;
   const { ledger: name, ledgerRegion: region } = options;
   const named = [name && ` --ledger ${name}`, region && ` --ledger-region ${region}`].filter(Boolean).join("");

@@ -32,6 +32,8 @@ export interface ErasureOptions {
   readonly onDamaged?: OnDamaged;
   /** Leaves out the scan of the whole table at the end. @default false */
   readonly withoutScan?: boolean;
+  /** Called once nothing is left but the organization's record, without which the erasure can't be repeated. */
+  readonly onErased?: () => Promise<void>;
 }
 
 /** Only the keys of items and events are read: they hold megabytes, and nothing in them matters. */
@@ -121,7 +123,7 @@ async function repeatPasses(
  * @throws NotFoundError, StoreBusyError, StateConflictError if another command has finished the erasure in the meantime
  */
 export async function eraseOrganization(runtime: ErasureRuntime, organization: string, options: ErasureOptions) {
-  const { onProgress, onDamaged = stopAtDamaged, withoutScan = false } = options;
+  const { onProgress, onDamaged = stopAtDamaged, withoutScan = false, onErased } = options;
   const { clock, environment } = runtime;
   const intact = await repairForErasure(runtime, organization, onDamaged);
   const before = await startErasing(runtime, intact, isoTime(clock()));
@@ -151,6 +153,7 @@ export async function eraseOrganization(runtime: ErasureRuntime, organization: s
     const last = tablesOfData[name].last(organization, keys);
     await deleteAll(environment[resources[name].variable], last, () => ({}));
   }
+  await onErased?.();
   // Last: while it is there, the erasure can be repeated.
   await writes.finish();
   return {

@@ -10,7 +10,7 @@ import { keyUseKey } from "@work-items/lib/organizations/key-use.ts";
 import { rateLimitKey } from "@work-items/lib/organizations/limit-record.ts";
 import type { KeyNames } from "./key-management.ts";
 import type { ListingKind } from "@work-items/lib/store/lists/partition.ts";
-import { JOB_SORT_KEY } from "@work-items/lib/uploads/job/upload-store.ts";
+import { JOB_SORT_KEY, jobKey } from "@work-items/lib/uploads/job/upload-store.ts";
 import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY } from "@work-items/lib/work-items/work-item-record.ts";
 import { type PartitionKind, partitionKeyOf, type RecordKind, type ResourceNameOf } from "@work-items/lib/resources.ts";
 
@@ -24,6 +24,8 @@ export type Lists = readonly ListingKind[];
 interface KindOfData {
   readonly ownerOf: (key: RecordKey) => string | undefined;
   readonly erasedAs: (key: RecordKey) => ErasedKind;
+  /** Key of the record to which one belongs; undefined for a record of its own. */
+  readonly parentOf: (key: RecordKey) => RecordKey | undefined;
   /** What its lines in an export are; null if it has none. */
   readonly exportedAs: "work item" | "conversation upload" | null;
   /** The lists that lead to its partitions. If there are none, it is found with a listed record, or by a scan of the table. */
@@ -33,7 +35,24 @@ interface KindOfData {
 function secondPart({ pk }: RecordKey): string | undefined {
   return pk.split("#")[1];
 }
-const others: KindOfData = { ownerOf: secondPart, erasedAs: () => "other_records", exportedAs: null, lists: [] };
+const others: KindOfData = {
+  ownerOf: secondPart,
+  erasedAs: () => "other_records",
+  parentOf: () => undefined,
+  exportedAs: null,
+  lists: [],
+};
+
+/** A record belongs to the one of its partition that has this sort key. */
+function inPartitionOf(sortKey: string): KindOfData["parentOf"] {
+  return ({ pk, sk }) => (sk === sortKey ? undefined : { pk, sk: sortKey });
+}
+
+/** The job of a dry run's record. */
+function jobOfPlan({ pk }: RecordKey): RecordKey {
+  const [, organization = "", id = ""] = pk.split("#");
+  return jobKey({ organization, id });
+}
 
 /** All kinds of records in the WorkItems table. A new kind must say here how it is found, erased and exported. */
 const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<PartitionKind, KindOfData>>> = {
@@ -43,11 +62,12 @@ const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<Part
       if (sk === ITEM_SORT_KEY) return "work_items";
       return sk.startsWith(EVENT_SORT_KEY_PREFIX) ? "events" : "other_records";
     },
+    parentOf: inPartitionOf(ITEM_SORT_KEY),
     exportedAs: "work item",
     lists: ["LIST_ITEM", "LIST_DELETED_ITEM"],
   },
   CONVERSATION: {
-    ownerOf: secondPart,
+    ...others,
     erasedAs: () => "conversation_uploads",
     exportedAs: "conversation upload",
     lists: ["LIST_CONVERSATION"],
@@ -55,10 +75,11 @@ const kindsOfData: Readonly<Record<RecordKind, KindOfData> & Partial<Record<Part
   UPLOAD: {
     ...others,
     erasedAs: ({ sk }) => (sk === JOB_SORT_KEY ? "upload_jobs" : "other_records"),
+    parentOf: inPartitionOf(JOB_SORT_KEY),
     lists: ["LIST_UPLOAD"],
   },
   // Found with its job.
-  DRY_RUN: others,
+  DRY_RUN: { ...others, parentOf: jobOfPlan },
   // Read by the health check, never written.
   HEALTH: { ...others, ownerOf: () => undefined },
   HEARTBEAT: { ...others, ownerOf: () => undefined },
@@ -87,6 +108,11 @@ export function ownerOf(key: RecordKey): string | undefined {
 /** As what an erasure counts a record. */
 export function erasedAs(key: RecordKey): ErasedKind {
   return (kindsOfData[kindOf(key)] ?? others).erasedAs(key);
+}
+
+/** Key of the record to which one belongs: the job of a shard, the item of an event. */
+export function parentOf(key: RecordKey): RecordKey | undefined {
+  return kindsOfData[kindOf(key)]?.parentOf(key);
 }
 
 /** What a record's lines in an export are; null if it has none. */

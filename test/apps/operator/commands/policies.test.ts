@@ -16,12 +16,8 @@ import { repairOrganization } from "../../../../apps/operator/data/damaged-acces
 import { listedKeyKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
 import { readFeedState, resyncFeed } from "../../../../apps/operator/data/feed-state.ts";
 import { keptInLog } from "../../../../apps/operator/data/command-log.ts";
-import {
-  assertLedgerOf,
-  keptInLedger,
-  missingErasure,
-  reapplyErasures,
-} from "../../../../apps/operator/data/erasure-ledger.ts";
+import { keptInLedger } from "../../../../apps/operator/data/erasure-ledger.ts";
+import { assertLedgerOf, missingErasure, reapplyErasures } from "../../../../apps/operator/data/reapply-erasures.ts";
 import { eraseItem } from "../../../../apps/operator/data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
 import { erasePerson } from "../../../../apps/operator/data/erase-person.ts";
@@ -130,7 +126,7 @@ describe("a person with the policy", () => {
     await readFeedState(read, "acme");
     await keptInLog(read, { ...command, command: "organizations export" }, async () => undefined);
     await assertLedgerOf(read, read, true);
-    expect(await missingErasure(read, "restored")).toBeUndefined();
+    expect(await missingErasure(read, read)).toBeUndefined();
     let text = "";
     await exportOrganization(read, "acme", async (written) => void (text += written));
     lines = text.trimEnd().split("\n");
