@@ -274,6 +274,23 @@ it("takes rows with an ID like the others for items, however little else they ha
   expect([totals, mapping.fields?.["external_id"]]).toEqual([[], { column: "Ticket ID" }]);
 });
 
+it.each(["Media server is down", "Total outage", "Count of licences is wrong", "Order total"])(
+  "takes a row with the subject %s and without an agent for an item, wherever its ID stands",
+  (subject) => {
+    const names = ["Ticket ID", "Subject", "Agent", "Status"];
+    const all = [
+      ...Array.from({ length: 30 }, (_, at) => [`T-${at}`, `Question ${at}`, "Ann", "Open"]),
+      ["T-99", subject, "", "Open"],
+    ];
+    const numbered = all.map(([id = "", ...others]) => [id.slice(2), ...others]);
+    const swapped = all.map(([id = "", text = "", ...others]) => [text, id, ...others]);
+    expect(propose(names, all).totals).toEqual([]);
+    expect(propose(names, numbered).totals).toEqual([]);
+    expect(propose(["Subject", "Ticket ID", "Agent", "Status"], swapped).totals).toEqual([]);
+    expect(propose(names, [...all, ["SUM", "", "", "30"]]).totals?.map(({ row }) => row)).toEqual([33]);
+  },
+);
+
 it("finds notes at the end of a long file with few values, and subtotals in it, however many there are", () => {
   const sparse = Array.from({ length: 5000 }, (_, index) => [`T-${index}`, "", "", ""]);
   const end = ["End of report", "", "", ""];
