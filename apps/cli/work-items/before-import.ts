@@ -2,9 +2,11 @@ import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.t
 import { type Mapping as CheckedMapping, mappingSchema } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
 import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
+import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import type { Terminal } from "../../../infra/terminal.ts";
 import { isPersonAt } from "./ask-targets.ts";
+import { shownRows } from "./proposal-lines.ts";
 import { BY_NAMES, type SeenFile } from "./survey-file.ts";
 import { countOf } from "./trial-lines.ts";
 
@@ -84,24 +86,27 @@ interface Reasons {
   readonly ids: IdFindings | undefined;
   /** The targets that nothing sets. */
   readonly unset: readonly TargetName[];
+  /** The rows that are left out. */
+  readonly leftOut: readonly NumberedRow[];
 }
 
 /**
- * Asks whether to import after a trial. If existing items would change, IDs repeat or a target isn't set, a person has to
- * agree.
+ * Asks whether to import after a trial. If existing items would change, IDs repeat, a target isn't set or rows are left out,
+ * a person has to agree.
  * @param isAgreed whether to import without asking
  * @returns whether to start the import
  */
 export async function confirmed(
   terminal: Terminal,
   trial: WorkItemUpload,
-  { ids, unset }: Reasons,
+  { ids, unset, leftOut }: Reasons,
   isAgreed: boolean,
 ): Promise<boolean> {
   const isHarmless =
-    trial.updated_rows + trial.restored_rows === 0 && (ids?.repeatedRows ?? 0) === 0 && unset.length === 0;
+    trial.updated_rows + trial.restored_rows + (ids?.repeatedRows ?? 0) + unset.length + leftOut.length === 0;
   if (isHarmless || isAgreed) return true;
-  const answer = await ask(terminal, "Import the file? [y/N] ");
+  const without = leftOut.length === 0 ? "" : ` without ${shownRows(leftOut)}`;
+  const answer = await ask(terminal, `Import the file${without}? [y/N] `);
   if (answer === true) return true;
   terminal.note(`nothing was imported${answer === undefined ? "; --yes imports without asking" : ""}`);
   return false;

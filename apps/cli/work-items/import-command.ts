@@ -6,6 +6,7 @@ import { COMMA, DELIMITERS, type Delimiter } from "@work-items/lib/uploads/csv/d
 import { quoted } from "@work-items/lib/cell-value.ts";
 import { listed } from "@work-items/lib/errors.ts";
 import { isJsonObject } from "@work-items/lib/json.ts";
+import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { isReportColumn } from "@work-items/lib/uploads/csv/header-names.ts";
@@ -14,7 +15,7 @@ import { type Command, type CommandCall, EXIT, type Options, textOption, textsOp
 import { notFoundLines } from "./ask-targets.ts";
 import { confirmed, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./before-import.ts";
 import { writeProposal } from "./propose.ts";
-import { changedFile, lookThrough, type SeenFile } from "./survey-file.ts";
+import { changedFile, lookThrough, type SeenFile, totalsOf } from "./survey-file.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
 import { removeEarlierList, saveList } from "./row-lists.ts";
 import { noteTrial } from "./trial-lines.ts";
@@ -126,12 +127,14 @@ interface ReadyFile {
   readonly seen: SeenFile | undefined;
   /** The targets that nothing sets, although a person has named a mapping. */
   readonly unset: readonly TargetName[];
+  /** The rows that are left out unless a person wants them. */
+  readonly leftOut: readonly NumberedRow[];
 }
 
 async function sendFile(
   { terminal, options, positionals: [path = ""] }: CommandCall,
   client: Client,
-  { name, content, mapping, seen, unset }: ReadyFile,
+  { name, content, mapping, seen, unset, leftOut }: ReadyFile,
 ): Promise<void> {
   const { isDry, lists, waits, hasTrial, isShown } = wayOf(options);
   const { ids, tried } = seen ?? {};
@@ -153,7 +156,7 @@ async function sendFile(
       noteCounts(terminal, trial);
       await show(trial);
     }
-    if (!hasCompleted || !(await confirmed(terminal, trial, { ids, unset }, options["yes"] === true))) {
+    if (!hasCompleted || !(await confirmed(terminal, trial, { ids, unset, leftOut }, options["yes"] === true))) {
       printJob(terminal, trial, options);
       terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
       return;
@@ -178,25 +181,25 @@ async function runImport(call: CommandCall, path: string, file: CsvFile, given: 
   const used = await usedMapping(client, mapping);
   const name = path === STANDARD_INPUT ? "standard-input.csv" : basename(path);
   if (used === undefined) {
-    return sendFile(call, client, { name, content: file.blob, mapping, seen: undefined, unset: [] });
+    return sendFile(call, client, { name, content: file.blob, mapping, seen: undefined, unset: [], leftOut: [] });
   }
   const { hasTrial, isShown } = wayOf(options);
-  const changes = { fill: textsOption(options, "fill"), leavesOutTotals: options["withoutTotals"] === true };
-  const mayChange = changes.leavesOutTotals || changes.fill.length > 0;
-  const first = await lookThrough(terminal, file.blob, used, {
-    survey: hasTrial || mayChange,
-    values: isShown && !mayChange,
-  });
+  const isKept = options["withTotals"] === true;
+  if (isKept && options["withoutTotals"] === true) throw new UsageError("--with-totals and --without-totals differ");
+  const changes = { fill: textsOption(options, "fill"), leavesOutTotals: !isKept };
+  const first = await lookThrough(terminal, file.blob, used, { survey: true, values: isShown });
+  const leftOut = isKept ? [] : totalsOf(first);
   const changed = await changedFile(terminal, file.blob, first, changes);
   try {
     const content = changed?.blob ?? file.blob;
     // Filled columns have fewer empty cells, IDs may be others, and rows that are left out have no IDs and values.
-    const isChanged = mayChange || changed !== undefined;
-    const seen = isChanged ? await lookThrough(terminal, content, used, { survey: hasTrial, values: isShown }) : first;
+    const seen = changed ? await lookThrough(terminal, content, used, { survey: hasTrial, values: isShown }) : first;
     if (seen.ids) noteIds(terminal, seen.ids);
     const unset = given === undefined ? [] : unsetTargets({ names: seen.names, mapping: used });
     for (const line of notFoundLines(unset)) terminal.note(line);
-    await sendFile(call, client, { name, content, mapping, seen, unset });
+    // Who names the option has decided.
+    const doubted = options["withoutTotals"] === true ? [] : leftOut;
+    await sendFile(call, client, { name, content, mapping, seen, unset, leftOut: doubted });
   } finally {
     await changed?.close();
   }
@@ -211,7 +214,8 @@ export const importCommand: Command = {
     "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
     "--dates <order>": "for --propose: day-first, month-first, year-first or unix, where dates don't show it",
     "--fill <columns...>": "give empty cells of these columns the value above, as in a grouped report",
-    "--without-totals": "leave out rows that look like totals, notes or repeated headers",
+    "--without-totals": "leave out rows that look like totals, notes or repeated headers, without asking",
+    "--with-totals": "import such rows too",
     "--dry-run": "trial run: show what would happen, save nothing",
     "--yes":
       "import without asking, even if IDs repeat, existing items would change or fields are not found (for scripts)",

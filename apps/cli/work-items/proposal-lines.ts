@@ -64,13 +64,17 @@ export function shownRow({ row, cells }: NumberedRow): string {
   return `row ${row} (${cells.filter(Boolean).join(", ")})`;
 }
 
+/** Some rows: `row 5 (Total, 5) and 2 more`. */
+export function shownRows(rows: readonly NumberedRow[]): string {
+  const more = rows.length > SHOWN ? ` and ${rows.length - SHOWN} more` : "";
+  return rows.slice(0, SHOWN).map(shownRow).join(", ") + more;
+}
+
 /** A line about the rows that don't look like items; none without such rows. */
 export function totalsLines(totals: Proposal["totals"] = []): string[] {
   if (totals.length === 0) return [];
-  const shownRows = totals.slice(0, SHOWN).map(shownRow);
-  const more = totals.length > SHOWN ? ` and ${totals.length - SHOWN} more` : "";
-  const advice = "leave such rows out with --without-totals";
-  return [`looks like totals, notes or headers, not items: ${shownRows.join(", ")}${more}; ${advice}`];
+  const advice = "an import leaves such rows out, unless it has --with-totals";
+  return [`looks like totals, notes or headers, not items: ${shownRows(totals)}; ${advice}`];
 }
 
 /** Rows that may not be items, and words that may mean an empty value: a person decides. */

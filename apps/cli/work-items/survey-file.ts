@@ -120,6 +120,15 @@ export function noteCleaning(terminal: Terminal, cleaning: IdCleaning, names: re
   terminal.note(noteOfCleaning(cleaning, numberedNames(names)[cleaning.column] ?? ""));
 }
 
+/** The rows that don't look like items. */
+export function totalsOf({
+  mapping,
+  names,
+  survey,
+}: Pick<SeenFile, "mapping" | "names" | "survey">): readonly NumberedRow[] {
+  return survey ? totalsIn(survey, names, mapping) : [];
+}
+
 /** What is changed in a file before it is sent. */
 export interface FileChanges {
   /** Names of columns whose empty cells take the value above. */
@@ -141,7 +150,7 @@ export async function changedFile(
   { fill, leavesOutTotals }: FileChanges,
 ): Promise<KeptFile | undefined> {
   const { header_row: headerRow = 1, delimiter = COMMA } = mapping;
-  const totals: readonly NumberedRow[] = survey ? totalsIn(survey, names, mapping) : [];
+  const totals = totalsOf({ mapping, names, survey });
   if (!leavesOutTotals) for (const line of totalsLines(totals)) terminal.note(line);
   const doubt = doubtOfJoined(survey?.joined ?? []);
   if (doubt !== undefined) terminal.note(`please check: ${doubt}`);

@@ -412,6 +412,25 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.context().close();
   });
 
+  test("leaves out what doesn’t look like an item, and says so again beside the trial", async () => {
+    const { page, complaints } = await site.begin();
+    const items = Array.from({ length: 12 }, (_, row) => `S-${row},Question ${row},Ann,Open`);
+    const csv = ["Ticket ID,Subject,Agent,Status", ...items, "S-99,Media server is down,,Open", "SUM,,,30", ""].join(
+      "\n",
+    );
+    await chooseFile(page, "sums.csv", Buffer.from(csv));
+    await page.getByRole("checkbox", { name: "Leave out row 15: SUM, 30" }).waitFor();
+    expect(await page.getByRole("checkbox", { name: /^Leave out row/ }).count()).toBe(1);
+    await confirmColumns(page);
+    await page.getByRole("button", { name: "Run a trial" }).click();
+    await expect.poll(() => count(page, "would be created")).toBe("13");
+    expect(await page.locator(".warning", { hasText: "1 row isn’t imported" }).textContent()).toContain(
+      "Row 15: SUM, 30",
+    );
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("loads the reader of workbooks only for a workbook, and lets choose the sheet", async () => {
     const { page, complaints } = await site.begin();
     const loaded: string[] = [];

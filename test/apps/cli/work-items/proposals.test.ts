@@ -177,10 +177,13 @@ it("names rows of totals, and leaves them out as blank lines", async () => {
   writeFileSync("sums.csv", "ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\nTotal,,5\n");
   const { told } = await run("import", "sums.csv", "--propose", "sums.json");
   expect(told).toContain(
-    "looks like totals, notes or headers, not items: row 5 (Total, 5); leave such rows out with --without-totals",
+    "looks like totals, notes or headers, not items: row 5 (Total, 5); an import leaves such rows out, unless it has --with-totals",
   );
-  const imported = await run("import", "sums.csv", "--mapping", "sums.json");
-  expect(imported.told).toContain("looks like totals, notes or headers, not items: row 5 (Total, 5)");
+  const mapped = (...options: readonly string[]) => run("import", "sums.csv", "--mapping", "sums.json", ...options);
+  expect((await mapped("--with-totals")).told).toContain(
+    "looks like totals, notes or headers, not items: row 5 (Total, 5)",
+  );
+  expect((await mapped("--dry-run")).told).toContain("left out: row 5 (Total, 5)");
   const file = await openCsv("sums.csv", { encoding: undefined, delimiter: undefined, sheet: undefined });
   const mapping = JSON.parse(readFileSync("sums.json", "utf8")) as Mapping;
   expect(await withoutTotals(file, mapping)).toBe("ID,Agent,Hours\n1,Ann,2\n2,Bob,3\n,,\n\n");

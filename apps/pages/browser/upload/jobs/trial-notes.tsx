@@ -5,8 +5,10 @@ import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-
 import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { Button, TextField } from "../parts/parts.tsx";
+import { countOf } from "../parts/shown.ts";
 import type { Sent } from "../file/send.ts";
 import { changeSingles } from "../file/sources.ts";
+import { unfilled } from "../file/table-file.ts";
 import { ChangedRows, readItems, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
 import { TrialValues } from "./trial-values.tsx";
 import { useLoaded } from "../parts/use-calls.ts";
@@ -72,6 +74,35 @@ function PrefixOffer({
   );
 }
 
+/** How many rows that are left out are named. */
+const SHOWN_LEFT_OUT = 20;
+
+/** The rows that are left out because they don't look like items. */
+function LeftOutRows({ sent: { table, repairs: now, trial } }: { readonly sent: Sent }) {
+  const repairs = trial?.repairs ?? now;
+  const rows = unfilled(table).survey.totals.filter(({ row }) => repairs.get(row)?.size === 0);
+  if (rows.length === 0) return null;
+  return (
+    <div class="warning">
+      <p>
+        <strong>
+          {countOf(rows.length, "row")} {rows.length === 1 ? "isn’t" : "aren’t"} imported
+        </strong>
+        , because{" "}
+        {rows.length === 1 ? "it looks like a total, a note or a header" : "they look like totals, notes or headers"}:
+      </p>
+      <ul>
+        {rows.slice(0, SHOWN_LEFT_OUT).map(({ row, cells }) => (
+          <li key={row}>
+            Row {row}: {cells.filter((cell) => cell.trim() !== "").join(", ")}
+          </li>
+        ))}
+        {rows.length > SHOWN_LEFT_OUT && <li>and {countOf(rows.length - SHOWN_LEFT_OUT, "more row")}</li>}
+      </ul>
+    </div>
+  );
+}
+
 /** What a trial run found: items that would change, perhaps unexpectedly, items as they would be, and the values of the file. */
 export function TrialNotes({
   api,
@@ -116,6 +147,7 @@ export function TrialNotes({
           </div>
         )}
       </div>
+      {sent && <LeftOutRows sent={sent} />}
       <TrialItems items={examples.flatMap((row) => itemAt(row) ?? [])} />
       {sent && <TrialValues job={job} sent={sent} />}
     </>
