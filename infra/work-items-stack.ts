@@ -23,7 +23,7 @@ import { addServiceKey } from "./constructs/service-key.ts";
 import { Tables } from "./constructs/tables.ts";
 import { UploadBucket } from "./constructs/upload-bucket.ts";
 import { addWorker } from "./constructs/worker-function.ts";
-import type { Variables } from "./environment-file.ts";
+import type { Variables } from "./terminal/environment-file.ts";
 import { API_TIMEOUT_SECONDS, MEMORY_MB } from "./limits.ts";
 import { tagsOf } from "./settings/setting-tags.ts";
 import { stackNameOf } from "./settings/settings.ts";

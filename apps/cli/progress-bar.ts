@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from "cli-progress";
-import type { Terminal } from "../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 
 /** Updates a progress bar. @param values what its format names */
 export type Update = (done: number, total: number, values?: object) => void;

@@ -1,4 +1,4 @@
-import { printable, runAsProgram } from "../../infra/terminal.ts";
+import { printable, runAsProgram } from "@work-items/terminal/terminal.ts";
 import { runProgram } from "./work-items/program.ts";
 
 // Node would print the line of code too, and the packed program has its code in one line.

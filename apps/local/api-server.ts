@@ -11,7 +11,7 @@ import { API_TIMEOUT_SECONDS } from "../../infra/limits.ts";
 import { type FunctionHost, type Invoke, loadFunction } from "./functions.ts";
 import { type Gateway, startGateway } from "./gateway/gateway.ts";
 import type { Endpoint } from "./gateway/router.ts";
-import { CommandError } from "../../infra/command-line.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 
 const BUILD_PAGES = fileURLToPath(new URL("../pages/build-pages.ts", import.meta.url));
 

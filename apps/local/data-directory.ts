@@ -2,9 +2,9 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, st
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CommandError } from "../../infra/command-line.ts";
-import { reasonOf } from "../../infra/plain-reason.ts";
-import { type LocalFiles, localFilesIn } from "../../infra/environment-file.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
+import { reasonOf } from "@work-items/terminal/plain-reason.ts";
+import { type LocalFiles, localFilesIn } from "@work-items/terminal/environment-file.ts";
 
 /** Only this user may read the data, since developers try the service with real data. */
 const PRIVATE_DIRECTORY = 0o700;

@@ -9,8 +9,8 @@ import { createS3Client } from "@work-items/lib/aws/s3-client.ts";
 import { createSqsClient } from "@work-items/lib/aws/sqs-client.ts";
 import { loggedError } from "@work-items/lib/http/middleware.ts";
 import { resources } from "@work-items/lib/resources.ts";
-import type { Variables } from "../../infra/environment-file.ts";
-import { CommandError } from "../../infra/command-line.ts";
+import type { Variables } from "@work-items/terminal/environment-file.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 
 type Everything = Required<Permissions>;
 const everything = Object.fromEntries(

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PROJECT_ROOT } from "../../infra/build.ts";
-import { CommandError } from "../../infra/command-line.ts";
-import { reasonOf } from "../../infra/plain-reason.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
+import { reasonOf } from "@work-items/terminal/plain-reason.ts";
 
 const SAMPLES = join(PROJECT_ROOT, "events");
 

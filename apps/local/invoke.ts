@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { CommandError, createCommandLine, runCommand } from "../../infra/command-line.ts";
-import { localFiles, readEnvironmentFile } from "../../infra/environment-file.ts";
+import { CommandError, createCommandLine, runCommand } from "@work-items/terminal/command-line.ts";
+import { localFiles, readEnvironmentFile } from "@work-items/terminal/environment-file.ts";
 import { pages } from "../../functions/pages.ts";
 import { gatewayFunctions } from "../../functions/routes.ts";
 import { allWorkers } from "../../functions/workers.ts";
@@ -9,7 +9,7 @@ import { API_TIMEOUT_SECONDS, workerTimeoutSeconds } from "../../infra/limits.ts
 import { buildPages, loadPages } from "./api-server.ts";
 import { createLocalRuntime, loadFunction, type LocalRuntime } from "./functions.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
-import { processTerminal } from "../../infra/terminal.ts";
+import { processTerminal } from "@work-items/terminal/terminal.ts";
 import { openStores, setEnvironment } from "./local-service.ts";
 
 /** Timeouts of all functions in seconds, by name. */

@@ -7,8 +7,8 @@ import { type Administration, putOrganization } from "@work-items/operator/data/
 import { createKey, isLive } from "@work-items/operator/data/key-management.ts";
 import { createAccessStore } from "@work-items/lib/organizations/access-store.ts";
 import { hashApiKey } from "@work-items/lib/organizations/api-key.ts";
-import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "../../infra/environment-file.ts";
-import { reasonOf } from "../../infra/plain-reason.ts";
+import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "@work-items/terminal/environment-file.ts";
+import { reasonOf } from "@work-items/terminal/plain-reason.ts";
 import { buildPages, startApi } from "./api-server.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
 import { startDynamoDbEngine } from "./engines/dynamodb.ts";
@@ -22,7 +22,7 @@ import {
   surviveUncaught,
 } from "./functions.ts";
 import { printToLog } from "./function-log.ts";
-import { CommandError } from "../../infra/command-line.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 import { type Endpoints, platformVariables, REGION_CODE } from "./platform.ts";
 import { openCheckpoints } from "./workers/stream.ts";
 import { startWorkers } from "./workers/start-workers.ts";

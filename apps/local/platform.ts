@@ -1,5 +1,5 @@
 import { REGIONS, type RegionCode } from "@work-items/lib/regions.ts";
-import type { Variables } from "../../infra/environment-file.ts";
+import type { Variables } from "@work-items/terminal/environment-file.ts";
 
 /** The account id that the embedded engines use. */
 export const ACCOUNT = "000000000000";

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import * as z from "zod";
-import { CommandError, createCommandLine, runCommand } from "../../infra/command-line.ts";
+import { CommandError, createCommandLine, runCommand } from "@work-items/terminal/command-line.ts";
 import { originSchema } from "../../infra/settings/stage-settings.ts";
-import { processTerminal } from "../../infra/terminal.ts";
+import { processTerminal } from "@work-items/terminal/terminal.ts";
 import { type LocalService, startLocalService } from "./local-service.ts";
 import { watchSources } from "./watch.ts";
 

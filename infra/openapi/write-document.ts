@@ -4,8 +4,8 @@ import { PROJECT_ROOT } from "../build.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { clientTypesOf } from "./client-types.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./document.ts";
-import { createCommandLine, runCommand, UsageError } from "../command-line.ts";
-import { processTerminal } from "../terminal.ts";
+import { createCommandLine, runCommand, UsageError } from "../terminal/command-line.ts";
+import { processTerminal } from "../terminal/terminal.ts";
 
 const FILE = join(PROJECT_ROOT, "docs/openapi.json");
 const CLIENT_TYPES = join(PROJECT_ROOT, "apps/client/openapi-types.ts");

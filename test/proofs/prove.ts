@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { createCommandLine, runCommand, UsageError } from "../../infra/command-line.ts";
-import { processTerminal } from "../../infra/terminal.ts";
+import { createCommandLine, runCommand, UsageError } from "../../infra/terminal/command-line.ts";
+import { processTerminal } from "../../infra/terminal/terminal.ts";
 import { ALL_HOSTILITIES } from "../hostile/world/hostilities.ts";
 import { printSlowest, runTests, type TestRun } from "../support/test-run.ts";
 import { SKIPPED } from "./skip.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Variables } from "../../infra/environment-file.ts";
+import type { Variables } from "../../infra/terminal/environment-file.ts";
 import { startApi } from "../../apps/local/api-server.ts";
 import { openBuckets } from "../../apps/local/engines/provision.ts";
 import { openCheckpoints } from "../../apps/local/workers/stream.ts";

@@ -1,6 +1,6 @@
 import { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import { createTerminal, type Terminal } from "../../infra/terminal.ts";
+import { createTerminal, type Terminal } from "../../infra/terminal/terminal.ts";
 
 interface TerminalOptions {
   /** @default that of this process */

@@ -8,7 +8,7 @@ import {
   type TargetState,
   targetStates,
 } from "@work-items/importer/proposals/target-states.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";

@@ -2,8 +2,8 @@ import { createReadStream } from "node:fs";
 import type { WorkItemInput } from "work-items-client/client.ts";
 import { isJsonObject, parseJson } from "@work-items/lib/json.ts";
 import { type Command, EXIT } from "./command.ts";
-import { CommandError } from "../../../infra/command-line.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import { jsonLines } from "../json-lines.ts";
 import { withProgress } from "../progress-bar.ts";
 

@@ -4,7 +4,7 @@ import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/check
 import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { isPersonAt } from "./ask-targets.ts";
 import { shownRows } from "./proposal-lines.ts";
 import { BY_NAMES, type SeenFile } from "./survey-file.ts";

@@ -2,8 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ApiError } from "work-items-client/api-error.ts";
 import { changePages, changesQuery, type ChangesPage, type FeedOptions } from "work-items-client/changes.ts";
 import type { Client } from "work-items-client/client.ts";
-import { CommandError, UsageError } from "../../../infra/command-line.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, textOption } from "./command.ts";
 import { keepingDigits } from "./service-client.ts";
 

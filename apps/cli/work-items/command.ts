@@ -1,5 +1,5 @@
 import type { Client } from "work-items-client/client.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 
 /** Exit codes; 0 if everything succeeded. */
 export const EXIT = { failed: 1, usage: 2, someFailed: 3, notConfirmed: 4 } as const;

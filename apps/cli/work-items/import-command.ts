@@ -10,7 +10,7 @@ import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { isReportColumn } from "@work-items/lib/uploads/csv/header-names.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
 import { confirmed, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./before-import.ts";
@@ -20,8 +20,8 @@ import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts
 import { removeEarlierList, saveList } from "./row-lists.ts";
 import { noteTrial } from "./trial-lines.ts";
 import { withProgress } from "../progress-bar.ts";
-import { CommandError, UsageError } from "../../../infra/command-line.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
+import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
 
 function delimiterOf(options: Options): Delimiter | undefined {
   const given = textOption(options, "delimiter");

@@ -5,9 +5,9 @@ import { entriesOf, type Page } from "work-items-client/http.ts";
 import { parseUuid } from "@work-items/lib/schema.ts";
 import { repeatableFilters, workItemFilterNames } from "@work-items/lib/work-items/work-item-filters.ts";
 import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
-import { printable, type Terminal } from "../../../infra/terminal.ts";
+import { printable, type Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption } from "./command.ts";
-import { CommandError, UsageError } from "../../../infra/command-line.ts";
+import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";
 import { exportSince } from "./changes-command.ts";
 import { keepingDigits } from "./service-client.ts";
 

@@ -11,7 +11,7 @@ import {
   type WebhookMessage,
 } from "@work-items/lib/webhooks/endpoint-state.ts";
 import { generateSecret } from "@work-items/lib/webhooks/signature.ts";
-import { UsageError } from "../../../infra/command-line.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
 import { type Command, textOption } from "./command.ts";
 import { explain } from "./service-client.ts";
 

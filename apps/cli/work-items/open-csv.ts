@@ -16,8 +16,8 @@ import { hiddenBelow, shownHidden, withoutHidden } from "@work-items/importer/fi
 import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import { readFirstRows } from "@work-items/importer/files/whole-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "@work-items/importer/files/workbook.ts";
-import { CommandError, UsageError } from "../../../infra/command-line.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
+import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
 
 /** The path of the standard input, by convention. */
 export const STANDARD_INPUT = "-";

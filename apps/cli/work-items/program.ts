@@ -1,9 +1,9 @@
 import type { Client } from "work-items-client/client.ts";
 import manifest from "work-items-client/package.json" with { type: "json" };
-import { createCommandLine, parseCommandLine, UsageError } from "../../../infra/command-line.ts";
+import { createCommandLine, parseCommandLine, UsageError } from "@work-items/terminal/command-line.ts";
 import { batchCommand } from "./batch-command.ts";
 import { changesCommand } from "./changes-command.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, EXIT } from "./command.ts";
 import { importCommand } from "./import-command.ts";
 import { itemCommands } from "./item-commands.ts";

@@ -7,11 +7,11 @@ import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/prop
 import { RowSurvey } from "@work-items/importer/proposals/survey.ts";
 import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
-import { CommandError, UsageError } from "../../../infra/command-line.ts";
+import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";
 import { unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { askTargets, isPersonAt, notFoundLines, type SurveyedSample } from "./ask-targets.ts";
 import { withBar } from "../progress-bar.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { type Options, textOption } from "./command.ts";
 import { type CsvFile, keep, readSample } from "./open-csv.ts";
 import { openQuestions, proposalLines } from "./proposal-lines.ts";

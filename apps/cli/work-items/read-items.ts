@@ -3,7 +3,7 @@ import { readCsv } from "@work-items/lib/uploads/csv/csv-reader.ts";
 import type { RowReader } from "@work-items/lib/uploads/csv/row-reader.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { WorkItemInput } from "@work-items/lib/work-items/work-item.ts";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 
 /** Limit of the events of one work item in a call. */
 const EVENTS_MAX = 99;

@@ -5,8 +5,8 @@ import { pipeline } from "node:stream/promises";
 import { dataOf } from "work-items-client/api-error.ts";
 import type { Client } from "work-items-client/client.ts";
 import type { RowListName } from "@work-items/lib/uploads/files/row-list.ts";
-import { CommandError } from "../../../infra/command-line.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { STANDARD_INPUT } from "./open-csv.ts";
 
 /**

@@ -2,10 +2,10 @@ import { accepted, ApiError, OutcomeUnknownError } from "work-items-client/api-e
 import { type Client, createClient } from "work-items-client/client.ts";
 import { parseJson } from "@work-items/lib/json.ts";
 import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
-import { CommandError } from "../../../infra/command-line.ts";
-import { localFiles, readEnvironmentFile } from "../../../infra/environment-file.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
+import { localFiles, readEnvironmentFile } from "@work-items/terminal/environment-file.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 
 /**
  * Finds the service and its key: `WORK_ITEMS_URL` and `WORK_ITEMS_KEY`, `BASE_URL` and `API_KEY`, or what the local

@@ -23,8 +23,8 @@ import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping
 import { readerOf } from "@work-items/lib/uploads/mapping/file-format.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { nearestTo } from "@work-items/lib/nearest.ts";
-import { CommandError } from "../../../infra/command-line.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { withBar } from "../progress-bar.ts";
 import { keep, type KeptFile } from "./open-csv.ts";
 import { shownRow, totalsLines } from "./proposal-lines.ts";

@@ -7,8 +7,8 @@ import {
   type ResultingFindings,
 } from "@work-items/importer/checks/resulting-values.ts";
 import { changedByRows, readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 
 /** How many fields of an item, and months or years, are shown, and how many characters of a value. */
 const SHOWN_FIELDS = 8;

@@ -1,9 +1,9 @@
 import type { Client, UploadJob } from "work-items-client/client.ts";
 import { readUndoRows } from "@work-items/importer/checks/undone-rows.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { withProgress } from "../progress-bar.ts";
-import { UsageError } from "../../../infra/command-line.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
 import { type Command, textOption } from "./command.ts";
 import { printJob, printOutcome } from "./import-command.ts";
 import { saveList } from "./row-lists.ts";

@@ -1,5 +1,5 @@
 import type { Client, Webhook, WebhookWithSecret } from "work-items-client/client.ts";
-import { UsageError } from "../../../infra/command-line.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
 import { type Command, type CommandCall, EXIT } from "./command.ts";
 
 /** What a receiver answered, in words. */

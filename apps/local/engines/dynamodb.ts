@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 
 export interface DynamoDbEngine {
   readonly endpoint: string;

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type FauxqsServer, startFauxqs } from "fauxqs";
 import type { FauxqsMessage } from "./fauxqs.ts";
 import { createS3Front } from "../s3/front.ts";
-import { reasonOf } from "../../../infra/plain-reason.ts";
+import { reasonOf } from "@work-items/terminal/plain-reason.ts";
 
 /**
  * Makes this process's server listen on the loopback address only, since fauxqs listens on every interface. Puts a listener in

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 
 /** A running engine that serves S3 and SQS at one address. */
 export interface FauxqsEngine {

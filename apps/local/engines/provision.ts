@@ -26,9 +26,9 @@ import {
   type TableResource,
   TIME_TO_LIVE,
 } from "@work-items/lib/resources.ts";
-import type { Variables } from "../../../infra/environment-file.ts";
+import type { Variables } from "@work-items/terminal/environment-file.ts";
 import { KEPT_SECONDS, MAX_RECEIVE_COUNT, visibilityTimeoutSeconds } from "../../../infra/limits.ts";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 import { ACCOUNT, queueArn } from "../platform.ts";
 import type { BucketSettings } from "../s3/front.ts";
 

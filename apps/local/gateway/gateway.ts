@@ -13,7 +13,7 @@ import {
 } from "../../../infra/gateway-responses.ts";
 import { COMPRESSED_FROM_BYTES } from "../../../infra/limits.ts";
 import type { Invoke } from "../functions.ts";
-import { CommandError } from "../../../infra/command-line.ts";
+import { CommandError } from "@work-items/terminal/command-line.ts";
 import { packResponse, responseCoding, unpackRequest } from "./content-coding.ts";
 import { type HttpResponse, toHttpResponse, toProxyEvent } from "./proxy-event.ts";
 import { createRouter, type Endpoint } from "./router.ts";

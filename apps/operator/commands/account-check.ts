@@ -4,7 +4,7 @@ import { paginateListSubscriptionsByTopic, SNSClient } from "@aws-sdk/client-sns
 import { allWorkers } from "../../../functions/workers.ts";
 import { SettingsError, STAGES_FILE } from "../../../infra/settings/settings.ts";
 import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { regionCodes, stackIdOf } from "@work-items/lib/regions.ts";
 import { clientOptionsOf, type Drop, type StackAddress } from "./deployed-stack.ts";
 

@@ -17,8 +17,8 @@ import {
 import { keptSettings } from "../../../infra/settings/setting-tags.ts";
 import type { RegionSettings } from "../../../infra/settings/stage-settings.ts";
 import { stages } from "../../../infra/stages.ts";
-import { createCommandLine, runCommand } from "../../../infra/command-line.ts";
-import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { createCommandLine, runCommand } from "@work-items/terminal/command-line.ts";
+import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { checkAccount } from "./account-check.ts";
 import { checkDeployedStack, type Drop, type StackAddress } from "./deployed-stack.ts";
 import { assertAccount } from "./stage-account.ts";

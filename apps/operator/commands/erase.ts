@@ -5,8 +5,8 @@ import { countForErasure, eraseOrganization } from "../data/erase-organization.t
 import { keptInLedger, type Subject } from "../data/erasure-ledger.ts";
 import type { ErasureCounts } from "../data/erasure-pass.ts";
 import { type ErasedPerson, erasePerson } from "../data/erase-person.ts";
-import { UsageError } from "../../../infra/command-line.ts";
-import { printable, type Terminal } from "../../../infra/terminal.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
+import { printable, type Terminal } from "@work-items/terminal/terminal.ts";
 import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged, type Result } from "./target-tables.ts";

@@ -1,8 +1,8 @@
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import type { ExportPosition } from "../data/export-organization.ts";
-import { UsageError } from "../../../infra/command-line.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import { jsonLines } from "@work-items/cli/json-lines.ts";
 
 /** What is exported. Only an export of the same data continues a file. */

@@ -32,8 +32,8 @@ import {
   withTarget,
 } from "./target-tables.ts";
 import { keepCommand } from "./command-record.ts";
-import { createCommandLine, UsageError } from "../../../infra/command-line.ts";
-import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { createCommandLine, UsageError } from "@work-items/terminal/command-line.ts";
+import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { open } from "./stack-variables.ts";
 
 const DURATION_MS = { h: 3_600_000, d: 86_400_000 } as const;

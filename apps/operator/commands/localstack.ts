@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { regionCodesInWords, stackIdOf } from "@work-items/lib/regions.ts";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
-import { CommandError, createCommandLine, UsageError } from "../../../infra/command-line.ts";
-import { type Variables, writeEnvironmentFile } from "../../../infra/environment-file.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
+import { CommandError, createCommandLine, UsageError } from "@work-items/terminal/command-line.ts";
+import { type Variables, writeEnvironmentFile } from "@work-items/terminal/environment-file.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../../infra/settings/settings.ts";
-import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { resourceVariables } from "./stack-variables.ts";
 import { awsRegionIn, regionCode, runOperatorCommand } from "./target-tables.ts";
 

@@ -3,7 +3,7 @@ import { createS3Client } from "@work-items/lib/aws/s3-client.ts";
 import { createSqsClient } from "@work-items/lib/aws/sqs-client.ts";
 import { type ResourceName, type ResourceNameOf, resources, resourcesOfKind } from "@work-items/lib/resources.ts";
 import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
-import { UsageError } from "../../../infra/command-line.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
 import { clientOptions, type OpenedAdministration } from "./target-tables.ts";
 
 /** What commands on an organization's data work with. */

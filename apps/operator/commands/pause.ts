@@ -6,10 +6,10 @@ import {
   PutFunctionConcurrencyCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import { CommandError, createCommandLine } from "../../../infra/command-line.ts";
+import { CommandError, createCommandLine } from "@work-items/terminal/command-line.ts";
 import { workerTimeoutSeconds } from "../../../infra/limits.ts";
 import { DEFAULT_STAGE } from "../../../infra/settings/settings.ts";
-import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { isoTime } from "@work-items/lib/clock.ts";
 import { regionCodesInWords } from "@work-items/lib/regions.ts";
 import { clientOptionsOf, type StackAddress } from "./deployed-stack.ts";

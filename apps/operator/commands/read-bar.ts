@@ -1,5 +1,5 @@
 import { withBar } from "@work-items/cli/progress-bar.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import type { ReadProgress } from "../data/metered-reads.ts";
 
 /** What reads have consumed, in words. */

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Ledger } from "../data/erasure-ledger.ts";
 import { assertLedgerOf, missingErasure } from "../data/reapply-erasures.ts";
 import { regionCodesInWords } from "@work-items/lib/regions.ts";
-import { UsageError } from "../../../infra/command-line.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
 import { awsRegionIn, regionCode, tablesIn, type Target } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 

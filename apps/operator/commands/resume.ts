@@ -1,4 +1,4 @@
-import { runAsProgram } from "../../../infra/terminal.ts";
+import { runAsProgram } from "@work-items/terminal/terminal.ts";
 import { resumeCommand } from "./pause.ts";
 
 await runAsProgram(resumeCommand);

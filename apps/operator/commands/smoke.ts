@@ -10,9 +10,9 @@ import { createSend, textOf } from "./smoke/http-client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
 import { flowChecks } from "./smoke/flow-checks.ts";
-import { createCommandLine, UsageError } from "../../../infra/command-line.ts";
-import { plainReason } from "../../../infra/plain-reason.ts";
-import { runAsProgram, type Terminal } from "../../../infra/terminal.ts";
+import { createCommandLine, UsageError } from "@work-items/terminal/command-line.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
+import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { printResult, type Result, runOperatorCommand, type Target, withTarget } from "./target-tables.ts";
 
 /** What the name of the organization begins with, and the external_ids of all runs. */

@@ -3,8 +3,8 @@ import { nearestTo } from "@work-items/lib/nearest.ts";
 import { resourcesOfKind } from "@work-items/lib/resources.ts";
 import { parseSettings, stackNameOf } from "../../../infra/settings/settings.ts";
 import { stages } from "../../../infra/stages.ts";
-import { UsageError } from "../../../infra/command-line.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import { UsageError } from "@work-items/terminal/command-line.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { clientOptionsOf, type StackAddress } from "./deployed-stack.ts";
 import { assertAccount } from "./stage-account.ts";
 import {

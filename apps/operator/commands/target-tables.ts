@@ -8,12 +8,12 @@ import { readOrganization } from "../data/damaged-access.ts";
 import { organizationIdSchema } from "@work-items/lib/organizations/organization.ts";
 import { type RegionCode, regionCodes, regionCodesInWords, regionCodeSchema } from "@work-items/lib/regions.ts";
 import { MalformedRecordError, type OnDamaged } from "@work-items/lib/store/decode-record.ts";
-import { CommandError, runCommand, UsageError } from "../../../infra/command-line.ts";
-import { localFiles, readEnvironmentFile } from "../../../infra/environment-file.ts";
-import { meaningOf } from "../../../infra/plain-reason.ts";
+import { CommandError, runCommand, UsageError } from "@work-items/terminal/command-line.ts";
+import { localFiles, readEnvironmentFile } from "@work-items/terminal/environment-file.ts";
+import { meaningOf } from "@work-items/terminal/plain-reason.ts";
 import { awsRegionOf } from "../../../infra/settings/stage-settings.ts";
 import { stages } from "../../../infra/stages.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 
 export type Variables = Readonly<NodeJS.Dict<string>>;
 

@@ -1,6 +1,6 @@
 import { toWebhookResponse } from "@work-items/lib/webhooks/webhook.ts";
 import { listWithStates } from "@work-items/lib/webhooks/webhook-store.ts";
-import type { Terminal } from "../../../infra/terminal.ts";
+import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { nameDamaged, type Result } from "./target-tables.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 

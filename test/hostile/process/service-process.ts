@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { readEnvironmentFile } from "../../../infra/terminal/environment-file.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 
 const START = fileURLToPath(new URL("../../../apps/local/start.ts", import.meta.url));

@@ -34,7 +34,7 @@ test("a reader may end before the output does", async () => {
 test("a command waits for a far host longer than Node does by default", async () => {
   const program = `
     import { getDefaultAutoSelectFamilyAttemptTimeout as milliseconds } from "node:net";
-    import { runAsProgram } from "./infra/terminal.ts";
+    import { runAsProgram } from "./infra/terminal/terminal.ts";
     await runAsProgram(async ({ print }) => { print(String(milliseconds())); return 0; });`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { env: childEnvironment() });
   expect(await text(child.stdout)).toBe("5000\n");

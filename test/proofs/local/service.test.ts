@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { organizationsCommand } from "../../../apps/operator/commands/organizations.ts";
-import { readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { readEnvironmentFile } from "../../../infra/terminal/environment-file.ts";
 import type { ListWorkItemsResponseBody } from "../../../apps/client/openapi-types.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { makeApp, resourcesOf, type Template } from "../../infra/synthesized.ts";

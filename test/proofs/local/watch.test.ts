@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { readEnvironmentFile } from "../../../infra/environment-file.ts";
+import { readEnvironmentFile } from "../../../infra/terminal/environment-file.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { copyCheckout } from "../../support/checkout-copy.ts";
 

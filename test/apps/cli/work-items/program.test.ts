@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands } from "../../../../apps/cli/work-items/program.ts";
-import { localFilesIn, writeEnvironmentFile } from "../../../../infra/environment-file.ts";
+import { localFilesIn, writeEnvironmentFile } from "../../../../infra/terminal/environment-file.ts";
 import type { UploadJob, WorkItem } from "../../../../apps/client/client.ts";
 import { childEnvironment } from "../../../support/child-environment.ts";
 import { endedDaysAgo, startTestService, type TestService } from "../../../support/local-service.ts";

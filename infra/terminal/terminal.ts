@@ -2,7 +2,7 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 
 type Input = Readable & { readonly isTTY?: boolean };
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readEnvironmentFile, writeEnvironmentFile } from "../../infra/environment-file.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { readEnvironmentFile, writeEnvironmentFile } from "../../../infra/terminal/environment-file.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 test("a file of variables is replaced as a whole, so that its readers never find half of it", () => {
   const directory = temporaryDirectory();

@@ -3,8 +3,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { commitTitlesCommand } from "../../../apps/cli/commit-titles.ts";
-import { runCommand } from "../../support/terminal.ts";
+import { commitTitlesCommand } from "../.ci/commit-titles.ts";
+import { runCommand } from "./support/terminal.ts";
 
 /** Only the variables that git needs: a hook's variables would point it at the hook's repository. */
 const env = {

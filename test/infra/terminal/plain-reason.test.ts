@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { plainReason } from "../../infra/plain-reason.ts";
+import { plainReason } from "../../../infra/terminal/plain-reason.ts";
 
 const reasonOf = (failing: Promise<unknown>): Promise<string> =>
   failing.then(() => expect.unreachable("succeeded") as string, plainReason);

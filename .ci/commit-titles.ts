@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { createCommandLine, runCommand } from "../../infra/command-line.ts";
-import { runAsProgram, type Terminal } from "../../infra/terminal.ts";
+import { createCommandLine, runCommand } from "../infra/terminal/command-line.ts";
+import { runAsProgram, type Terminal } from "../infra/terminal/terminal.ts";
 
-/** Commits after this one follow the rule. */
+/**
+ * Commits after this one follow the rule; some older ones don't. From the merge base with main, nothing would be checked on
+ * main itself.
+ */
 const RULE_STARTS_AFTER = "0a8395248b0a9f688a14466492285538375c699b";
 const COLUMNS_MAX = 72;
 const CONVENTIONAL = /^(build|chore|ci|docs|feat|fix|perf|refactor|revert|test)(\([\w/-]+\))?!?: \S/;
