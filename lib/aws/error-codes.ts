@@ -1,21 +1,5 @@
 import { StoreBusyError } from "../errors.ts";
 
-/**
- * AWS's response doesn't have the form of its API: HTML, for example, or an empty or truncated body. A write may have been
- * carried out. The client sends the request again.
- */
-export class UnreadableResponseError extends Error {
-  override readonly name: string = "UnreadableResponseError";
-  readonly $metadata: { httpStatusCode?: number | undefined; attempts?: number | undefined };
-  readonly $retryable = {};
-
-  /** @param cause the error of reading it, with the HTTP status and the number of attempts */
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.$metadata = { ...(cause as SdkError | undefined)?.$metadata };
-  }
-}
-
 /** Names of AWS errors for too many requests. */
 const THROTTLED_NAMES = new Set([
   "LimitExceededException",
@@ -41,14 +25,17 @@ const BUSY_NAMES = new Set([
   "TimeoutError",
   "TransactionConflictException",
   "TransactionInProgressException",
-  "UnreadableResponseError",
 ]);
 const CONNECTION_CODES = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
 
 /** The properties of an SDK error that show its cause. */
 interface SdkError extends Error {
   readonly code?: unknown;
-  readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
+  readonly $metadata?: {
+    readonly httpStatusCode?: number;
+    readonly attempts?: number;
+    readonly requestId?: string;
+  };
 }
 
 /** The SDK's name of an error; empty if the value is not an error. */
@@ -66,15 +53,23 @@ export function wasSentOnce(error: unknown): boolean {
 
 const CLIENT_ERROR = { from: 400, to: 500 } as const;
 
-/** Whether AWS itself rejected the request with one of its error codes: it wasn't carried out. */
+/**
+ * Whether AWS itself rejected the request with one of its error codes: it wasn't carried out. A response in HTML, whatever its
+ * status, is a SyntaxError of the SDK.
+ */
 export function wasRefused(error: unknown): boolean {
   const status = (error as SdkError | undefined)?.$metadata?.httpStatusCode ?? 0;
-  return status >= CLIENT_ERROR.from && status < CLIENT_ERROR.to && !isBusy(error);
+  const isClientError = status >= CLIENT_ERROR.from && status < CLIENT_ERROR.to;
+  return isClientError && !isBusy(error) && codeOf(error) !== "SyntaxError";
 }
 
-/** Whether S3 has no such object. Without permission to list the bucket, S3 responds with 403 instead. */
-export function isMissingObject(error: unknown): boolean {
-  return ["NoSuchKey", "NotFound"].includes(codeOf(error));
+/**
+ * Whether S3 has no such object. Without permission to list the bucket, S3 responds with 403 instead. The SDK calls every 404
+ * without a code NotFound; to HEAD, S3 sends no code, but a request ID.
+ */
+export function isMissingObject(error: unknown, method: "GET" | "HEAD"): boolean {
+  if (method === "GET") return codeOf(error) === "NoSuchKey";
+  return codeOf(error) === "NotFound" && (error as SdkError).$metadata?.requestId !== undefined;
 }
 
 /** Whether S3 rejected a request because of If-Match or If-None-Match: the object has changed or already exists. */

@@ -1,6 +1,5 @@
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { RETRIES, TIMEOUTS } from "./client-options.ts";
-import { checkResponses } from "./response-check.ts";
 
 /** Longer than for other services, since a chunk of a file has several megabytes. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -10,12 +9,10 @@ export function createS3Client(
   { S3_FORCE_PATH_STYLE }: { readonly S3_FORCE_PATH_STYLE: boolean },
   options: S3ClientConfig = {},
 ): S3Client {
-  return checkResponses(
-    new S3Client({
-      ...RETRIES,
-      requestHandler: { ...TIMEOUTS, requestTimeout: REQUEST_TIMEOUT_MS },
-      forcePathStyle: S3_FORCE_PATH_STYLE,
-      ...options,
-    }),
-  );
+  return new S3Client({
+    ...RETRIES,
+    requestHandler: { ...TIMEOUTS, requestTimeout: REQUEST_TIMEOUT_MS },
+    forcePathStyle: S3_FORCE_PATH_STYLE,
+    ...options,
+  });
 }

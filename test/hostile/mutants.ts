@@ -39,13 +39,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: 'kind === "unknown") undefined;',
     foundBy: ["silence"],
   },
-  empty: {
-    defect: "an empty response means that nothing is there",
-    file: "lib/aws/dynamodb-client.ts",
-    text: "if (!isOwn || ",
-    instead: "if ((!isOwn && bytes.length > 0) || ",
-    foundBy: ["damage"],
-  },
   marks: {
     defect: "items don't remember which rows they have seen",
     file: "lib/work-items/write-targets.ts",
@@ -67,13 +60,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     text: "const MARGIN_MS = 15 * 60 * 1000;",
     instead: "const MARGIN_MS = 0;",
     foundBy: ["lag"],
-  },
-  html: {
-    defect: "what the SDK makes of HTML counts as a defect of the row, and not as an outage",
-    file: "lib/aws/response-check.ts",
-    text: "return UNREADABLE.has(name);",
-    instead: "return false;",
-    foundBy: "test/lib/aws/response-check.test.ts",
   },
   adopted: {
     defect: "an undo deletes what its upload created, though others have changed it",

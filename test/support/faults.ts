@@ -8,22 +8,13 @@ import { type DynamoDBDocumentClient, type QueryCommandInput } from "@aws-sdk/li
 import type { Clock } from "../../lib/clock.ts";
 import type { resources } from "../../lib/resources.ts";
 import { vi } from "vitest";
-import { damage, type DamagedResponse, isDamagedResponse, type WireResponse } from "./damaged-responses.ts";
 import { randomUUID } from "node:crypto";
 
-/**
- * A fault of one attempt of a request: an error or no response before it is sent, a response that is lost after it was
- * carried out, or a response that is not what the service's protocol says.
- */
-export type Fault = "none" | "throttled" | "unreachable" | "lost response" | DamagedResponse;
+/** A fault of one attempt of a request: an error or no response before it is sent, or one that is lost after it was carried out. */
+export type Fault = "none" | "throttled" | "unreachable" | "lost response";
 
 /** A client whose requests can have faults. */
 type FaultyClient = DynamoDBDocumentClient | S3Client | SQSClient;
-/** The parts of an HTTP request that faults depend on. */
-interface WireRequest {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 const errorOf = (name: string): Error => Object.assign(new Error(`injected: ${name}`), { name });
 
@@ -37,15 +28,12 @@ export const injectFaults = (
   decide: (command: string, input: Readonly<Record<string, unknown>>) => Fault | Promise<Fault>,
 ): (() => void) => {
   const name = "injectFaults";
-  const damaged = "damageResponses";
   const stack = client.middlewareStack as S3Client["middlewareStack"];
-  const damages = new WeakMap<object, DamagedResponse>();
   stack.add(
     (next, context) => async (request) => {
       const fault = await decide(String(context.commandName), request.input as never);
       if (fault === "throttled") throw errorOf("ThrottlingException");
       if (fault === "unreachable") throw errorOf("TimeoutError");
-      if (isDamagedResponse(fault)) damages.set(context, fault);
       const response = await next(request);
       if (fault === "lost response") throw errorOf("TimeoutError");
       return response;
@@ -53,27 +41,7 @@ export const injectFaults = (
     // In the deserialize step, after the whole response was read: in a later step its body would stay open.
     { step: "deserialize", priority: "high", name },
   );
-  stack.add(
-    (next, context) => async (parameters) => {
-      const kind = damages.get(context);
-      damages.delete(context);
-      if (kind === undefined) return next(parameters);
-      const { method, headers } = parameters.request as WireRequest;
-      const isXml = !("x-amz-target" in headers);
-      const response = await damage(
-        kind,
-        { method, isXml },
-        async () => (await next(parameters)).response as WireResponse,
-      );
-      return { response };
-    },
-    // Below the SDK's own code for responses, which reads what it is given here.
-    { step: "deserialize", priority: "low", name: damaged },
-  );
-  return () => {
-    stack.remove(name);
-    stack.remove(damaged);
-  };
+  return () => void stack.remove(name);
 };
 
 /**

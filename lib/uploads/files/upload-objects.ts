@@ -1,14 +1,9 @@
 import type { Readable } from "node:stream";
-import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type PutObjectCommandInput } from "@aws-sdk/client-s3";
+import { StoreBusyError } from "../../errors.ts";
 import { backOff, retry } from "../../retry.ts";
 import { resources } from "../../resources.ts";
-import {
-  codeOf,
-  isMissingObject,
-  isPreconditionFailed,
-  isUnavailable,
-  UnreadableResponseError,
-} from "../../aws/error-codes.ts";
+import { codeOf, isMissingObject, isPreconditionFailed, isUnavailable } from "../../aws/error-codes.ts";
 import { RETRIES } from "../../aws/client-options.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
@@ -80,14 +75,10 @@ export interface ObjectRange {
   readonly etag?: string;
 }
 
-/** The byte after the last of a response, by its `Content-Range`, which a response that is cut short still has. */
-function endOfRange(contentRange: string | undefined): number | undefined {
-  const last = /^bytes \d+-(\d+)\//.exec(contentRange ?? "")?.[1];
-  return last === undefined ? undefined : Number(last) + 1;
-}
-
-function unreadable(key: string, cause?: unknown): Error {
-  return new UnreadableResponseError(`${key} cannot be read`, cause);
+/** The ETag that every response of S3 for an object has. An empty 200 has none: nothing is known of the object then. */
+function etagOf(key: string, { ETag }: { readonly ETag?: string | undefined }): string {
+  if (ETag === undefined) throw new StoreBusyError(`S3 did not answer for ${key}`);
+  return ETag;
 }
 
 /** Reads and writes the objects of upload jobs in the bucket. */
@@ -96,11 +87,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
 
   const open = async (key: string, from: number, to: number | undefined, etag: string | undefined) => {
     try {
-      const {
-        Body,
-        ContentLength = 0,
-        ContentRange,
-      } = await s3.send(
+      const opened = await s3.send(
         new GetObjectCommand({
           Bucket: bucket,
           Key: key,
@@ -108,13 +95,18 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
           ...(etag !== undefined && { IfMatch: etag }),
         }),
       );
-      return { body: Body as Readable, end: endOfRange(ContentRange) ?? from + ContentLength };
+      etagOf(key, opened);
+      const { Body, ContentLength = 0 } = opened;
+      return { body: Body as Readable, end: to ?? from + ContentLength };
     } catch (error) {
-      if (isMissingObject(error)) throw new ObjectGoneError(key, { cause: error });
+      if (isMissingObject(error, "GET")) throw new ObjectGoneError(key, { cause: error });
       if (isPreconditionFailed(error)) throw new ObjectReplacedError(key, { cause: error });
       throw error;
     }
   };
+
+  const put = async (object: Omit<PutObjectCommandInput, "Bucket"> & { readonly Key: string }): Promise<string> =>
+    etagOf(object.Key, await s3.send(new PutObjectCommand({ Bucket: bucket, ...object })));
 
   /** Streams a range. An interrupted stream is opened again at the same byte. */
   async function* read(key: string, { from = 0, to, etag }: ObjectRange = {}): AsyncGenerator<Uint8Array> {
@@ -123,8 +115,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
     for (let failures = 0; end === undefined || position < end;) {
       try {
         const opened = await open(key, position, to, etag);
-        // Each response names its end: that of an interrupted one may be as wrong as its bytes.
-        end = to ?? opened.end;
+        ({ end } = opened);
         for await (const chunk of opened.body) {
           const bytes = chunk as Uint8Array;
           position += bytes.length;
@@ -135,10 +126,12 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
         if (error instanceof ObjectGoneError || error instanceof ObjectReplacedError) throw error;
         // The SDK compares the checksum at the object's end, when wrong bytes have already been passed on.
         const isWhole = end !== undefined && position >= end;
-        if (isWhole || failures >= READ_RETRIES) throw isUnavailable(error) ? error : unreadable(key, error);
+        if (isWhole || failures >= READ_RETRIES) {
+          throw isUnavailable(error) ? error : new StoreBusyError(`${key} cannot be read`);
+        }
       }
       if (end !== undefined && position >= end) return;
-      if (failures >= READ_RETRIES) throw unreadable(key);
+      if (failures >= READ_RETRIES) throw new StoreBusyError(`${key} cannot be read`);
       await backOff(++failures);
     }
   }
@@ -158,10 +151,10 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
     ): Promise<{ readonly etag: string; readonly size: number; readonly writtenAt: Date } | null> => {
       try {
         const head = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-        const { ETag = "", ContentLength = 0, LastModified = new Date(0) } = head;
-        return { etag: ETag, size: ContentLength, writtenAt: LastModified };
+        const { ContentLength = 0, LastModified = new Date(0) } = head;
+        return { etag: etagOf(key, head), size: ContentLength, writtenAt: LastModified };
       } catch (error) {
-        if (isMissingObject(error)) return null;
+        if (isMissingObject(error, "HEAD")) return null;
         throw error;
       }
     },
@@ -169,9 +162,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
     writeOnce: async (key: string, body: Buffer, contentType: string): Promise<void> => {
       await retry(WRITING_ONCE, async () => {
         try {
-          return await s3.send(
-            new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType, IfNoneMatch: "*" }),
-          );
+          return await put({ Key: key, Body: body, ContentType: contentType, IfNoneMatch: "*" });
         } catch (error) {
           if (isPreconditionFailed(error)) return "exists";
           if (codeOf(error) === "ConditionalRequestConflict") return undefined;
@@ -180,7 +171,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
       });
     },
     write: async (key: string, body: Buffer, contentType = "application/octet-stream"): Promise<void> => {
-      await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }));
+      await put({ Key: key, Body: body, ContentType: contentType });
     },
   };
 }

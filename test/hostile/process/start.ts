@@ -14,7 +14,7 @@ import { Hostilities } from "../world/hostilities.ts";
  */
 const { DATA_DIR: dataDirectory = "", HOSTILE_SEED: seed, OLDER: older } = process.env;
 const random = randomFrom(Number(seed ?? 0));
-const hostilities = new Hostilities(random, ["refusals", "silence", "damage", "conflicts"]);
+const hostilities = new Hostilities(random, ["refusals", "silence", "conflicts"]);
 if (seed === undefined) hostilities.end();
 
 /** Each makes clients of its own: the SDK's paginators take no others. */

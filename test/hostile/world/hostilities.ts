@@ -1,13 +1,10 @@
-import { isDamagedResponse } from "../../support/damaged-responses.ts";
 import type { Fault } from "../../support/faults.ts";
 import { isWrite, type RequestFault, type StatementFault } from "../../support/uploads/fault-injection.ts";
-import { createAttemptFaults } from "../../support/uploads/random-faults.ts";
 
 /** What can go wrong, and what each is. A seed chooses some. */
 const HOSTILITIES = {
   refusals: "AWS refuses requests: throttled, denied, keys and statements left out",
   silence: "requests are carried out, but no response comes",
-  damage: "responses in HTML, empty, cut off or with a wrong checksum, single and for a while",
   conflicts: "another transaction writes to the same item",
   deaths: "a function is killed before or after a request",
   freezes: "a function is frozen before or after a request, and continues later",
@@ -33,6 +30,8 @@ const REQUESTS: readonly (readonly [Hostility, RequestFault, number])[] = [
   ["silence", "lose response", 0.04],
   ["conflicts", "conflict", 0.05],
 ];
+/** Share of the attempts of requests that are refused, and of those whose response is lost. */
+const ATTEMPTS = 0.05;
 const SLOW = { share: 0.04, least: 2000, most: 15_000 } as const;
 /** Functions without faults: one of many requests would never end if each of them could have one. */
 const ITEM_COMMANDS = new Set([
@@ -112,16 +111,10 @@ export class Hostilities {
     const isSpared = isCalm || random() < SPARED_SHARE;
     const has = (hostility: Hostility): boolean => !isSpared && this.has(hostility);
     const hit = <F extends string>(hostility: Hostility, fault: F, command: string): F => {
-      this.count(hostility, fault.replace(/^(html|empty|truncated|cut).*/, "$1"));
+      this.count(hostility, fault);
       note(`${fault} at ${command.replace("Command", "")}`);
       return fault;
     };
-    const chooseAttempt = createAttemptFaults(random, {
-      throttled: has("refusals") ? 0.05 : 0,
-      "lost response": has("silence") ? 0.05 : 0,
-      damaged: has("damage") ? 0.1 : 0,
-      outage: has("damage") ? 0.008 : 0,
-    });
     const clockOff = has("clocks") && random() < CLOCK_SHARE ? Math.round((2 * random() - 1) * clockMaxMs) : 0;
     if (clockOff !== 0) note(hit("clocks", "clocks", `${Math.round(clockOff / 1000)} s`));
     return {
@@ -150,13 +143,9 @@ export class Hostilities {
         return has("silence") && number > 0.9 ? hit("silence", "lose response", "a statement") : "none";
       },
       attemptFault: (command) => {
-        const fault = chooseAttempt(command);
-        if (fault === "none" || !(has("refusals") || has("silence") || has("damage"))) return "none";
-        return hit(
-          isDamagedResponse(fault) ? "damage" : fault === "throttled" ? "refusals" : "silence",
-          fault,
-          command,
-        );
+        const number = random();
+        if (has("refusals") && number < ATTEMPTS) return hit("refusals", "throttled", command);
+        return has("silence") && number > 1 - ATTEMPTS ? hit("silence", "lost response", command) : "none";
       },
     };
   }
