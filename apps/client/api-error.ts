@@ -30,6 +30,42 @@ export class OutcomeUnknownError extends Error {
   }
 }
 
+/** What was sent without a response. */
+interface Unanswered {
+  readonly attempts: number;
+  readonly idempotencyKey: string | undefined;
+  /** Whether one of the attempts may have been carried out. */
+  readonly mayBeDone: boolean;
+}
+
+/** The service didn't respond for as long as a request is repeated. The message says how to go on. */
+export class OutageError extends Error {
+  override readonly name = "OutageError";
+  readonly method: string;
+  readonly path: string;
+  readonly attempts: number;
+  /** The key with which the request was sent. */
+  readonly idempotencyKey: string | undefined;
+
+  /** @param cause why there is no response */
+  constructor({ method, url }: Pick<Request, "method" | "url">, sent: Unanswered, cause: unknown) {
+    const { attempts, idempotencyKey, mayBeDone } = sent;
+    const path = new URL(url).pathname;
+    const isRead = method === "GET";
+    const outcome = isRead ? "" : mayBeDone ? "It may have been carried out. " : "It wasn't carried out. ";
+    const again =
+      isRead || !mayBeDone || idempotencyKey === undefined
+        ? "Repeat the call once the service responds."
+        : `Repeat the call with { idempotencyKey: "${idempotencyKey}" } to have it carried out once.`;
+    const tried = attempts === 1 ? "one attempt" : `${attempts} attempts`;
+    super(`${method} ${path}: no response in ${tried}. ${outcome}${again}`, { cause });
+    this.method = method;
+    this.path = path;
+    this.attempts = attempts;
+    this.idempotencyKey = idempotencyKey;
+  }
+}
+
 /** A response as openapi-fetch returns it. */
 interface Outcome<T> {
   readonly data?: T;

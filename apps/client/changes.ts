@@ -1,5 +1,5 @@
 import type { ErasedWorkItemChange, WorkItemChange } from "./openapi-types.ts";
-import { ApiError, bodyOf } from "./api-error.ts";
+import { ApiError, bodyOf, OutageError } from "./api-error.ts";
 import type { Http } from "./http.ts";
 import { waitByTimer } from "./retries.ts";
 
@@ -57,9 +57,29 @@ function isResyncRequired(error: unknown): boolean {
   return error instanceof ApiError && error.status === 410;
 }
 
+/** Whether the same request can succeed later. */
+function isTemporary(error: unknown): boolean {
+  return error instanceof OutageError || (error instanceof ApiError && (error.status === 429 || error.status >= 500));
+}
+
+/** Reads pages for a copy that follows: until the signal is aborted, whatever happens to the service. */
+function readThroughOutages<T>(readPage: ReadPage<T>, signal: AbortSignal | undefined): ReadPage<T> {
+  return async (after) => {
+    for (;;) {
+      try {
+        return await readPage(after);
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        await waitByTimer(FOLLOW_MS, signal);
+      }
+    }
+  };
+}
+
 /** Loads all work items or resumes, follows their changes, and starts over if changes are no longer available. */
-async function copyChanges(readPage: ReadPage<Change>, options: CopyOptions): Promise<void> {
-  const { startOver, apply, saveCursor } = options;
+async function copyChanges(read: ReadPage<Change>, options: CopyOptions): Promise<void> {
+  const { startOver, apply, saveCursor, follow = false, signal } = options;
+  const readPage = follow ? readThroughOutages(read, signal) : read;
   const readOrStartOver: ReadPage<Change> = async (after) => {
     try {
       if (after !== undefined) return await readPage(after);
@@ -113,7 +133,10 @@ export function changeCalls(http: Http) {
     for await (const { data } of changePages(changesReader(options), options)) yield* data;
   };
 
-  /** Keeps a copy of all work items: loads it first, resumes after a saved cursor, and starts over if necessary. */
+  /**
+   * Keeps a copy of all work items: loads it first, resumes after a saved cursor, and starts over if necessary. With
+   * `follow`, outages don't end it.
+   */
   const copy = (options: CopyOptions & Pick<ChangesOptions, "withEvents" | "limit">): Promise<void> =>
     copyChanges(changesReader(options), options);
 

@@ -8,7 +8,7 @@ import { uploadCalls } from "./upload-calls.ts";
 import { webhookCalls } from "./webhook-calls.ts";
 import { workItemCalls } from "./work-item-calls.ts";
 
-export { ApiError, OutcomeUnknownError } from "./api-error.ts";
+export { ApiError, OutageError, OutcomeUnknownError } from "./api-error.ts";
 export type { Change, ChangesOptions, CopyOptions, FeedOptions } from "./changes.ts";
 export type { FailedRow, ResultRow } from "./csv.ts";
 export type { CallOptions } from "./http.ts";
@@ -38,7 +38,7 @@ function conversationUploadCalls(http: Http) {
 }
 
 /**
- * Creates a client. It retries requests without a response, or with a 429 or 503.
+ * Creates a client. It retries requests without a response, or with a 429 or 503, for `retrySeconds`.
  * @throws TypeError if the address or the key is missing, such as an environment variable that isn't set
  */
 export function createClient({ baseUrl, apiKey, ...retryOptions }: ClientOptions) {

@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../lib/retry-after.ts";
-import { OutcomeUnknownError } from "./api-error.ts";
+import { OutageError, OutcomeUnknownError } from "./api-error.ts";
 import { adviceIfUnrepeatable } from "./repeatable.ts";
 
 /** Longest wait before the second attempt. It doubles for each later one, with full jitter. */
@@ -12,8 +12,8 @@ const RETRIED = new Set([429, BUSY]);
 
 /** How requests are retried. */
 export interface RetryOptions {
-  /** Attempts after the first. @default 8 */
-  readonly retries?: number;
+  /** How long a request is repeated, in seconds. @default 60 */
+  readonly retrySeconds?: number;
   /** @default the global fetch */
   readonly fetch?: typeof globalThis.fetch;
   /** Waits before another attempt or poll. @default with a timer */
@@ -51,35 +51,54 @@ function wasSent({ cause }: TypeError): boolean {
   return !NOT_SENT.has(String(code));
 }
 
+/** A response whose body has arrived completely. @throws TypeError if the connection ends before */
+async function arrived(response: Response): Promise<Response> {
+  const body = await response.arrayBuffer();
+  const { status, statusText, headers } = response;
+  return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
+}
+
 /**
  * A `fetch` that retries dropped connections, and 429 and 503 responses after the time in `Retry-After`. Requests that
  * can't be repeated safely are sent again only if the previous one certainly had no effect.
  */
-export function fetchWithRetries({ retries = 8, fetch = globalThis.fetch, wait = waitByTimer }: RetryOptions) {
+export function fetchWithRetries({ retrySeconds = 60, fetch = globalThis.fetch, wait = waitByTimer }: RetryOptions) {
   /** @throws OutcomeUnknownError */
   const assertRepeatable = async (request: Request, cause: unknown): Promise<void> => {
     const advice = await adviceIfUnrepeatable(request);
     if (advice !== undefined) throw new OutcomeUnknownError(request, advice, cause);
   };
+  /** @throws OutageError, OutcomeUnknownError */
   return async (request: Request): Promise<Response> => {
+    let left = retrySeconds * 1000;
+    let mayBeDone = false;
+    const waitAtMost = async (milliseconds: number): Promise<void> => {
+      const time = Math.min(milliseconds, left);
+      left -= time;
+      await wait(time, request.signal);
+    };
     for (let attempt = 0; ; attempt++) {
-      const isLast = attempt >= retries;
+      const began = performance.now();
       try {
-        const response = await fetch(request.clone());
+        const response = await arrived(await fetch(request.clone()));
         if (!RETRIED.has(response.status)) return response;
         // A busy service may have carried out the request without knowing: the response of its own store was lost.
         if (response.status === BUSY) await assertRepeatable(request, `the response has the status ${BUSY}`);
-        if (isLast) return response;
-        await response.body?.cancel();
-        // The jitter keeps calls that failed together from being retried together.
+        left -= performance.now() - began;
         const asked = retryAfterMs(response.headers.get("retry-after"), Date.now()) ?? 0;
-        await wait(asked + jittered(attempt), request.signal);
+        if (left <= 0 || asked > left) return response;
+        mayBeDone ||= response.status === BUSY;
+        // The jitter keeps calls that failed together from being retried together.
+        await waitAtMost(asked + jittered(attempt));
       } catch (error) {
         // fetch throws a TypeError if there is no response.
         if (request.signal.aborted || !(error instanceof TypeError)) throw error;
         if (wasSent(error)) await assertRepeatable(request, error);
-        if (isLast) throw error;
-        await wait(jittered(attempt), request.signal);
+        left -= performance.now() - began;
+        mayBeDone ||= wasSent(error);
+        const idempotencyKey = request.headers.get("idempotency-key") ?? undefined;
+        if (left <= 0) throw new OutageError(request, { attempts: attempt + 1, idempotencyKey, mayBeDone }, error);
+        await waitAtMost(jittered(attempt));
       }
     }
   };

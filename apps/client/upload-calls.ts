@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../lib/retry-after.ts";
-import { accepted, ApiError, bodyOf, dataOf } from "./api-error.ts";
+import { accepted, ApiError, bodyOf, dataOf, OutageError } from "./api-error.ts";
 import { type FailedRow, failedRowsIn, type ResultRow, resultsIn } from "./csv.ts";
 import { type CallOptions, entriesOf, type Http, path, type QueryOf } from "./http.ts";
 import { type RetryOptions, waitByTimer } from "./retries.ts";
@@ -95,6 +95,16 @@ export function hasEnded({ status }: Pick<UploadJob, "status">): boolean {
   return status !== "pending" && status !== "processing";
 }
 
+/** Sends a request to the bucket once. @throws OutageError */
+async function sentOnce<T>(method: string, url: string, send: () => Promise<T>, idempotencyKey?: string): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new OutageError({ method, url }, { attempts: 1, idempotencyKey, mayBeDone: true }, error);
+  }
+}
+
 /** Milliseconds between polls if the response has no `Retry-After`. */
 const POLL_MS = 1000;
 
@@ -125,12 +135,16 @@ export function uploadCalls(
   const piecesOf = async function* (list: "failed_rows" | "results", id: string, options: CallOptions) {
     const { url } = await dataOf(http.GET(`/v1/work_items/upload/{id}/${list}`, { params: path(id), ...options }));
     if (url === null) return;
-    const { ok, status, body } = await sendFile(url, options);
+    const { ok, status, body } = await sentOnce("GET", url, () => sendFile(url, options));
     if (!ok || body === null) throw new ApiError(status, { error: `${list} can't be downloaded: ${status}` }, null);
     // Safari can't iterate over a stream.
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     try {
-      for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+      for (;;) {
+        const { done, value } = await sentOnce("GET", url, () => reader.read());
+        if (done) return;
+        yield value;
+      }
     } finally {
       await reader.cancel();
     }
@@ -165,7 +179,8 @@ export function uploadCalls(
     if (meta?.upload !== undefined && job.status === "pending") {
       const { url, fields } = meta.upload;
       const filled = presignedFormOf(file, fields);
-      await (options.postForm?.(url, filled) ?? postForm(url, filled, signalled));
+      const post = () => options.postForm?.(url, filled) ?? postForm(url, filled, signalled);
+      await sentOnce("POST", url, post, idempotencyKey);
     }
     const { id } = job;
     return {

@@ -1,4 +1,4 @@
-import { accepted, ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
+import { accepted, ApiError, OutageError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { type Client, createClient } from "work-items-client/client.ts";
 import { parseJson } from "@work-items/lib/json.ts";
 import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
@@ -22,12 +22,12 @@ function findService(variables: Terminal["env"]) {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
 }
 
-/** Attempts after the first: few, so that a service that isn't running is reported within seconds. */
-const RETRIES = 5;
+/** Short, so that a service that isn't running is reported soon. */
+const RETRY_SECONDS = 5;
 
 /** Creates the client of the service. @throws CommandError */
 export function openService({ env, sleep }: Terminal): Client {
-  return createClient({ ...findService(env), retries: RETRIES, wait: sleep });
+  return createClient({ ...findService(env), retrySeconds: RETRY_SECONDS, wait: sleep });
 }
 
 /** A response whose body is text. */
@@ -47,8 +47,7 @@ export function explain({ env }: Terminal, error: unknown): string | undefined {
   if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
   if (error instanceof OutcomeUnknownError) return error.message;
-  // fetch throws a TypeError if there is no response.
-  if (error instanceof TypeError && error.message === "fetch failed") {
+  if (error instanceof OutageError) {
     return `no service responds at ${findService(env).baseUrl}: ${plainReason(error)}`;
   }
   return undefined;

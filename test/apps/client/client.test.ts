@@ -273,11 +273,26 @@ describe("a request", () => {
     });
   });
 
-  it("is given up after the given number of attempts", async () => {
-    const { sent, fetch } = faultyFetch(503, 503, 503);
-    const client = createClient({ ...options, fetch, retries: 2 });
+  it("is given up after the given time", async () => {
+    const { sent, fetch } = faultyFetch(...Array.from({ length: 1000 }, () => 503));
+    const waits: number[] = [];
+    const wait = async (milliseconds: number): Promise<void> => void waits.push(milliseconds);
+    const client = createClient({ ...options, fetch, retrySeconds: 100, wait });
     await expect(client.workItems.get("x")).rejects.toMatchObject({ status: 503 });
-    expect(sent).toHaveLength(3);
+    const seconds = waits.reduce((sum, each) => sum + each, 0) / 1000;
+    expect(seconds).toBeGreaterThan(90);
+    expect(seconds).toBeLessThanOrEqual(100);
+    expect(sent).toHaveLength(waits.length + 1);
+  });
+
+  it("doesn't wait for a Retry-After that is later", async () => {
+    const { sent, fetch } = faultyFetch(503);
+    const later: typeof fetch = async (...request) => {
+      const { status, body } = await fetch(...request);
+      return new Response(body, { status, headers: { "retry-after": "61" } });
+    };
+    await expect(createClient({ ...options, fetch: later }).workItems.get("x")).rejects.toMatchObject({ status: 503 });
+    expect(sent).toHaveLength(1);
   });
 
   it("ends with the reason of its signal, also while it waits", async () => {
@@ -286,7 +301,7 @@ describe("a request", () => {
       queueMicrotask(() => controller.abort(new Error("enough")));
       return new Response("{}", { status: 503, headers: { "retry-after": "3600" } });
     };
-    const client = createClient({ ...options, fetch: fetchIt });
+    const client = createClient({ ...options, fetch: fetchIt, retrySeconds: Infinity });
     await expect(client.workItems.get("x", { signal: controller.signal })).rejects.toThrow("enough");
   });
 });

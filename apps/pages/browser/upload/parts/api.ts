@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { ApiError, OutcomeUnknownError } from "work-items-client/api-error.ts";
+import { ApiError, OutageError, OutcomeUnknownError } from "work-items-client/api-error.ts";
 import { createClient, type UploadJob } from "work-items-client/client.ts";
 import type { Page } from "work-items-client/http.ts";
 import { fetchWithRetries } from "work-items-client/retries.ts";
@@ -26,13 +26,14 @@ export const NO_CONNECTION =
   "The service can’t be reached. Check your connection and try again. Imports already running will continue.";
 const OUTCOME_UNKNOWN =
   "The connection was lost, so this may have started. Look at your imports before you try again. A trial run saves nothing.";
-/** Attempts after the first: few, since a person waits. */
-const RETRIES = 2;
+/** Short, since a person waits. */
+const RETRY_SECONDS = 1;
 
 /** An error in a sentence for people. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return "Something went wrong. Try again.";
   if (error instanceof OutcomeUnknownError) return OUTCOME_UNKNOWN;
+  if (error instanceof OutageError) return NO_CONNECTION;
   if (!(error instanceof ApiError)) return inTypographicQuotes(error.message);
   const { status, message } = error;
   if (status === 401)
@@ -53,21 +54,12 @@ export function newKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join("-");
 }
 
-/** A fetch that says what to do if there is no response. It throws a TypeError too, since the client retries those. */
-async function connect(...request: Parameters<typeof fetch>): Promise<Response> {
-  try {
-    return await fetch(...request);
-  } catch (error) {
-    throw error instanceof TypeError ? new TypeError(NO_CONNECTION, { cause: error }) : error;
-  }
-}
-
 /**
  * Sends requests with a key, which is kept nowhere else.
  * @param root address of the service, with a slash at its end
  */
 export function createApi(root: URL, key: string) {
-  const retrying = { retries: RETRIES, fetch: connect };
+  const retrying = { retrySeconds: RETRY_SECONDS };
   const { me, uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...retrying });
   let known: ReturnType<typeof me> | undefined;
   const send = fetchWithRetries(retrying);
@@ -110,7 +102,9 @@ export function createApi(root: URL, key: string) {
     failedRows: async (id: string) => {
       const url = await listUrl(id, "failed_rows");
       if (url === null) return undefined;
-      const { ok, body } = await connect(url);
+      const { ok, body } = await fetch(url).catch((cause: unknown) => {
+        throw new Error(NO_CONNECTION, { cause });
+      });
       if (!ok || body === null) throw new Error("The failed rows can’t be loaded. Open this page again.");
       return { url, content: body };
     },
