@@ -8,10 +8,10 @@ import { type Problem, type ProblemCode, PROBLEM_CODES } from "./errors.ts";
 const EXTERNAL_ID_MAX_CHARACTERS = 512;
 const STRING_MAX_CHARACTERS = 1024;
 /** 64 KiB of UTF-8. */
-const CONTENT_MAX_BYTES = 64 * 1024;
+export const CONTENT_MAX_BYTES = 64 * 1024;
 /** 256 KiB of UTF-8 JSON, so that an item with all fields at their limits stays below DynamoDB's limit of 400 KB. */
 export const CUSTOM_ATTRIBUTES_MAX_BYTES = 256 * 1024;
-const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
+export const CUSTOM_ATTRIBUTES_MAX_LEVELS = 32;
 
 function characters(value: string): number {
   let count = 0;

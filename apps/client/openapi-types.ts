@@ -560,7 +560,7 @@ export type Webhook = {
   description: string | null;
   /** `failing`: the last attempt failed. `disabled`: it gets no messages, for the reason in `disabled_reason`. */
   status: "active" | "failing" | "disabled";
-  /** `paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for five days. Null if it isn't disabled. */
+  /** `paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for 5 days. Null if it isn't disabled. */
   disabled_reason: ("paused" | "gone" | "failures") | (null);
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;
@@ -620,7 +620,7 @@ export type WebhookWithSecret = {
   description: string | null;
   /** `failing`: the last attempt failed. `disabled`: it gets no messages, for the reason in `disabled_reason`. */
   status: "active" | "failing" | "disabled";
-  /** `paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for five days. Null if it isn't disabled. */
+  /** `paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for 5 days. Null if it isn't disabled. */
   disabled_reason: ("paused" | "gone" | "failures") | (null);
   /** Time of the first failed attempt; null after a success. */
   failing_since: string | null;

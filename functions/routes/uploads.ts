@@ -1,8 +1,12 @@
 import * as z from "zod";
 import { pageOf, pageParameters } from "../../lib/http/pagination.ts";
+import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
 import { route, routesOf } from "../../lib/http/route.ts";
+import { UNDO_DAYS, UPLOADS_KEPT_DAYS } from "../../lib/periods.ts";
 import { templateCsv } from "../../lib/uploads/csv/template.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import {
+  FORM_MAX_BYTES,
   rowListLinkSchema,
   type SingleUploadJobResponse,
   singleUploadJobSchema,
@@ -66,10 +70,11 @@ export const uploadRoutes = routesOf({
       },
       document: () => ({
         description:
-          "Send a CSV file (UTF-8, commas, a header row) of up to 4 MiB as the form field `upload[file]`. A job applies its " +
+          "Send a CSV file (UTF-8, commas, a header row) of up to " +
+          `${BODY_MAX_BYTES / 1024 ** 2} MiB as the form field \`upload[file]\`. A job applies its ` +
           "rows: get it until its status is `completed`, `failed` or `cancelled`. For other delimiters, column names and " +
           "date formats, add a mapping; with `dry_run`, nothing is saved (both are extensions).\n\n" +
-          "For larger files, up to 5 GiB, send the file's name and size as JSON (an extension). The response has " +
+          `For larger files, up to ${FORM_MAX_BYTES / 1024 ** 3} GiB, send the file's name and size as JSON (an extension). The response has ` +
           "`meta.upload` with `url`, `fields` and `expires_at`: post all fields to the URL as `multipart/form-data`, with " +
           "the file as the last field, `file`. It must have exactly the announced size.\n\n" +
           UNREAD,
@@ -188,10 +193,10 @@ export const uploadRoutes = routesOf({
           "Every field that the upload set goes back to its earlier value unless someone has changed it since; each custom " +
           "attribute counts. What anyone has changed since stays, even if they changed it back, and the results name it. A work item that " +
           "the upload created or restored is deleted again, unless someone else has changed it or its events.\n\n" +
-          "The undo is a new job with `undo_of`, and its rows are those of the upload. It starts no sooner than 40 " +
-          "seconds after the upload ends. Repeat the call to get the same job; if that was canceled or has failed, another one " +
+          "The undo is a new job with `undo_of`, and its rows are those of the upload. It starts no sooner than " +
+          `${CLAIM_MS / 1000} seconds after the upload ends. Repeat the call to get the same job; if that was canceled or has failed, another one ` +
           "does the rest, up to ten (409 afterwards). With `dry_run`, nothing is saved; while such a dry run is running, the call " +
-          `returns its job. An upload can be undone until 28 days after it ended. ${UNREAD}`,
+          `returns its job. An upload can be undone until ${UNDO_DAYS} days after it ended. ${UNREAD}`,
         id: examples.ids.upload,
         body: { undo: { dry_run: true } },
         response: "The job that undoes the upload.",
@@ -254,7 +259,7 @@ export const uploadRoutes = routesOf({
           "longer than 200 characters are cut. If the row made the item completed and it isn't any more, `completed_at` is " +
           'named with the `status`, also if others have set it: `{"completed_at":{"now":"2026-02-01T09:30:00.000Z",' +
           '"status":"pending"}}`. The reason is `not_completed` if nothing else stays; `outcome` is then `undone`.\n\n' +
-          "Lists of a dry run can be downloaded for a day after its end, all others for 35 days.",
+          `Lists of a dry run can be downloaded for a day after its end, all others for ${UPLOADS_KEPT_DAYS} days.`,
         id: examples.ids.upload,
         response: "Where to download the file. `url` is null while the job is open, if no row was read, and later on.",
         example: rowList("results", 3),

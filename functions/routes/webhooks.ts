@@ -1,9 +1,11 @@
 import * as z from "zod";
 import { route, routesOf } from "../../lib/http/route.ts";
+import { TEST_CALL_MS } from "../../lib/webhooks/send-test.ts";
 import {
   createWebhookSchema,
   testOutcomeSchema,
   updateWebhookSchema,
+  WEBHOOKS_MAX,
   webhookSchema,
   webhookWithSecretSchema,
 } from "../../lib/webhooks/webhook.ts";
@@ -51,7 +53,7 @@ export const webhookRoutes = routesOf({
         description:
           "We send a signed message (Standard Webhooks 1.0.0) to your URL when there is something to fetch. Keep the " +
           "secret: it is shown only in this response, and again if you repeat the request with its `Idempotency-Key` " +
-          "before you rotate it. An organization has at most 20 webhooks. A new one gets its first messages " +
+          `before you rotate it. An organization has at most ${WEBHOOKS_MAX} webhooks. A new one gets its first messages ` +
           "within 20 seconds.",
         body: { webhook: { url: examples.webhook.url, types: examples.webhook.types } },
         requestHeaders: ["Idempotency-Key"],
@@ -168,7 +170,8 @@ export const webhookRoutes = routesOf({
       },
       document: () => ({
         description:
-          "Sends `webhook.test` at once, even to a paused webhook, and waits up to 8 seconds for the response. While " +
+          "Sends `webhook.test` at once, even to a paused webhook, and waits up to " +
+          `${TEST_CALL_MS / 1000} seconds for the response. While ` +
           "another message is being sent to the webhook, it returns 409. The test is then the last delivery. A success ends " +
           "the failures of the webhook, so that it gets what is due; a failure doesn't count as one of them.",
         id: examples.ids.webhook,

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { changeSchema } from "../../lib/changes/change.ts";
 import { limitParameter, pageMeta, pageOf, pageParameters } from "../../lib/http/pagination.ts";
 import { route, routesOf } from "../../lib/http/route.ts";
+import { CURSORS_VALID_DAYS } from "../../lib/periods.ts";
 import { count, rule, timestamp } from "../../lib/schema.ts";
 import {
   deletedItemSchema,
@@ -16,6 +17,7 @@ import {
   type BatchResult,
   batchResultSchema,
   eventInputSchema,
+  ITEMS_PER_BATCH_MAX,
   workItemEventSchema,
   workItemInputSchema,
   workItemPatchSchema,
@@ -55,7 +57,7 @@ export const workItemRoutes = routesOf({
     route({
       method: "POST",
       path: "/v1/work_items/batch",
-      summary: "Apply a batch: create, update or restore up to 100 work items",
+      summary: `Apply a batch: create, update or restore up to ${ITEMS_PER_BATCH_MAX} work items`,
       scopes: ["write"],
       bodyKind: "json",
       acts: ["dry_run"],
@@ -115,7 +117,7 @@ export const workItemRoutes = routesOf({
     route({
       method: "POST",
       path: "/v1/work_items/batch_get",
-      summary: "Get up to 100 work items by their IDs",
+      summary: `Get up to ${ITEMS_PER_BATCH_MAX} work items by their IDs`,
       scopes: ["read"],
       bodyKind: "json",
       body: namesSchema({}),
@@ -164,7 +166,7 @@ export const workItemRoutes = routesOf({
     route({
       method: "POST",
       path: "/v1/work_items/batch_delete",
-      summary: "Delete up to 100 work items by their IDs",
+      summary: `Delete up to ${ITEMS_PER_BATCH_MAX} work items by their IDs`,
       scopes: ["write"],
       bodyKind: "json",
       acts: ["dry_run"],
@@ -328,7 +330,7 @@ export const workItemRoutes = routesOf({
           "continues with what changed since; with `since`, it starts with what changed at or after a time. Pass `meta.page.next` as `after` to continue; `meta.page.more` is false at " +
           "the end of the feed. Each record shows the item as it is now: replace your copy by `id`, or delete it if " +
           "`deleted_at` is set. An item may appear more often than it changed, never less often. A page may have fewer " +
-          "records than `limit` while `meta.page.more` is true. Cursors are valid for 30 days.",
+          `records than \`limit\` while \`meta.page.more\` is true. Cursors are valid for ${CURSORS_VALID_DAYS} days.`,
         response: "A page of changed items, sorted by `sequence`.",
         example: {
           data: [

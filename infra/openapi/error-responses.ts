@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { errorKinds, PROBLEM_JSON, problemType } from "../../lib/http/error-table.ts";
+import { BODY_MAX_BYTES } from "../../lib/http/request-body.ts";
+import { CURSORS_VALID_DAYS, UNDO_DAYS } from "../../lib/periods.ts";
 import { problemDetailSchema } from "../../lib/problem-detail.ts";
 import { examples } from "../../functions/routes/examples.ts";
 import { headersOf, LIMIT_HEADERS, type ResponseHeader } from "./headers.ts";
@@ -49,8 +51,8 @@ const ERRORS = {
   410: {
     name: "ResyncRequired",
     description:
-      "What the call needs is no longer kept. Change feed: the cursor is older than 30 days, or changes after it may be " +
-      "missing; call without `after`. Undo: the upload ended more than 28 days ago.",
+      `What the call needs is no longer kept. Change feed: the cursor is older than ${CURSORS_VALID_DAYS} days, or changes ` +
+      `after it may be missing; call without \`after\`. Undo: the upload ended more than ${UNDO_DAYS} days ago.`,
     example: "not all changes after this cursor are kept; load everything again, without after",
   },
   412: {
@@ -60,8 +62,8 @@ const ERRORS = {
   },
   413: {
     name: "ContentTooLarge",
-    description: "The body is larger than 4 MiB, as sent or unpacked.",
-    example: "the request body must be at most 4194304 bytes",
+    description: `The body is larger than ${BODY_MAX_BYTES / 1024 ** 2} MiB, as sent or unpacked.`,
+    example: `the request body must be at most ${BODY_MAX_BYTES} bytes`,
   },
   415: {
     name: "UnsupportedMediaType",

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { examples } from "../../functions/routes/examples.ts";
 import { count, storedTimestamp, uuid } from "../../lib/schema.ts";
 import { uploadStatusSchema } from "../../lib/uploads/job/upload-job.ts";
-import type { WebhookMessage } from "../../lib/webhooks/endpoint-state.ts";
+import { JOBS_MAX, type WebhookMessage } from "../../lib/webhooks/endpoint-state.ts";
 
 interface Message {
   readonly summary: string;
@@ -38,8 +38,7 @@ const MESSAGES: Readonly<Record<WebhookMessage["type"], Message>> = {
   },
   "uploads.ended": {
     summary: "Uploads may have ended",
-    description:
-      "List the uploads. If more than 100 messages are waiting, this one stands for the oldest. It is also sent when a webhook is new or resumed.",
+    description: `List the uploads. If more than ${JOBS_MAX} messages are waiting, this one stands for the oldest. It is also sent when a webhook is new or resumed.`,
     data: z.looseObject({ more: z.boolean().describe("Always true.") }),
     example: { more: true },
   },

@@ -1,11 +1,12 @@
 import type { RuntimeWith } from "../aws/runtime.ts";
 import { readFirstNumber } from "../organizations/access-store.ts";
+import { CURSORS_VALID_DAYS } from "../periods.ts";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import { createChangeLog } from "./segment-store.ts";
 import { SEGMENT_ENTRIES_MAX, type Segment } from "./segment.ts";
 
 /** How long a segment is kept once a newer one follows. */
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const KEPT_MS = CURSORS_VALID_DAYS * 24 * 60 * 60 * 1000;
 const MICROSECONDS = 1000;
 /** The two newest segments: nearly always only the newest has no expiry yet. */
 const READ_BEFORE_APPENDING = 2;

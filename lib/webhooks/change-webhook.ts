@@ -3,6 +3,7 @@ import { newestPosition } from "../changes/feed-cursor.ts";
 import { createChangeLog } from "../changes/segment-store.ts";
 import { isoTime } from "../clock.ts";
 import { IdempotencyKeyReusedError, NotFoundError, StateConflictError } from "../errors.ts";
+import { FAILING_DAYS_MAX } from "../periods.ts";
 import { CONFLICT_CAP_MS, retry } from "../retry.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -58,7 +59,7 @@ async function ringFor(
 const DISABLED_BECAUSE: Readonly<Record<DisabledReason, string>> = {
   paused: "it was paused; enable it to resume it",
   gone: "its receiver answered 410; enable it to resume it",
-  failures: "it failed for five days; enable it to resume it",
+  failures: `it failed for ${FAILING_DAYS_MAX} days; enable it to resume it`,
 };
 
 const CREATING = { attempts: 60, cap: CONFLICT_CAP_MS, message: "other webhooks are being created; retry later" };

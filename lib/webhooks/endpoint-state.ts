@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { webhookMessageId } from "../identity.ts";
+import { FAILING_DAYS_MAX } from "../periods.ts";
 import type { UploadStatus } from "../uploads/job/upload-job.ts";
 
 const SECOND_MS = 1000;
@@ -14,11 +15,11 @@ const JITTER = 0.1;
 /** The longest wait that a receiver can ask for. */
 const RETRY_AFTER_MAX_MS = HOUR_MS;
 /** An endpoint that has failed for this long is disabled. */
-const DISABLED_AFTER_MS = 5 * 24 * HOUR_MS;
+const DISABLED_AFTER_MS = FAILING_DAYS_MAX * 24 * HOUR_MS;
 /** Longer than a call may take: by then the claim of a worker that died has expired. */
 const CLAIM_MS = 25 * SECOND_MS;
 /** If more jobs have ended, one message stands for the oldest. */
-const JOBS_MAX = 100;
+export const JOBS_MAX = 100;
 /** An endpoint that has been unreachable for longer than this is a matter of its owner. */
 const UNREACHABLE_FOR_MS = 24 * HOUR_MS;
 /** The sweep takes care of what has been due for this long: its message must be lost. */

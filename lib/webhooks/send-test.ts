@@ -5,7 +5,7 @@ import { BEING_CALLED, type Outcome, testStep } from "./endpoint-state.ts";
 import { NO_WEBHOOK, type WebhookKey } from "./webhook-store.ts";
 
 /** With its reads and writes, a test takes less than 10 seconds. */
-const TEST_CALL_MS = 8000;
+export const TEST_CALL_MS = 8000;
 
 /**
  * Makes the function that sends a test message to an endpoint, even if its webhook is paused.

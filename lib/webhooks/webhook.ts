@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isoTime } from "../clock.ts";
 import { InvalidInputError, problemIf } from "../errors.ts";
+import { FAILING_DAYS_MAX } from "../periods.ts";
 import { boundedArray, storedTimestamp, text, uuid } from "../schema.ts";
 import {
   type Delivery,
@@ -143,7 +144,8 @@ export const webhookSchema = z
     disabled_reason: disabledReasonSchema
       .nullable()
       .describe(
-        "`paused`: you paused it. `gone`: the receiver answered 410. `failures`: it failed for five days. Null if it isn't disabled.",
+        "`paused`: you paused it. `gone`: the receiver answered 410. " +
+          `\`failures\`: it failed for ${FAILING_DAYS_MAX} days. Null if it isn't disabled.`,
       ),
     failing_since: time.describe("Time of the first failed attempt; null after a success."),
     next_attempt_at: time.describe("When the next attempt is due; null if none is."),

@@ -1,7 +1,19 @@
 import * as z from "zod";
 import { type DecimalMark, readValue } from "../cell-value.ts";
 import { type JsonObject, jsonEquals, parseJsonObject } from "../json.ts";
-import { content, customAttributes, email, jsonObject, number, storedTimestamp, text, timestamp } from "../schema.ts";
+import {
+  content,
+  CONTENT_MAX_BYTES,
+  CUSTOM_ATTRIBUTES_MAX_BYTES,
+  CUSTOM_ATTRIBUTES_MAX_LEVELS,
+  customAttributes,
+  email,
+  jsonObject,
+  number,
+  storedTimestamp,
+  text,
+  timestamp,
+} from "../schema.ts";
 
 /** How the values of fields are sent, stored, shown, merged and read from cells. */
 export interface Kind<Given, Stored, Shown, Initial> {
@@ -56,7 +68,7 @@ const attributes: Kind<JsonObject, string, JsonObject, string> = {
   response: jsonObject,
   initial: NO_ATTRIBUTES,
   sample: '{"product": "printer", "minutes": 12}',
-  note: "Keys that you send replace stored ones; others stay. At most 256 KiB of JSON and 32 levels; no key `__proto__`.",
+  note: `Keys that you send replace stored ones; others stay. At most ${CUSTOM_ATTRIBUTES_MAX_BYTES / 1024} KiB of JSON and ${CUSTOM_ATTRIBUTES_MAX_LEVELS} levels; no key \`__proto__\`.`,
   fromCell: parseJsonObject,
   merge: mergeAttributes,
   show: parseJsonObject,
@@ -70,7 +82,7 @@ export const KINDS = {
     input: content,
     stored: z.string(),
     sample: "text",
-    note: "At most 64 KiB of UTF-8.",
+    note: `At most ${CONTENT_MAX_BYTES / 1024} KiB of UTF-8.`,
   }),
   email: plain({
     name: "text",

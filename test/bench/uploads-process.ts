@@ -8,7 +8,7 @@ import { create as createUploadWorkItems } from "../../functions/upload-work-ite
 import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
 import { mapConcurrently } from "../../lib/retry.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { createRequestUndo } from "../../lib/uploads/job/undos.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";

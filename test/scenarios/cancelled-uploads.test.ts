@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Mapping } from "../../lib/uploads/mapping/mapping.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { createDyingUploads, RESULTS } from "../support/uploads/dying-workers.ts";

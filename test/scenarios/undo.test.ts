@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { undoJobId, workItemId } from "../../lib/identity.ts";
 import { parseJsonObject } from "../../lib/json.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { cellsOf } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
 import { createCaller } from "../support/service.ts";

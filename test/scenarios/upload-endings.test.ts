@@ -4,7 +4,7 @@ import type { Context } from "aws-lambda";
 import { beforeEach, describe, expect, it } from "vitest";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import type { UploadShard } from "../../lib/uploads/job/shard-record.ts";
-import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { aroundRequests, failRequests } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createDyingUploads } from "../support/uploads/dying-workers.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { failRequests, refuseMessages } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestOrganization } from "../support/organization.ts";

@@ -1,6 +1,6 @@
 import type { SendMessageBatchCommandInput, SendMessageCommandInput, SQSClient } from "@aws-sdk/client-sqs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CLAIM_MS } from "../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { aroundRequests, failRequests, type Fault, injectFaults } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { s3Event, sqsEvent } from "../support/uploads/upload-harness.ts";

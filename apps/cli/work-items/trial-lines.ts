@@ -5,6 +5,7 @@ import {
   type FieldValues,
   periodsOf,
   type ResultingFindings,
+  VALUES_MAX,
 } from "@work-items/importer/checks/resulting-values.ts";
 import { changedByRows, readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { plainReason } from "@work-items/terminal/plain-reason.ts";
@@ -30,7 +31,10 @@ function counted(values: readonly CountedValue[]): string[] {
 }
 
 function fieldLine(name: string, { values, otherRows, different, emptyRows }: FieldValues, of: number): string {
-  const others = different === undefined ? "more than 10,000 others" : `${different - values.length} others`;
+  const others =
+    different === undefined
+      ? `more than ${VALUES_MAX.toLocaleString("en-US")} others`
+      : `${different - values.length} others`;
   const parts = [...counted(values), ...(otherRows > 0 ? [`${others} (${otherRows})`] : [])];
   const empty = emptyRows === of ? "; not in this file" : emptyRows > 0 ? `; empty in ${countOf(emptyRows)}` : "";
   return `${name}: ${parts.join(", ")}${empty}`.replace(": ;", ":");

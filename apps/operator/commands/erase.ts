@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { isoTime } from "@work-items/lib/clock.ts";
+import { CALLS_END_WITHIN_MS } from "@work-items/lib/work-items/erase-items.ts";
 import { eraseItem } from "../data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../data/erase-organization.ts";
 import { keptInLedger, type Subject } from "../data/erasure-ledger.ts";
@@ -129,7 +130,8 @@ async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
   if (!dryRun && !options.yes) {
     await confirm(terminal, organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
   }
-  if (!dryRun) terminal.note("waiting 30 s for running calls to end, then checking the item again");
+  if (!dryRun)
+    terminal.note(`waiting ${CALLS_END_WITHIN_MS / 1000} s for running calls to end, then checking the item again`);
   const erased = dryRun
     ? first
     : await resumably(terminal, `${externalId} may be partly erased`, () =>

@@ -13,7 +13,7 @@ import {
   type UploadJob,
   type UploadSnapshot,
 } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/shard-store.ts";
+import { CLAIM_MS } from "../job/claim.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { type ChunkDependencies, ClaimedShard } from "./claimed-shard.ts";
 import { createKeepClaim, StoppedError } from "./keep-claim.ts";

@@ -1,5 +1,5 @@
 import type { RuntimeWith } from "../../aws/runtime.ts";
-import { CLAIM_MS } from "../job/shard-store.ts";
+import { CLAIM_MS } from "../job/claim.ts";
 import type { UploadJob } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 

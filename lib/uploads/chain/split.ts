@@ -7,7 +7,7 @@ import { CHUNK_LAYOUT, ObjectGoneError, objectKeys, ObjectReplacedError } from "
 import { shardCount, shardOf } from "../job/shard-record.ts";
 import { isRefusedForGood } from "../job/claim.ts";
 import { isEnded, logFieldsOf, mappingOf, type UploadJob } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/shard-store.ts";
+import { CLAIM_MS } from "../job/claim.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
 import type { EndWithoutRows, FinishUpload } from "./finish.ts";

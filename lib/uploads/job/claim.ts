@@ -3,6 +3,9 @@ import * as z from "zod";
 /** Refusals of the store aren't failures of workers, but a job doesn't wait longer than this. */
 const WAITS_MAX_MS = 24 * 60 * 60 * 1000;
 
+/** A claim expires if its worker doesn't renew it for this long. */
+export const CLAIM_MS = 40_000;
+
 /** A worker's claim on a shard, or on a job to read its file or merge its lists. */
 export const claimShape = {
   /**

@@ -1,11 +1,8 @@
+import { UNDO_DAYS, UPLOADS_KEPT_DAYS } from "../../periods.ts";
 import { resources } from "../../resources.ts";
 import { isEnded, type UploadJob } from "./upload-record.ts";
 
 const DAY_MS = 86_400_000;
-/** How long the bucket keeps uploaded files, their chunks and lists. */
-export const UPLOADS_KEPT_DAYS = 35;
-/** How long after its end an upload can be undone. */
-export const UNDO_DAYS = 28;
 
 /** The lifecycle of the bucket's objects: how long those with a prefix are kept. */
 export const OBJECTS_KEPT = [

@@ -2,19 +2,18 @@ import { randomUUID } from "node:crypto";
 import type { Attributes } from "../../aws/attribute-values.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { Clock } from "../../clock.ts";
+import { UPLOADS_KEPT_DAYS } from "../../periods.ts";
 import { partitionKeyOf, TIME_TO_LIVE } from "../../resources.ts";
 import { getItem } from "../../store/batch-get.ts";
 import { changeRecord, type ConditionalUpdate } from "../../store/conditional-update.ts";
 import { decoderOf } from "../../store/decode-record.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
-import { UPLOADS_KEPT_DAYS } from "./kept-until.ts";
+import { CLAIM_MS } from "./claim.ts";
 import { type Counters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import type { JobKey, UploadJob } from "./upload-record.ts";
 
-/** Lifetime of a shard's record: as long as its chunks and lists. An undo starts at most 28 days after the job ended. */
+/** Lifetime of a shard's record: as long as its chunks and lists. */
 const SHARD_KEPT_SECONDS = UPLOADS_KEPT_DAYS * 86_400;
-/** A claim expires if its worker doesn't renew it for this long. */
-export const CLAIM_MS = 40_000;
 /**
  * A worker renews its claim this long before the end: the SDK sends a write up to three times with timeouts of 5 s, and the
  * clocks of workers differ.

@@ -3,9 +3,9 @@ import { isoTime } from "../../clock.ts";
 import { NotFoundError, StateConflictError, UndoExpiredError } from "../../errors.ts";
 import { undoJobId } from "../../identity.ts";
 import type { Organization } from "../../organizations/organization.ts";
+import { UNDO_DAYS } from "../../periods.ts";
+import { CLAIM_MS } from "./claim.ts";
 import { createReadJobs } from "./ended-jobs.ts";
-import { UNDO_DAYS } from "./kept-until.ts";
-import { CLAIM_MS } from "./shard-store.ts";
 import { isEnded, type NewUpload, type UploadJob, type UploadSnapshot } from "./upload-record.ts";
 import { CHECK_WITHIN_MS, type UploadStore } from "./upload-store.ts";
 

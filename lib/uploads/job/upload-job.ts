@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { count, storedTimestamp, text, uuid } from "../../schema.ts";
+import { CLAIM_MS } from "./claim.ts";
 import { mappingSchema } from "../mapping/mapping.ts";
 
 /** States of an upload job. */
@@ -28,7 +29,7 @@ export const uploadJobSchema = z
     begins_at: storedTimestamp
       .optional()
       .describe(
-        "When an undo can begin at the earliest: 40 seconds after the upload ended. Absent in dry runs. Extension.",
+        `When an undo can begin at the earliest: ${CLAIM_MS / 1000} seconds after the upload ended. Absent in dry runs. Extension.`,
       ),
     undone_by: uuid.optional().describe("ID of the last job that undoes this upload, except dry runs. Extension."),
     total_rows: count.describe("Number of rows in the file, or that an undo goes through. 0 until that is known."),

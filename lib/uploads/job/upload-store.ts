@@ -13,7 +13,8 @@ import { writeConditionally } from "../../store/conditional-write.ts";
 import { decoderOf } from "../../store/decode-record.ts";
 import { listingEntry } from "../../store/lists/partition.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
-import { shardFrom, ShardStore, CLAIM_MS, uploadPartition } from "./shard-store.ts";
+import { CLAIM_MS } from "./claim.ts";
+import { shardFrom, ShardStore, uploadPartition } from "./shard-store.ts";
 import { type Counters, toRowCounters } from "./shard-record.ts";
 import {
   isFileTrial,

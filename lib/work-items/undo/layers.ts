@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type JsonValue, parseJson } from "../../json.ts";
+import { UPLOADS_KEPT_DAYS } from "../../periods.ts";
 import { changesOf, DELETED_AT, fieldsOf, type FieldValue, initialValueIn, type Undoable } from "../changed-fields.ts";
 
 /** An import that changes records, or that is undone. */
@@ -44,8 +45,8 @@ export const EVENTS = "events";
 const JOBS_MAX = 3;
 /** DynamoDB limits a record to 400 KB. With 256 KiB of custom attributes, this leaves 48 KB for the rest. */
 const LAYERS_MAX_BYTES = 96 * 1024;
-/** An undo starts at most 28 days after its import ended. */
-const KEPT_MS = 35 * 86_400_000;
+/** As long as an undo has the chunks of its import. */
+const KEPT_MS = UPLOADS_KEPT_DAYS * 86_400_000;
 
 /** A copy of layers that can be changed. */
 export function copyOf(layers: readonly Layer[]): Layer[] {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { sumOf } from "../../../lib/uploads/job/shard-record.ts";
-import { CLAIM_MS } from "../../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/claim.ts";
 import { createUploadService, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;

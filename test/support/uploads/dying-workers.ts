@@ -1,5 +1,5 @@
 import { workItemId } from "../../../lib/identity.ts";
-import { CLAIM_MS } from "../../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../../lib/uploads/job/claim.ts";
 import { lambdaContext } from "../lambda-context.ts";
 import { sqsEvent } from "./upload-harness.ts";
 import { createUploadService, dataOf, MINUTE_MS } from "./upload-service.ts";

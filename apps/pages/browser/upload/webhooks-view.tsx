@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { FAILING_DAYS_MAX } from "@work-items/lib/periods.ts";
 import { COPIED_MS, copyText } from "../copy-text.ts";
 import { type Api, newKey, type Webhook } from "./parts/api.ts";
 import { inTypographicQuotes } from "./parts/field-names.ts";
@@ -42,7 +43,8 @@ function adviceOn(webhook: Webhook): string | undefined {
   }
   if (status !== "disabled") return undefined;
   if (reason === "gone") return "Disabled because your receiver answered 410. Resume it when the receiver is back.";
-  if (reason === "failures") return "Disabled after five days of failures. Fix your receiver, then resume the webhook.";
+  if (reason === "failures")
+    return `Disabled after ${FAILING_DAYS_MAX} days of failures. Fix your receiver, then resume the webhook.`;
   return "Paused. It gets no messages until you resume it.";
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isLost } from "../../../../lib/uploads/chain/sweep.ts";
-import { CLAIM_MS } from "../../../../lib/uploads/job/shard-store.ts";
+import { CLAIM_MS } from "../../../../lib/uploads/job/claim.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;

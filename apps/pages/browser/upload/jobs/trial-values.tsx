@@ -5,6 +5,7 @@ import {
   periodsOf,
   type ResultingFindings,
   ResultingValues,
+  VALUES_MAX,
 } from "@work-items/importer/checks/resulting-values.ts";
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Job } from "../parts/api.ts";
@@ -79,7 +80,9 @@ function Values({
   readonly children?: ComponentChildren;
 }) {
   const others =
-    different === undefined ? "More than 10,000 others" : `${shownNumber(different - values.length)} others`;
+    different === undefined
+      ? `More than ${shownNumber(VALUES_MAX)} others`
+      : `${shownNumber(different - values.length)} others`;
   return (
     <figure>
       <figcaption>{title}</figcaption>

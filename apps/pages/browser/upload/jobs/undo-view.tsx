@@ -1,9 +1,9 @@
+import { UNDO_DAYS } from "@work-items/lib/periods.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "../parts/api.ts";
 import { Alert, Button } from "../parts/parts.tsx";
 import { countOf, shownTime } from "../parts/shown.ts";
 import { useWork } from "../parts/use-calls.ts";
 
-const UNDO_DAYS = 28;
 const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can no longer be undone.`;
 /** Why an import can’t be shown or undone. */
 export const NOT_KNOWN =
