@@ -34,11 +34,11 @@ export const { create, handler } = endpoint(
       const described = file ? { ...file, size: file.content.length } : { ...body.upload, content: undefined };
       const request = { ...described, mapping, dryRun, idempotencyKey, keyId, keyName, requestId };
       const upload = newUploadOf(organization.id, request);
-      const known =
+      const existing =
         idempotencyKey === undefined
           ? undefined
           : await store.readJob({ organization: organization.id, id: upload.id });
-      if (known === undefined) await store.assertRoom(organization);
+      if (existing === undefined) await store.assertRoom(organization);
       const { job, created } = await store.create(organization, upload, clock() + CHECK_WITHIN_MS);
       if (!created && job.content_hash !== upload.content_hash) {
         throw new IdempotencyKeyReusedError("for another upload");

@@ -5,7 +5,8 @@ import { isJsonObject, type JsonObject } from "./json.ts";
 type Part = string | { readonly value: unknown };
 
 function partsOf(value: unknown): Part[] {
-  if (Array.isArray(value)) return ["[", ...value.flatMap((each: unknown): Part[] => [{ value: each }, ","]), "]"];
+  if (Array.isArray(value))
+    return ["[", ...value.flatMap((element: unknown): Part[] => [{ value: element }, ","]), "]"];
   if (!isJsonObject(value)) return [JSON.stringify(value)];
   const names = Object.keys(value).filter((name) => (value as Partial<JsonObject>)[name] !== undefined);
   const members = names.toSorted().flatMap((name): Part[] => [`${JSON.stringify(name)}:`, { value: value[name] }, ","]);

@@ -12,10 +12,10 @@ export function nearestTo(name: string, names: readonly string[]): string | unde
   const wanted = compared(name);
   let nearest: string | undefined;
   let least = Infinity;
-  for (const each of new Set(names)) {
-    const steps = distance(wanted, compared(each));
+  for (const candidate of new Set(names)) {
+    const steps = distance(wanted, compared(candidate));
     if (steps < least) {
-      nearest = each;
+      nearest = candidate;
       least = steps;
     }
   }

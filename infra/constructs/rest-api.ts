@@ -176,8 +176,8 @@ export class ServiceApi extends Construct {
       const resource = this.api.root.resourceForPath(path);
       const integration = integrationOf(name);
       for (const method of methodsOf(route)) resource.addMethod(method, integration);
-      for (let each: IResource | undefined = resource; each !== undefined; each = each.parentResource)
-        resources.add(each);
+      for (let part: IResource | undefined = resource; part !== undefined; part = part.parentResource)
+        resources.add(part);
     }
     const reject = integrationOf(unknownRoute.name);
     for (const resource of resources) resource.addMethod("ANY", reject);

@@ -32,15 +32,13 @@ function isNarrower(key: string, narrow: unknown, wide: unknown): boolean {
 
 /** Parameters as the properties of an object. */
 function parametersAsObject(parameters: unknown = []): Json {
-  const named = (parameters as Json[]).map(
-    (each) =>
-      [
-        Object.values({ $ref: each["$ref"], in: each["in"], name: each["name"] }).filter(Boolean).join(" "),
-        each,
-      ] as const,
-  );
-  const required = named.flatMap(([name, each]) => (each["required"] === true ? [name] : []));
-  return { properties: Object.fromEntries(named.map(([name, each]) => [name, each["schema"] ?? {}])), required };
+  const named = (parameters as Json[]).map((parameter) => {
+    const { $ref: reference, in: location, name } = parameter;
+    return [[reference, location, name].filter(Boolean).join(" "), parameter] as const;
+  });
+  const required = named.flatMap(([name, parameter]) => (parameter["required"] === true ? [name] : []));
+  const schemas = named.map(([name, { schema = {} }]) => [name, schema]);
+  return { properties: Object.fromEntries(schemas), required };
 }
 
 function isList({ type }: Json): boolean {
@@ -60,35 +58,58 @@ function withoutNewLists(before: Json, after: Json): Json {
   return { ...after, properties: Object.fromEntries(schemas) };
 }
 
-/** Requests must still be accepted. Responses must still have what they had, and no values that callers can't know. */
-function compare(old: Json, now: Json, location: string, isRequest: boolean, areNames = false): string[] {
-  return Object.keys({ ...old, ...now }).flatMap((key) => {
-    const at = `${location}.${key}`;
-    let [before, after] = [old[key], now[key]];
-    if (!areNames && PROSE.has(key)) return [];
-    if (!areNames && key === "requestBody") [before, after] = [before ?? {}, after ?? {}];
-    if (Array.isArray(before ?? after) && key === "parameters") {
-      before = parametersAsObject(before);
-      after = withoutNewLists(before as Json, parametersAsObject(after));
-    }
-    if (isObject(before) && isObject(after) && key !== "not") {
-      return compare(before, after, at, isRequest && key !== "responses", !areNames && NAMED.has(key));
-    }
-    const [narrow, wide] = isRequest ? [after, before] : [before, after];
-    const limit = isRequest ? LIMIT : LIMIT_OF_RESPONSES;
-    let isBroken = before !== undefined && !isDeepStrictEqual(before, after);
-    if (Array.isArray(narrow) && Array.isArray(wide) && key === "anyOf") {
-      // Each alternative of the wider schema must be covered by one of the narrower.
-      isBroken = !wide.every((one: Json) =>
-        narrow.some((other: Json) => {
-          const changes = isRequest ? compare(one, other, at, true) : compare(other, one, at, false);
-          return changes.length === 0;
-        }),
-      );
-    } else if (!areNames && GROWING.has(key)) isBroken = before !== undefined && isNarrower(key, after ?? [], before);
-    else if (!areNames && LIMIT.test(key)) isBroken = limit.test(key) && isNarrower(key, narrow, wide);
-    return isBroken ? [`${at}: ${after === undefined ? "is removed" : `is now ${JSON.stringify(after)}`}`] : [];
-  });
+/** Where two values stand in their documents. */
+interface Place {
+  readonly location: string;
+  /** Whether callers send what stands here. Otherwise they receive it. */
+  readonly isRequest: boolean;
+  /** Whether the keys are names of ours, such as those of properties. Otherwise they are keywords. */
+  readonly hasNames: boolean;
+}
+
+/** The values of a keyword as they are compared: parameters as properties, and a missing body as an empty one. */
+function comparedValues(key: string, before: unknown, after: unknown): readonly [unknown, unknown] {
+  if (key === "requestBody") return [before ?? {}, after ?? {}];
+  if (key !== "parameters" || !Array.isArray(before ?? after)) return [before, after];
+  const parameters = parametersAsObject(before);
+  return [parameters, withoutNewLists(parameters, parametersAsObject(after))];
+}
+
+/**
+ * The breaking changes at a key. Requests must still be accepted. Responses must still have what they had, and no values that
+ * callers can't know.
+ */
+function changesAt(key: string, before: unknown, after: unknown, { location, isRequest, hasNames }: Place): string[] {
+  const inner: Place = {
+    location: `${location}.${key}`,
+    isRequest: isRequest && key !== "responses",
+    hasNames: !hasNames && NAMED.has(key),
+  };
+  if (isObject(before) && isObject(after) && key !== "not") return changesIn(before, after, inner);
+  const [narrow, wide] = isRequest ? [after, before] : [before, after];
+  let isBroken = before !== undefined && !isDeepStrictEqual(before, after);
+  if (key === "anyOf" && Array.isArray(narrow) && Array.isArray(wide)) {
+    // Each alternative of the wider schema must be covered by one of the narrower.
+    const covers = (one: Json, other: Json): boolean =>
+      (isRequest ? changesIn(other, one, inner) : changesIn(one, other, inner)).length === 0;
+    isBroken = !wide.every((other: Json) => narrow.some((one: Json) => covers(one, other)));
+  } else if (!hasNames && GROWING.has(key)) {
+    isBroken = before !== undefined && isNarrower(key, after ?? [], before);
+  } else if (!hasNames && LIMIT.test(key)) {
+    isBroken = (isRequest || LIMIT_OF_RESPONSES.test(key)) && isNarrower(key, narrow, wide);
+  }
+  return isBroken
+    ? [`${inner.location}: ${after === undefined ? "is removed" : `is now ${JSON.stringify(after)}`}`]
+    : [];
+}
+
+/** The breaking changes in an object. */
+function changesIn(before: Json, after: Json, place: Place): string[] {
+  const keys = Object.keys({ ...before, ...after });
+  if (place.hasNames) return keys.flatMap((name) => changesAt(name, before[name], after[name], place));
+  return keys
+    .filter((keyword) => !PROSE.has(keyword))
+    .flatMap((keyword) => changesAt(keyword, ...comparedValues(keyword, before[keyword], after[keyword]), place));
 }
 
 /**
@@ -98,20 +119,25 @@ function compare(old: Json, now: Json, location: string, isRequest: boolean, are
  */
 export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const operations = Object.values(before.paths).flatMap((methods) => Object.values(methods));
-  const { schemas, responses } = before.components;
-  const requests = operations.map(({ parameters, requestBody }) => [parameters, requestBody]);
-  const compareSchemas = (users: unknown, isRequest: boolean): string[] => {
+  const { schemas, responses, headers, parameters } = before.components;
+  const sent = operations.map((operation) => [operation["parameters"], operation["requestBody"]]);
+  const received = [operations.map((operation) => operation["responses"]), responses];
+  const compareComponents = (
+    location: "schemas" | "responses" | "headers" | "parameters",
+    old: Json,
+    isRequest: boolean,
+  ) => changesIn(old, after.components[location], { location, isRequest, hasNames: true });
+  const schemasOf = (users: unknown): Json => {
     const used = referencedSchemas(users, schemas);
-    const old = Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
-    return compare(old, after.components.schemas, "schemas", isRequest, true);
+    return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
   };
   const changes = [
-    ...compare(before.paths, after.paths, "paths", true, true),
-    ...compare(responses, after.components.responses, "responses", false, true),
-    ...compare(before.components.headers, after.components.headers, "headers", false, true),
-    ...compare(before.components.parameters, after.components.parameters, "parameters", true, true),
-    ...compareSchemas(requests, true),
-    ...compareSchemas([operations.map((operation) => operation["responses"]), responses], false),
+    ...changesIn(before.paths, after.paths, { location: "paths", isRequest: true, hasNames: true }),
+    ...compareComponents("responses", responses, false),
+    ...compareComponents("headers", headers, false),
+    ...compareComponents("parameters", parameters, true),
+    ...compareComponents("schemas", schemasOf(sent), true),
+    ...compareComponents("schemas", schemasOf(received), false),
   ];
   return [...new Set(changes)];
 }

@@ -66,14 +66,14 @@ function typeOfKind(type: unknown, schema: Json): string {
 function typeOf(schema: unknown): string {
   if (!isObject(schema)) return "unknown";
   // Clients don't check what they get, so an unknown value breaks nothing.
-  const { $ref: reference, const: constant, [KNOWN_VALUES]: known, enum: values = known, type } = schema;
+  const { $ref: reference, const: constant, [KNOWN_VALUES]: knownValues, enum: values = knownValues, type } = schema;
   if (typeof reference === "string") return reference.replace("#/components/schemas/", "");
   if (constant !== undefined) return literal(constant);
   if (Array.isArray(values)) return union(values.map(literal));
   const branches = schema["anyOf"] ?? schema["oneOf"];
   // Next to a type, they only say which properties go together.
   if (Array.isArray(branches) && type === undefined) return union(branches.map((branch) => `(${typeOf(branch)})`));
-  if (Array.isArray(type)) return union(type.map((each) => typeOfKind(each, schema)));
+  if (Array.isArray(type)) return union(type.map((kind) => typeOfKind(kind, schema)));
   return typeOfKind(type, schema);
 }
 
@@ -99,11 +99,11 @@ function parametersType(parameters: readonly Json[]): string {
   const locations = ["query", "header", "path"].map((location) => {
     const found = parameters.filter((parameter) => parameter["in"] === location);
     const fields = found.map(
-      (each) =>
-        `${commentOf(each)}${nameOf(textAt(each, "name"))}${valueOf(typeOf(each["schema"]), each["required"] === true)}`,
+      (parameter) =>
+        `${commentOf(parameter)}${nameOf(textAt(parameter, "name"))}${valueOf(typeOf(parameter["schema"]), parameter["required"] === true)}`,
     );
     if (fields.length === 0) return `${location}?: never;`;
-    const isRequired = found.some((each) => each["required"] === true);
+    const isRequired = found.some((parameter) => parameter["required"] === true);
     return `${location}${isRequired ? "" : "?"}: ${block(fields)};`;
   });
   return `parameters: ${block([...locations, "cookie?: never;"])};`;
@@ -114,7 +114,7 @@ function operationType(document: OpenApiDocument, operation: Json): string {
   const body = isObject(requestBody)
     ? `requestBody: ${block([contentType(requestBody["content"])])};`
     : "requestBody?: never;";
-  const all = (Array.isArray(parameters) ? parameters : []).map((each) => componentOf(document, each));
+  const all = (Array.isArray(parameters) ? parameters : []).map((parameter) => componentOf(document, parameter));
   const statuses = Object.entries(isObject(responses) ? responses : {}).map(
     ([status, response]) =>
       `${status}: ${block(["headers: Record<string, unknown>;", contentType(componentOf(document, response)["content"])])};`,
@@ -131,7 +131,9 @@ export function clientTypesOf(document: OpenApiDocument): string {
     ([name, schema]) => `${commentOf(schema)}export type ${name} = ${typeOf(schema)};`,
   );
   const operations = Object.values(document.paths).flatMap((methods) =>
-    Object.values(methods).map((each) => `${textAt(each, "operationId")}: ${operationType(document, each)};`),
+    Object.values(methods).map(
+      (operation) => `${textAt(operation, "operationId")}: ${operationType(document, operation)};`,
+    ),
   );
   const paths = Object.entries(document.paths).map(([path, methods]) => {
     const keys = Object.entries(methods).map(

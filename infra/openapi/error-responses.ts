@@ -95,7 +95,7 @@ const ERRORS = {
 export type ErrorStatus = keyof typeof ERRORS;
 
 function problemExample(status: number, { example, errors = [] }: ErrorResponse): Json {
-  const kind = errorKinds.find((each) => each.status === status);
+  const kind = errorKinds.find((errorKind) => errorKind.status === status);
   if (kind === undefined) throw new Error(`no error has the status ${status}`);
   return {
     type: problemType(kind),

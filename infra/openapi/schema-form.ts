@@ -18,9 +18,9 @@ export function requiredOf({ required }: Json): ReadonlySet<string> {
 
 /** Copies a value and replaces every object in it with the result of `map`, from the inside out. */
 function mapObjects(value: unknown, map: (object: Json) => Json): unknown {
-  if (Array.isArray(value)) return value.map((each) => mapObjects(each, map));
+  if (Array.isArray(value)) return value.map((element) => mapObjects(element, map));
   if (!isObject(value)) return value;
-  return map(Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapObjects(each, map)])));
+  return map(Object.fromEntries(Object.entries(value).map(([key, child]) => [key, mapObjects(child, map)])));
 }
 
 function without(schema: Json, ...keys: readonly string[]): Json {

@@ -92,7 +92,7 @@ function parseContext(given: Context): z.output<typeof contextSchema> {
 
 /** Checks a name. @throws SettingsError that suggests the most similar one */
 function choose<N extends string>(option: string, name: string, names: readonly N[]): N {
-  const found = names.find((each) => each === name);
+  const found = names.find((choice) => choice === name);
   if (found !== undefined) return found;
   throw new SettingsError(
     `-c ${option}=${name}: there is no such ${option}; did you mean ${nearestTo(name, names)}? There are ${names.join(", ")}`,

@@ -6,7 +6,7 @@ import { createChangeLog } from "./segment-store.ts";
 import { SEGMENT_ENTRIES_MAX, type Segment } from "./segment.ts";
 
 /** How long a segment is kept once a newer one follows. */
-const KEPT_MS = CURSORS_VALID_DAYS * 24 * 60 * 60 * 1000;
+const LOG_KEPT_MS = CURSORS_VALID_DAYS * 24 * 60 * 60 * 1000;
 const MICROSECONDS = 1000;
 /** The two newest segments: nearly always only the newest has no expiry yet. */
 const READ_BEFORE_APPENDING = 2;
@@ -50,7 +50,7 @@ export function createAppend(runtime: RuntimeWith<"changes" | "access">) {
       const range = { to: oldest.first - 1, limit: READ_TO_EXPIRE, first: "newest" } as const;
       found = (await changeLog.read(organization, range)).segments;
     }
-    const expiresAt = Math.ceil((clock() + KEPT_MS) / 1000);
+    const expiresAt = Math.ceil((clock() + LOG_KEPT_MS) / 1000);
     for (const { first } of lasting.toReversed()) await changeLog.expire(organization, first, expiresAt);
   }
 

@@ -81,8 +81,8 @@ export function createRecordChanges(runtime: RuntimeWith<"changes" | "changesQue
   async function noteHeartbeats(records: readonly WrittenKey[], now: number): Promise<void> {
     const heartbeats = heartbeatsIn(records);
     const noted = heartbeats.size === 0 ? new Map<string, number>() : await notes.read([...heartbeats.keys()]);
-    const known = [...records.map(({ createdAt }) => createdAt), ...noted.values()];
-    if (known.some((time) => now - time > STREAM_KEEPS_MS)) await dueGaps.noteAll();
+    const times = [...records.map(({ createdAt }) => createdAt), ...noted.values()];
+    if (times.some((time) => now - time > STREAM_KEEPS_MS)) await dueGaps.noteAll();
     await mapConcurrently([...heartbeats], CONCURRENT_NOTES, ([number, created]) => notes.note(number, created));
   }
 

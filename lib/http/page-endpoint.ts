@@ -42,8 +42,8 @@ interface Asset {
 function openPageFiles(directory: string) {
   const read = new Map<string, Buffer>();
   const fileAt = (name: string): Buffer => {
-    const known = read.get(name);
-    if (known) return known;
+    const cached = read.get(name);
+    if (cached) return cached;
     const bytes = readFileSync(join(directory, name));
     read.set(name, bytes);
     return bytes;

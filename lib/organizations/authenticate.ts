@@ -38,8 +38,8 @@ export function createAuthenticate(options: {
   readonly clock: Clock;
 }) {
   const { region, store, clock } = options;
-  const known = createExpiringCache<Access>(CACHED_KEYS_MAX, clock);
-  const unknown = createExpiringCache<true>(CACHED_KEYS_MAX, clock);
+  const accesses = createExpiringCache<Access>(CACHED_KEYS_MAX, clock);
+  const unknownHashes = createExpiringCache<true>(CACHED_KEYS_MAX, clock);
   /** Running reads by hash: simultaneous requests with the same key share one. */
   const reading = new Map<string, Promise<Access | undefined>>();
 
@@ -60,8 +60,8 @@ export function createAuthenticate(options: {
   const readOnce = async (hash: string): Promise<Access | undefined> => {
     try {
       const access = await read(hash);
-      if (access === undefined) unknown.set(hash, true, UNKNOWN_KEY_CACHE_SECONDS * 1000);
-      else known.set(hash, access, KEY_CACHE_SECONDS * 1000);
+      if (access === undefined) unknownHashes.set(hash, true, UNKNOWN_KEY_CACHE_SECONDS * 1000);
+      else accesses.set(hash, access, KEY_CACHE_SECONDS * 1000);
       return access;
     } finally {
       reading.delete(hash);
@@ -69,8 +69,8 @@ export function createAuthenticate(options: {
   };
 
   const find = (hash: string): Promise<Access | undefined> | Access | undefined => {
-    const access = known.get(hash);
-    if (access !== undefined || unknown.get(hash)) return access;
+    const access = accesses.get(hash);
+    if (access !== undefined || unknownHashes.get(hash)) return access;
     const running = reading.get(hash) ?? readOnce(hash);
     reading.set(hash, running);
     return running;

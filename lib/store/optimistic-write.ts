@@ -68,7 +68,7 @@ export interface OptimisticWriteOptions {
   /** Reads the records. @default the store's `read` */
   readonly read?: ReadRecords | undefined;
   /** Records that were just read, by `keyText`. The first round doesn't read them again. */
-  readonly known?: ReadonlyMap<string, StoredRecord> | undefined;
+  readonly prefetched?: ReadonlyMap<string, StoredRecord> | undefined;
 }
 
 /** A planned write, with its result and how to recognize it later. */
@@ -147,97 +147,94 @@ function alsoOf({ record, set }: RecordWrite, writeId: string): ConditionalWrite
   return writeOf({ pk: record.pk, sk: record.sk }, record, set, attemptOn(record, writeId));
 }
 
+/** The next step of a target: it has its result, or a write is attempted. */
+type Step<R> = { readonly result: WriteResult<R> } | { readonly attempt: Attempted<R> };
+
+/** @param found the record as it was read @param isLate whether no more attempts may be made */
+function nextStep<R>(entry: Pending<R>, found: StoredRecord | undefined, isLate: boolean, writeId: string): Step<R> {
+  const { target, outages } = entry;
+  try {
+    const stored = found && storedRecordFrom(found);
+    const settled = settledBy(stored, entry);
+    if (settled !== undefined) return { result: settled };
+    if (isLate) return { result: failed(OUT_OF_TIME) };
+    if (outages >= OUTAGES_MAX) return { result: failed(OUTAGE) };
+    const { set, together, result } = target.plan(stored);
+    if (set === null) return { result: { result, record: stored } };
+    const attempt = attemptOn(stored, writeId);
+    const write = writeOf(target.key, stored, set, attempt);
+    const both = together ? { ...write, also: alsoOf(together, writeId) } : write;
+    return { attempt: new Attempted(attempt, both, result) };
+  } catch (cause) {
+    return { result: { error: NOT_PLANNED, permanent: true, cause } };
+  }
+}
+
+/** Notes the outcome of an attempt. After a conflict or a busy store, nothing is noted and the next round attempts again. */
+function noteOutcome<R>(entry: Pending<R>, attempt: Attempted<R>, kind: WriteOutcome["kind"]): void {
+  if (kind === "written") entry.result = attempt;
+  else if (kind === "refused") entry.result = failed(REFUSED, true);
+  else if (kind === "unknown") entry.uncertain.push(attempt);
+  else if (kind === "outage") entry.outages += 1;
+}
+
+/** Plans all pending targets and attempts their writes. @returns whether the store was busy */
+async function attemptAll<R>(
+  pending: readonly Pending<R>[],
+  records: ReadonlyMap<string, StoredRecord>,
+  isLate: boolean,
+  { dryRun = false, guard }: OptimisticWriteOptions,
+  send: RecordStore["write"],
+): Promise<boolean> {
+  const writeId = newWriteId();
+  const attempts: { readonly entry: Pending<R>; readonly attempt: Attempted<R> }[] = [];
+  for (const entry of pending) {
+    const step = nextStep(entry, records.get(keyText(entry.target.key)), isLate, writeId);
+    if ("result" in step) entry.result = step.result;
+    // Plans for other records see what this one would become.
+    else if (dryRun) entry.result = step.attempt;
+    else attempts.push({ entry, attempt: step.attempt });
+  }
+  const writes = attempts.map(({ attempt }) => attempt.write);
+  const outcomes = await send(writes, async () => guard?.(false));
+  for (const [index, { entry, attempt }] of attempts.entries()) {
+    noteOutcome(entry, attempt, outcomes[index]?.kind ?? "unknown");
+  }
+  return outcomes.some(({ kind }) => kind === "busy" || kind === "outage");
+}
+
 /**
- * Reads the records of all targets, plans, and writes on condition that each record still has the version that was read.
- * Targets whose condition failed are read and planned again. A write whose response was lost is recognized by its write id,
- * so nothing is applied twice. If a plan throws, or a stored record is damaged, the result is a permanent error.
+ * Writes records in rounds. Each round reads the records of the targets without a result, plans, and writes on condition that
+ * each record still has the version that was read. A target whose condition failed takes part in the next round. A write whose
+ * response was lost is recognized by its write id, so nothing is applied twice. If a plan throws, or a stored record is
+ * damaged, the result is a permanent error.
  * @returns one result for each target, in order
  * @throws only errors of `guard` and of the first read
  */
 export async function optimisticWrite<R>(
   store: RecordStore,
   targets: readonly WriteTarget<R>[],
-  { clock, deadline, dryRun = false, guard, read = store.read, known }: OptimisticWriteOptions,
+  options: OptimisticWriteOptions,
 ): Promise<WriteResult<R>[]> {
+  const { clock, deadline, guard, read = store.read, prefetched } = options;
   const until = Math.min(deadline, clock() + WRITE_WITHIN_MS);
-  /** The longest wait before the next round in milliseconds. Undefined after throttling: the default of `backOff`. */
-  let waitCap: number | undefined = CONFLICT_CAP_MS;
-
-  /** @returns undefined if a later read failed: records written before must still get their results */
-  const readRound = async (round: number, pending: readonly Pending<R>[]) => {
-    if (round === 0 && known) return known;
-    const reading = read(pending.map(({ target }) => target.key));
-    return round === 0 ? reading : reading.catch(() => undefined);
-  };
-  /** @returns the write to attempt; undefined if the target already has its result */
-  const plan = (
-    entry: Pending<R>,
-    found: StoredRecord | undefined,
-    isLate: boolean,
-    writeId: string,
-  ): Attempted<R> | undefined => {
-    const { target } = entry;
-    try {
-      const stored = found && storedRecordFrom(found);
-      entry.result = settledBy(stored, entry);
-      if (entry.result !== undefined) return undefined;
-      if (isLate) entry.result = failed(OUT_OF_TIME);
-      else if (entry.outages >= OUTAGES_MAX) entry.result = failed(OUTAGE);
-      else {
-        const { set, together, result } = target.plan(stored);
-        if (set === null) entry.result = { result, record: stored };
-        else {
-          const attempt = attemptOn(stored, writeId);
-          const write = writeOf(target.key, stored, set, attempt);
-          const both = together ? { ...write, also: alsoOf(together, writeId) } : write;
-          const planned = new Attempted(attempt, both, result);
-          if (!dryRun) return planned;
-          // Plans for other records see what this one would become.
-          entry.result = planned;
-        }
-      }
-    } catch (cause) {
-      entry.result = { error: NOT_PLANNED, permanent: true, cause };
-    }
-    return undefined;
-  };
-  const settle = (entry: Pending<R>, attempt: Attempted<R>, kind: WriteOutcome["kind"]): void => {
-    if (kind === "written") entry.result = attempt;
-    else if (kind === "refused") entry.result = failed(REFUSED, true);
-    else if (kind === "unknown") entry.uncertain.push(attempt);
-    else if (kind === "outage") entry.outages += 1;
-  };
-  const runRound = async (round: number, pending: readonly Pending<R>[]): Promise<void> => {
-    const records = await readRound(round, pending);
-    // Checked after the read: a call that was frozen during it must not overwrite what others wrote since.
-    const isLate = clock() > until;
-    if (records === undefined) {
-      if (isLate) for (const entry of pending) entry.result = failed(OUT_OF_TIME);
-      return;
-    }
-    await guard?.(round > 0);
-
-    const writeId = newWriteId();
-    const attempts: { readonly entry: Pending<R>; readonly attempt: Attempted<R> }[] = [];
-    for (const entry of pending) {
-      const attempt = plan(entry, records.get(keyText(entry.target.key)), isLate, writeId);
-      if (attempt !== undefined) attempts.push({ entry, attempt });
-    }
-    const writes = attempts.map(({ attempt }) => attempt.write);
-    const send = round === 0 ? store.write : store.writeNatively;
-    const outcomes = await send(writes, async () => guard?.(false));
-    const isBusy = outcomes.some(({ kind }) => kind === "busy" || kind === "outage");
-    waitCap = isBusy ? undefined : CONFLICT_CAP_MS;
-    for (const [index, { entry, attempt }] of attempts.entries()) {
-      settle(entry, attempt, outcomes[index]?.kind ?? "unknown");
-    }
-  };
-
   const all = targets.map((target): Pending<R> => ({ target, uncertain: [], outages: 0, result: undefined }));
   let pending: readonly Pending<R>[] = all;
+  let wasBusy = false;
   for (let round = 0; pending.length > 0; round++) {
-    if (round > 0) await backOff(round, waitCap);
-    await runRound(round, pending);
+    const isRetry = round > 0;
+    if (isRetry) await backOff(round, wasBusy ? undefined : CONFLICT_CAP_MS);
+    const keys = pending.map(({ target }) => target.key);
+    // If a later read fails, records written before must still get their results.
+    const records = isRetry ? await read(keys).catch(() => undefined) : (prefetched ?? (await read(keys)));
+    // Checked after the read: a call that was frozen during it must not overwrite what others wrote since.
+    const isLate = clock() > until;
+    if (records !== undefined) {
+      await guard?.(isRetry);
+      wasBusy = await attemptAll(pending, records, isLate, options, isRetry ? store.writeNatively : store.write);
+    } else if (isLate) {
+      for (const entry of pending) entry.result = failed(OUT_OF_TIME);
+    }
     pending = pending.filter(({ result }) => result === undefined);
   }
   return all.map(({ result }) => result!);

@@ -60,8 +60,8 @@ function nativeUpdateOf(table: string, before: StoredRecord, { key, set, remove 
 function commandOf(table: string, write: ConditionalWrite) {
   const { before, also } = write;
   if (also) {
-    const TransactItems = [write, also].map((each) =>
-      each.before === undefined ? { Put: putOf(table, each) } : { Update: nativeUpdateOf(table, each.before, each) },
+    const TransactItems = [write, also].map((part) =>
+      part.before === undefined ? { Put: putOf(table, part) } : { Update: nativeUpdateOf(table, part.before, part) },
     );
     return new TransactWriteCommand({ TransactItems });
   }

@@ -73,7 +73,7 @@ export function createCallEndpoint(runtime: CallEndpointRuntime, callReceiver: C
 
   /** @param stepIn decides what to do in a state */
   return async (webhook: WebhookKey, stepIn: (state: EndpointState, now: number) => NextStep): Promise<Called> => {
-    const held = await claim(webhook, randomUUID(), stepIn);
-    return held.step.kind === "send" ? send(webhook, held.step.message, held) : held.step;
+    const called = await claim(webhook, randomUUID(), stepIn);
+    return called.step.kind === "send" ? send(webhook, called.step.message, called) : called.step;
   };
 }

@@ -20,7 +20,7 @@ import {
   renewed,
   retriedNow,
   type Ring,
-  rung,
+  ringing,
 } from "./endpoint-state.ts";
 import { generateSecret } from "./signature.ts";
 import { type Webhook, type WebhookChanges, WEBHOOKS_MAX } from "./webhook.ts";
@@ -80,12 +80,12 @@ export async function addWebhook(
   const state = newState(await ringFor(runtime, organization, webhook), runtime.clock());
   const secrets = { secret: generateSecret(), ...(request !== undefined && { request }) };
   const isAdded = await retry(CREATING, async () => {
-    const known = await readKnown(runtime, webhook.organization);
-    if (known.ids.includes(webhook.id)) return false;
-    if (known.ids.length >= WEBHOOKS_MAX) {
+    const others = await readKnown(runtime, webhook.organization);
+    if (others.ids.includes(webhook.id)) return false;
+    if (others.ids.length >= WEBHOOKS_MAX) {
       throw new StateConflictError(`there are ${WEBHOOKS_MAX} webhooks; delete one first`);
     }
-    return (await createWebhook(runtime, webhook, secrets, state, known)) ? true : undefined;
+    return (await createWebhook(runtime, webhook, secrets, state, others)) ? true : undefined;
   });
   if (isAdded) {
     await createSendToWebhooks(runtime)([callMessage(webhook, FIRST_CALL_AFTER_MS)]);
@@ -153,7 +153,7 @@ export async function resendWebhook(
     if (!state.enabled)
       throw new StateConflictError(`the webhook is disabled: ${DISABLED_BECAUSE[disabledReasonOf(state)]}`);
     if (isBeingCalled(state, now)) throw new StateConflictError(BEING_CALLED);
-    return rung(state, ring, now);
+    return ringing(state, ring, now);
   });
   if (changed === undefined) throw new NotFoundError(NO_WEBHOOK);
   await createSendToWebhooks(runtime)([callMessage(key)]);

@@ -137,14 +137,14 @@ export interface Ring {
 }
 
 /** The state in which an endpoint is called without a change, at once if it is failing. */
-export function rung(state: EndpointState, { id, position, wantsJobs }: Ring, now: number): EndpointState {
+export function ringing(state: EndpointState, { id, position, wantsJobs }: Ring, now: number): EndpointState {
   const due = position === undefined ? state.due : Math.max(position, state.due ?? position);
   return dated({ ...retriedNow(state), asked: id, due, ...(wantsJobs && { more: id }) }, now);
 }
 
 /** The state of a new endpoint. It is called without a change. */
 export function newState(ring: Ring, now: number): EndpointState {
-  return rung(endpointStateSchema.parse({ enabled: true, greet_at: now + FIRST_CALL_AFTER_MS }), ring, now);
+  return ringing(endpointStateSchema.parse({ enabled: true, greet_at: now + FIRST_CALL_AFTER_MS }), ring, now);
 }
 
 /** What stays when an endpoint is enabled, disabled or sent elsewhere. A running call keeps its claim. */
@@ -199,8 +199,8 @@ export function noted(state: EndpointState, news: News, now: number): EndpointSt
   if (!state.enabled) return state;
   const { position, jobs = [] } = news;
   const isNewer = position !== undefined && position > Math.max(state.due ?? -1, state.sent ?? -1);
-  const known = new Set(state.jobs.map(({ id }) => id));
-  const added = jobs.filter(({ id }) => !known.has(id));
+  const waiting = new Set(state.jobs.map(({ id }) => id));
+  const added = jobs.filter(({ id }) => !waiting.has(id));
   if (!isNewer && added.length === 0) return state;
   // The newest are sent one by one: the list that a receiver then requests may not show them yet.
   const newest = newestOf([...state.jobs, ...added]);
@@ -279,7 +279,7 @@ function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, w
   if (type === "webhook.test") return state;
   if (type === "upload.ended") {
     const { id: job } = data as EndedJob;
-    return { ...state, jobs: state.jobs.filter((each) => each.id !== job) };
+    return { ...state, jobs: state.jobs.filter(({ id: waiting }) => waiting !== job) };
   }
   if (type === "uploads.ended") {
     const isSame = state.more !== undefined && webhookMessageId(webhook, type, state.more) === id;

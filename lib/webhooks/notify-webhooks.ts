@@ -21,12 +21,12 @@ export function createNotifyWebhooks(
   readEndedJobs: (organization: string, ids: readonly string[]) => Promise<EndedJob[]> = async () => [],
 ): NotifyWebhooks {
   const send = createSendToWebhooks(runtime);
-  const known = createExpiringCache<boolean>(KNOWN_MAX, runtime.clock);
+  const answers = createExpiringCache<boolean>(KNOWN_MAX, runtime.clock);
   const has = async (organization: string): Promise<boolean> => {
-    const remembered = known.get(organization);
+    const remembered = answers.get(organization);
     if (remembered !== undefined) return remembered;
     const found = await hasWebhooks(runtime, organization);
-    known.set(organization, found, KNOWN_MS);
+    answers.set(organization, found, KNOWN_MS);
     return found;
   };
   return async (organization, position, written) => {

@@ -63,6 +63,6 @@ export function signedHeaders(id: string, body: string, secrets: Secrets, now: n
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    "webhook-signature": valid.map((each) => signatureBy(each, `${id}.${timestamp}.${body}`)).join(" "),
+    "webhook-signature": valid.map((secret) => signatureBy(secret, `${id}.${timestamp}.${body}`)).join(" "),
   };
 }

@@ -63,7 +63,7 @@ const NO_JOBS: ReadonlyMap<string, string> = new Map();
 export function appliedByJob(record: Attributes | undefined): ReadonlyMap<string, string> {
   const text = record?.[APPLIED_ROWS];
   if (typeof text !== "string") return NO_JOBS;
-  const texts = text.split(" ").map((each) => each.split(":", 2));
+  const texts = text.split(" ").map((entry) => entry.split(":", 2));
   return new Map(texts.map(([job = "", own = ""]) => [job, own]));
 }
 
@@ -83,11 +83,11 @@ export interface KnownJobs {
 /** The attribute after a job has written: the job's own text, and those of jobs that haven't ended. */
 export function appliedAfter(record: Attributes | undefined, { job, ended }: KnownJobs, own: string): Attributes {
   const others = [...appliedByJob(record)].filter(([other]) => other !== job && !ended.has(other));
-  return { [APPLIED_ROWS]: [...others, [job, own]].map((each) => each.join(":")).join(" ") };
+  return { [APPLIED_ROWS]: [...others, [job, own]].map((entry) => entry.join(":")).join(" ") };
 }
 
-/** What is known about the rows that a job applies now. */
-export interface KnownRows extends KnownJobs {
+/** The rows that a job applies now. */
+export interface RowWindow extends KnownJobs {
   /** First row of the current window: earlier rows are never applied again. */
   readonly firstRow: number;
   /** Rows whose events the job has written, after their items. Grows with every read. */
@@ -97,14 +97,14 @@ export interface KnownRows extends KnownJobs {
 /** The rows that were applied to a record, while a job plans more of them. A class, to save memory: files have many items. */
 export class AppliedRows {
   readonly #record: Attributes | undefined;
-  readonly #of: KnownRows;
+  readonly #window: RowWindow;
   readonly #before: readonly AppliedRow[];
   readonly #added: AppliedRow[] = [];
 
-  constructor(record: Attributes | undefined, of: KnownRows) {
+  constructor(record: Attributes | undefined, window: RowWindow) {
     this.#record = record;
-    this.#of = of;
-    this.#before = parseRows(appliedByJob(record).get(of.job));
+    this.#window = window;
+    this.#before = parseRows(appliedByJob(record).get(window.job));
   }
 
   /** The outcome of a row that was applied to the record before; undefined if it wasn't. */
@@ -119,7 +119,7 @@ export class AppliedRows {
   }
 
   #find(row: number): AppliedRow | undefined {
-    return this.#before.find((each) => each.row === row);
+    return this.#before.find((applied) => applied.row === row);
   }
 
   add(row: number, outcome: RowOutcome, changed = NO_CHANGES.fields): void {
@@ -128,13 +128,13 @@ export class AppliedRows {
 
   /** The rows of the job's window, and what jobs that haven't ended have applied. */
   attributes(): Attributes {
-    const rows = [...this.#before.filter(({ row }) => row >= this.#of.firstRow), ...this.#added];
-    return appliedAfter(this.#record, this.#of, formatRows(rows));
+    const rows = [...this.#before.filter(({ row }) => row >= this.#window.firstRow), ...this.#added];
+    return appliedAfter(this.#record, this.#window, formatRows(rows));
   }
 }
 
 /** The upload job that rows belong to. */
-export interface RowSource extends Pick<KnownRows, "job" | "firstRow"> {
+export interface RowSource extends Pick<RowWindow, "job" | "firstRow"> {
   /** When the job was created, in milliseconds since the epoch. */
   readonly createdAt: number;
   /** Whether the rows are only planned. The results are kept beside the items until the job is forgotten. */

@@ -75,20 +75,20 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       return new Map([...stored, ...events]);
     };
     const found = await readGroups(items);
-    const known = source && {
+    const window = source && {
       ...(await findKnownJobs(source, found.values())),
       firstRow: source.firstRow,
       withEvents,
     };
-    const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, known: found };
+    const writeOptions: OptimisticWriteOptions = { dryRun, deadline, guard, clock, prefetched: found };
     const report = (cause: unknown): void => {
       log.error("an input cannot be planned", { job: source?.job, ...traceOf(cause) });
     };
     const owners = new Map<string, StoredRecord>();
-    const context: WriteContext = { records, owners, known, now, report };
-    const failAll = (failed: FailedWrite, of: Iterable<PendingInput>, path: Problem["path"]): void => {
+    const context: WriteContext = { records, owners, window, now, report };
+    const failAll = (group: Iterable<PendingInput>, failed: FailedWrite, path: Problem["path"]): void => {
       if (failed.cause !== undefined) report(failed.cause);
-      for (const input of of) input.failWrite(path, failed);
+      for (const input of group) input.failWrite(path, failed);
     };
 
     const writtenItems = await optimisticWrite(
@@ -96,7 +96,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       items.map((group) => targetOfItem(group, context)),
       {
         ...writeOptions,
-        ...(known && {
+        ...(window && {
           read: (keys) => {
             const texts = new Set(keys.map(keyText));
             return readGroups(items.filter(({ key }) => texts.has(keyText(records.keyOf(key)))));
@@ -105,7 +105,7 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
       },
     );
     for (const [index, written] of writtenItems.entries()) {
-      if ("error" in written) failAll(written, items[index]!.inputs, []);
+      if ("error" in written) failAll(items[index]!.inputs, written, []);
       else for (const { pending: input, ...effect } of written.result) input.takeItem(effect);
       const owner = hasEvents && "record" in written ? written.record : undefined;
       if (owner && hasLayers(owner)) owners.set(owner.pk, owner);
@@ -122,15 +122,15 @@ export function createApplyWorkItems(runtime: RuntimeWith<"workItems">) {
         ...writeOptions,
         // An event whose condition failed may be written together with its item, which may have changed.
         read: async (keys) => {
-          const ofOwners = keys.filter(({ pk }) => owners.has(pk)).map(({ pk }) => ({ pk, sk: ITEM_SORT_KEY }));
-          const read = await store.read([...keys, ...ofOwners]);
-          for (const { pk, sk } of ofOwners) owners.set(pk, read.get(keyText({ pk, sk })) ?? owners.get(pk)!);
+          const ownerKeys = keys.filter(({ pk }) => owners.has(pk)).map(({ pk }) => ({ pk, sk: ITEM_SORT_KEY }));
+          const read = await store.read([...keys, ...ownerKeys]);
+          for (const { pk, sk } of ownerKeys) owners.set(pk, read.get(keyText({ pk, sk })) ?? owners.get(pk)!);
           return read;
         },
       },
     );
     for (const [index, written] of writtenEvents.entries()) {
-      if ("error" in written) failAll(written, events[index]!.inputs.keys(), ["events"]);
+      if ("error" in written) failAll(events[index]!.inputs.keys(), written, ["events"]);
       else for (const { pending: input, outcome, recognized } of written.result) input.takeEvent(outcome, recognized);
     }
     return pending.map(({ result }) => result);

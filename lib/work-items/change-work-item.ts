@@ -24,12 +24,12 @@ export interface ChangeOptions {
 function createChangeItem(runtime: RuntimeWith<"workItems">) {
   const records = createRecordStore(runtime);
   const mapOf = (record: StoredRecord | undefined) => new Map(record ? [[keyText(record), record]] : []);
-  /** @param known the record that was just read. @default the item is read first */
-  return <R>(target: WriteTarget<R>, deadline: number, known?: { readonly record: StoredRecord | undefined }) =>
+  /** @param read the record that was just read. @default the item is read first */
+  return <R>(target: WriteTarget<R>, deadline: number, read?: { readonly record: StoredRecord | undefined }) =>
     optimisticWriteOne(records, target, {
       clock: runtime.clock,
       deadline,
-      known: known && mapOf(known.record),
+      prefetched: read && mapOf(read.record),
       read: async () => mapOf(await records.readOne(target.key)),
     });
 }

@@ -33,8 +33,8 @@ export function fieldsOf(record: Undoable, withAttributes = true): Map<string, J
       fields.set(name, value);
       continue;
     }
-    for (const [key, each] of Object.entries(parseJsonObject(value as string))) {
-      fields.set(ATTRIBUTE_PREFIX + key, each);
+    for (const [attribute, content] of Object.entries(parseJsonObject(value as string))) {
+      fields.set(ATTRIBUTE_PREFIX + attribute, content);
     }
   }
   return fields;
@@ -63,9 +63,9 @@ export function changesOf<T extends Undoable>(before: T | null, next: T): Map<st
   const to = fieldsOf(next, withAttributes);
   const changes = new Map<string, FieldChange>();
   for (const field of new Set([...from.keys(), ...to.keys()])) {
-    const was = from.get(field);
-    const is = to.get(field);
-    if (was === undefined || is === undefined || !jsonEquals(was, is))
+    const old = from.get(field);
+    const current = to.get(field);
+    if (old === undefined || current === undefined || !jsonEquals(old, current))
       changes.set(field, { from: valueIn(from, field), to: valueIn(to, field) });
   }
   return changes;
@@ -73,7 +73,7 @@ export function changesOf<T extends Undoable>(before: T | null, next: T): Map<st
 
 /** Name of a field of items that callers set. */
 export type ItemFieldName = keyof typeof WORK_ITEM_FIELDS;
-const ITEM_FIELD_NAMES = Object.keys(WORK_ITEM_FIELDS) as ItemFieldName[];
+const SETTABLE_FIELDS = Object.keys(WORK_ITEM_FIELDS) as ItemFieldName[];
 
 /** What a row of a dry run changes in its item. */
 export interface RowChanges {
@@ -90,5 +90,5 @@ export function rowChangesOf<T extends Undoable>(before: T, next: T): RowChanges
   const values = changesOf(before, next);
   values.delete(DELETED_AT);
   const names = new Set(Array.from(values.keys(), (name) => (name.startsWith(ATTRIBUTE_PREFIX) ? ATTRIBUTES : name)));
-  return { fields: ITEM_FIELD_NAMES.filter((name) => names.has(name)), values };
+  return { fields: SETTABLE_FIELDS.filter((name) => names.has(name)), values };
 }

@@ -134,8 +134,9 @@ export function createCreateWorkItem(runtime: RuntimeWith<"workItems">) {
       const record = await records.readOne(key);
       if (resultOfAttempt(attempt, record) === "written") return created;
       if (record !== undefined) {
-        const known = workItemFrom(record);
-        if (known !== null && !(wasCreatedBy(createKey, record) && known.deleted_at === null)) throw takenBy(known);
+        const existing = workItemFrom(record);
+        if (existing !== null && !(wasCreatedBy(createKey, record) && existing.deleted_at === null))
+          throw takenBy(existing);
         return { ...(await getWorkItem(organization.id, id)), outcome: "unchanged" } as const;
       }
       return undefined;

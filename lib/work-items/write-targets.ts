@@ -5,7 +5,7 @@ import { NO_CHANGES } from "./changed-fields.ts";
 import { CANNOT_BE_APPLIED, type ItemEffect, type ItemInput, PendingInput } from "./pending-input.ts";
 import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "./plan-apply.ts";
 import type { ItemRecords } from "./planned-records.ts";
-import { type KnownRows, AppliedRows, type RowOutcome } from "./applied-rows.ts";
+import { type RowWindow, AppliedRows, type RowOutcome } from "./applied-rows.ts";
 import type { EventInput, WorkItem } from "./work-item.ts";
 import { eventKeyOf, itemIdOf, itemKeyOf, workItemEventFrom, workItemFrom } from "./work-item-record.ts";
 
@@ -15,7 +15,7 @@ export interface WriteContext {
   /** Records of items when their events are written, by partition key. Those without layers may be left out. */
   readonly owners: ReadonlyMap<string, StoredRecord>;
   /** Set if the inputs are rows of an upload. */
-  readonly known: KnownRows | undefined;
+  readonly window: RowWindow | undefined;
   readonly now: () => string;
   /** Reports what a plan has thrown, because of a defect or a damaged record. */
   readonly report: (cause: unknown) => void;
@@ -31,10 +31,10 @@ export interface ItemGroup {
 /** The inputs in order, and grouped by their items. */
 export function groupByItem(organization: Organization, inputs: readonly ItemInput[]) {
   const groups = new Map<string, ItemGroup>();
-  const pending = inputs.map((each) => {
-    const key = itemKeyOf(organization.id, each.input.external_id);
+  const pending = inputs.map((given) => {
+    const key = itemKeyOf(organization.id, given.input.external_id);
     const group = groups.get(key.pk) ?? { id: itemIdOf(key), key, inputs: [] };
-    const input = new PendingInput(group.id, each);
+    const input = new PendingInput(group.id, given);
     group.inputs.push(input);
     groups.set(key.pk, group);
     return input;
@@ -59,10 +59,10 @@ function planItem(
   { inputs }: ItemGroup,
   stored: StoredRecord | undefined,
   before: WorkItem | null,
-  { records, known, report, ...context }: WriteContext,
+  { records, window, report, ...context }: WriteContext,
 ) {
   const now = context.now();
-  const applied = known && new AppliedRows(stored, known);
+  const applied = window && new AppliedRows(stored, window);
   const effects: InputEffect[] = [];
   let current = before;
   for (const pending of inputs) {
@@ -76,7 +76,7 @@ function planItem(
       }
     };
     // If the row didn't change the item, only its events remember it.
-    const outcome = applied?.outcomeOf(row) ?? (known?.withEvents.has(row) ? "unchanged" : undefined);
+    const outcome = applied?.outcomeOf(row) ?? (window?.withEvents.has(row) ? "unchanged" : undefined);
     if (before !== null && outcome !== undefined) {
       const plan = planAgain(outcome, before, planInput);
       effects.push({ pending, plan, changes: { fields: applied?.changedBy(row) ?? [] }, recognized: true });
@@ -146,18 +146,18 @@ interface EventEffect {
 /** The write of an event. Its result is the effect of each input. */
 export function targetOfEvent(
   group: EventGroup,
-  { records, owners, known, now, report }: WriteContext,
+  { records, owners, window, now, report }: WriteContext,
 ): WriteTarget<EventEffect[]> {
   return {
     key: records.keyOf(group.key),
     plan: (stored) => {
       const at = now();
       const before = workItemEventFrom(stored ?? records.baseOf(group.key));
-      const applied = known && new AppliedRows(stored, known);
+      const applied = window && new AppliedRows(stored, window);
       const effects: EventEffect[] = [];
       const owner = owners.get(group.key.pk);
       const isDeleted = typeof owner?.["deleted_at"] === "string";
-      const appliedToOwner = isDeleted && known ? new AppliedRows(owner, known) : undefined;
+      const appliedToOwner = isDeleted && window ? new AppliedRows(owner, window) : undefined;
       let current = before;
       for (const [pending, inputs] of group.inputs) {
         const recognized = applied?.outcomeOf(pending.row);

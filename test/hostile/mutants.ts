@@ -70,9 +70,9 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "undo marks": {
     defect: "an undo doesn't find again what it has done",
-    file: "lib/work-items/undo/undo-work-items.ts",
-    text: "if (done !== undefined) {",
-    instead: "if (done !== undefined && done.names.length < 0) {",
+    file: "lib/work-items/undo/undo-record.ts",
+    text: "if (done === undefined) return",
+    instead: "if (done === undefined || done.names.length >= 0) return",
     foundBy: [],
     story: "undos",
   },
@@ -96,7 +96,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "undo both": {
     defect: "a row of an undo counts what was done to its item, whatever was done to its event",
     file: "lib/work-items/undo/undo-work-items.ts",
-    text: "const parts = [item, ...own].map(",
+    text: "const parts = [item, ...events].map(",
     instead: "const parts = [item].map(",
     foundBy: [],
     story: "undos",
@@ -117,7 +117,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "undo write": {
     defect: "a record does not remember a row if nothing of it changes",
-    file: "lib/work-items/undo/undo-work-items.ts",
+    file: "lib/work-items/undo/undo-record.ts",
     text: "const isOpen = plan.undo !== undo;",
     instead: 'const isOpen = plan.undo !== undo && outcome !== "kept" && outcome !== "unchanged";',
     foundBy: [],
@@ -125,7 +125,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   "undo date": {
     defect: "the results of an undo don't name a date that others gave to a completion that is taken back",
-    file: "lib/work-items/undo/undo-work-items.ts",
+    file: "lib/work-items/undo/undo-record.ts",
     text: "const becomesUnfinished = ",
     instead: "const becomesUnfinished = plan.kept.size < 0 && ",
     foundBy: [],
@@ -228,8 +228,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   "replay again": {
     defect: "such a row's event isn't read again with its item",
     file: "lib/work-items/apply-work-items.ts",
-    text: "...(known && {\n          read:",
-    instead: "...(known && false && {\n          read:",
+    text: "...(window && {\n          read:",
+    instead: "...(window && false && {\n          read:",
     foundBy: "test/lib/uploads/chain/replayed-rows.test.ts",
   },
   publish: {
@@ -298,8 +298,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   cells: {
     defect: "each source of a mapping goes through a cell of a megabyte",
     file: "lib/uploads/csv/cells.ts",
-    text: "const known = cells.compared[index];",
-    instead: "const known = undefined;",
+    text: "const word = cells.compared[index];",
+    instead: "const word = undefined;",
     foundBy: "test/lib/uploads/mapping/row-cost.test.ts",
   },
   offset: {

@@ -108,8 +108,8 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   "lib/work-items/changed-fields.ts": {
     "new attribute": [
       "a dry run doesn't show that an attribute without value is new",
-      "was === undefined || is === undefined || !jsonEquals(was, is)",
-      "!jsonEquals(was ?? null, is ?? null)",
+      "old === undefined || current === undefined || !jsonEquals(old, current)",
+      "!jsonEquals(old ?? null, current ?? null)",
     ],
   },
   "lib/uploads/job/shard-record.ts": {

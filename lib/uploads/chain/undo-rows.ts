@@ -3,7 +3,8 @@ import { isoTime } from "../../clock.ts";
 import type { JsonValue } from "../../json.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { planApply } from "../../work-items/plan-apply.ts";
-import type { KeptField, UndoResult, UndoWorkItems } from "../../work-items/undo/undo-work-items.ts";
+import type { KeptField } from "../../work-items/undo/undo-record.ts";
+import type { UndoResult, UndoWorkItems } from "../../work-items/undo/undo-work-items.ts";
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { ATTRIBUTE_PREFIX } from "../csv/target.ts";
 import type { Row } from "../files/frames.ts";
@@ -20,8 +21,8 @@ export interface UndoRowsOptions extends Pick<
   readonly undone: Undone;
 }
 
-/** The time of completion of an item that is only planned on. */
-const COMPLETED_AT = isoTime(0);
+/** Some time of completion, for an item that is only planned on. */
+const ANY_TIME = isoTime(0);
 
 /** A field of an item or event. */
 type FieldOf = Pick<KeptField, "event" | "name">;
@@ -39,9 +40,9 @@ function valueSetBy(input: WorkItemInput | undefined, { event, name }: FieldOf):
   if (values && Object.hasOwn(values, key)) return (values as Record<string, JsonValue>)[key];
   if (event !== undefined || name !== "status" || input.completed_at === undefined) return undefined;
   // Without a time a completed item is in progress again; with one it is completed.
-  const completed = planApply(null, input.external_id, { completed_at: COMPLETED_AT }, COMPLETED_AT);
+  const completed = planApply(null, input.external_id, { completed_at: ANY_TIME }, ANY_TIME);
   if (completed.outcome === "error") return undefined;
-  const plan = planApply(completed.next, input.external_id, input, COMPLETED_AT);
+  const plan = planApply(completed.next, input.external_id, input, ANY_TIME);
   return plan.outcome === "error" ? undefined : plan.next.status;
 }
 
@@ -101,14 +102,14 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
         externalId,
         events: input?.events?.map(({ external_id: id }) => id) ?? [],
       }));
-      const of = await undo(organization, inputs, { ...options, dryRun, hasEvents: undone.hasEvents });
-      if (of.some(({ isTemporary }) => isTemporary)) throw rowsPending();
+      const undos = await undo(organization, inputs, { ...options, dryRun, hasEvents: undone.hasEvents });
+      if (undos.some(({ isTemporary }) => isTemporary)) throw rowsPending();
       for (const [number, { index, externalId, input }] of read.entries()) {
-        const each = of[number]!;
-        if (recognizesOnly && !each.recognized) continue;
-        const { id, outcome } = each;
+        const result = undos[number]!;
+        if (recognizesOnly && !result.recognized) continue;
+        const { id, outcome } = result;
         results[index] =
-          outcome === "error" ? failedRow(externalId) : { externalId, id, outcome, kept: keptJson(each, input) };
+          outcome === "error" ? failedRow(externalId) : { externalId, id, outcome, kept: keptJson(result, input) };
       }
     }
     return results;

@@ -46,7 +46,7 @@ export function createComparison(
     return listed.has(word) ? "" : word;
   };
   return (cells, index) => {
-    const known = cells.compared[index];
-    return known === undefined ? (cells.compared[index] = compare(cells.values[index] ?? "")) : known;
+    const word = cells.compared[index];
+    return word === undefined ? (cells.compared[index] = compare(cells.values[index] ?? "")) : word;
   };
 }

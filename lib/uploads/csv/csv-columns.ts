@@ -43,11 +43,11 @@ export function targetsOfColumns(names: readonly string[]): (Target | undefined)
   const columns = names.map((name) => (isReportColumn(name) ? undefined : targetOfColumn(name)));
   const unknown = names.filter((name, index) => columns[index] === undefined && !isReportColumn(name));
   const keys = columns.map((target, index) => (target ? keyOf(target) : comparable(names[index]!)));
-  const known = new Set<string>();
+  const found = new Set<string>();
   const repeated = new Set<string>();
   for (const [index, key] of keys.entries()) {
-    if (known.has(key)) repeated.add(names[index]!);
-    known.add(key);
+    if (found.has(key)) repeated.add(names[index]!);
+    found.add(key);
   }
   const problems = [
     ...(unknown.length > 0 ? [`unknown column ${listed(unknown.map(quoted))}`] : []),

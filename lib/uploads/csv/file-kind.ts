@@ -111,8 +111,8 @@ function isBinary(head: Uint8Array): boolean {
 
 /** What is wrong with a file that isn't text, by its first bytes; undefined if it can be text. */
 export function problemOfBinary(head: Uint8Array): string | undefined {
-  const known = KINDS.find(([start]) => beginsWith(head, start));
-  if (known) return known[1];
+  const kind = KINDS.find(([start]) => beginsWith(head, start));
+  if (kind) return kind[1];
   const start = new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES));
   if (PICTURE_NAMES.test(start)) return "this is a picture; upload a CSV file";
   if (!beginsWith(head, ZIP)) return isBinary(head) ? BINARY : undefined;

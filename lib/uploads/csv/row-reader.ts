@@ -233,7 +233,7 @@ export class RowReader {
     const reading =
       fieldSource === undefined
         ? largestAttribute(path, readings)
-        : readings.find((each) => each.fieldSource === fieldSource);
+        : readings.find((candidate) => candidate.fieldSource === fieldSource);
     return { column: (reading?.source ?? fieldSource?.sources[0])?.column ?? "", value: reading?.text ?? "" };
   }
 }

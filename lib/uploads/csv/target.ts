@@ -4,17 +4,17 @@ import { ATTRIBUTE_PREFIX, EVENT_FIELDS, WORK_ITEM_FIELDS } from "../../work-ite
 
 export { ATTRIBUTE_PREFIX };
 
-type ItemFieldName = "external_id" | keyof typeof WORK_ITEM_FIELDS;
+type ItemTargetName = "external_id" | keyof typeof WORK_ITEM_FIELDS;
 type EventFieldName = "external_id" | keyof typeof EVENT_FIELDS;
 
 /** What a cell sets: a field or a custom attribute of the row's item, or a field of the row's event. */
 export type Target =
-  | { readonly kind: "field"; readonly name: ItemFieldName }
+  | { readonly kind: "field"; readonly name: ItemTargetName }
   | { readonly kind: "attribute"; readonly name: string }
   | { readonly kind: "event"; readonly name: EventFieldName };
 
 /** Names of an item's fields, and of the columns of a file without mapping. */
-export const ITEM_FIELD_NAMES = ["external_id", ...Object.keys(WORK_ITEM_FIELDS)] as readonly ItemFieldName[];
+export const ITEM_FIELD_NAMES = ["external_id", ...Object.keys(WORK_ITEM_FIELDS)] as readonly ItemTargetName[];
 /** Names of an event's fields. */
 export const EVENT_FIELD_NAMES = ["external_id", ...Object.keys(EVENT_FIELDS)] as readonly EventFieldName[];
 
@@ -24,13 +24,13 @@ export function itemTarget(name: string): Target | undefined {
     const attribute = name.slice(ATTRIBUTE_PREFIX.length);
     return attribute === "" || attribute === "__proto__" ? undefined : { kind: "attribute", name: attribute };
   }
-  const field = ITEM_FIELD_NAMES.find((known) => known === name);
+  const field = ITEM_FIELD_NAMES.find((candidate) => candidate === name);
   return field && { kind: "field", name: field };
 }
 
 /** The target with the name of an event's field; undefined if there is none. */
 export function eventTarget(name: string): Target | undefined {
-  const field = EVENT_FIELD_NAMES.find((known) => known === name);
+  const field = EVENT_FIELD_NAMES.find((candidate) => candidate === name);
   return field && { kind: "event", name: field };
 }
 

@@ -43,7 +43,7 @@ function listPrefixOf({ dry_run: isTrial = false, organization, id }: ListedJob)
 
 /** The prefixes of the keys of all objects of an organization. */
 export function prefixesOf(organization: string): string[] {
-  return [prefix, shortLived.prefix].map((each) => `${each}${organization}/`);
+  return [prefix, shortLived.prefix].map((start) => `${start}${organization}/`);
 }
 
 /** Keys of the objects of one job. */

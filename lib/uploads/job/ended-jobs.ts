@@ -21,16 +21,16 @@ export function createReadJobs(runtime: RuntimeWith<"workItems">) {
 /** Makes the function that finds the ended jobs among some. A job without a record, or with a damaged one, counts as ended. */
 export function createFindEndedJobs(runtime: RuntimeWith<"workItems">) {
   const readJobs = createReadJobs(runtime);
-  const known = new Set<string>();
+  const ended = new Set<string>();
   return async (organization: string, ids: readonly string[]): Promise<ReadonlySet<string>> => {
-    const unknown = ids.filter((id) => !known.has(id));
-    if (unknown.length > 0) {
-      const jobs = await readJobs(organization, unknown);
+    const others = ids.filter((id) => !ended.has(id));
+    if (others.length > 0) {
+      const jobs = await readJobs(organization, others);
       const open = new Set(jobs.filter((job) => !isEnded(job)).map(({ id }) => id));
-      if (known.size > REMEMBERED_MAX) known.clear();
-      for (const id of unknown) if (!open.has(id)) known.add(id);
+      if (ended.size > REMEMBERED_MAX) ended.clear();
+      for (const id of others) if (!open.has(id)) ended.add(id);
     }
-    return new Set(ids.filter((id) => known.has(id)));
+    return new Set(ids.filter((id) => ended.has(id)));
   };
 }
 

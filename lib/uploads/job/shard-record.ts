@@ -103,7 +103,7 @@ export function sumOf(counters: readonly Counters[]): Counters {
   for (const { changed_fields: changed } of counters) {
     for (const [field, rows] of Object.entries(changed)) fields[field] = (fields[field] ?? 0) + rows;
   }
-  const sums = counterNames.map((name) => [name, counters.reduce((sum, each) => sum + each[name], 0)]);
+  const sums = counterNames.map((name) => [name, counters.reduce((sum, shard) => sum + shard[name], 0)]);
   return {
     ...(Object.fromEntries(sums) as Record<CounterName, number>),
     changed_fields: fields,

@@ -105,7 +105,7 @@ function problemsOfKeys(single: SingleSource, isInner = false): Problem[] {
       if (inner && !OF_ALL.includes(key)) return [problemAt(key, "must be in the sources of first_of")];
       return isInner && OF_ALL.includes(key) ? [problemAt(key, "must be beside first_of")] : [];
     }),
-    ...(inner ?? []).flatMap((each) => problemsOfKeys(each, true)),
+    ...(inner ?? []).flatMap((part) => problemsOfKeys(part, true)),
   ];
 }
 
@@ -183,8 +183,8 @@ function problemsOfTexts(target: Target, single: SingleSource, mapping: Mapping)
 
 function problemsOfRepetition({ source: { columns = [], values = {} }, path }: SingleSource): Problem[] {
   const repeated = (texts: readonly string[]): number => {
-    const known = new Set<string>();
-    return texts.map(comparable).findIndex((text) => known.size === known.add(text).size);
+    const found = new Set<string>();
+    return texts.map(comparable).findIndex((text) => found.size === found.add(text).size);
   };
   const names = Object.keys(values);
   const [column, alias] = [repeated(columns), names[repeated(names)]];
@@ -210,7 +210,7 @@ function problemsOfSource({ target, ...given }: TargetSource, mapping: Mapping):
 function problemsOfNames(
   key: "fields" | "event",
   sources: Readonly<Record<string, Source>>,
-  known: readonly string[],
+  names: readonly string[],
   targetOf: (name: string) => Target | undefined,
 ): Problem[] {
   const unknown = Object.keys(sources).filter((name) => targetOf(name) === undefined);
@@ -219,7 +219,7 @@ function problemsOfNames(
     ...unknown.map((name): Problem => ({
       path: [key, name],
       code: "unknown",
-      message: `is not known; did you mean ${nearestTo(name, known) ?? ""}?`,
+      message: `is not known; did you mean ${nearestTo(name, names) ?? ""}?`,
     })),
   ];
 }

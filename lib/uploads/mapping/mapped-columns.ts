@@ -23,8 +23,8 @@ function indexesOf(names: readonly string[]): ReadonlyMap<string, readonly numbe
   const indexes = new Map<string, number[]>();
   for (const [index, name] of names.entries()) {
     const key = comparable(name);
-    const known = indexes.get(key);
-    if (known) known.push(index);
+    const sameName = indexes.get(key);
+    if (sameName) sameName.push(index);
     else indexes.set(key, [index]);
   }
   return indexes;

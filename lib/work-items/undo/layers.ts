@@ -46,7 +46,7 @@ const JOBS_MAX = 3;
 /** DynamoDB limits a record to 400 KB. With 256 KiB of custom attributes, this leaves 48 KB for the rest. */
 const LAYERS_MAX_BYTES = 96 * 1024;
 /** As long as an undo has the chunks of its import. */
-const KEPT_MS = UPLOADS_KEPT_DAYS * 86_400_000;
+const LAYERS_KEPT_MS = UPLOADS_KEPT_DAYS * 86_400_000;
 
 /** A copy of layers that can be changed. */
 export function copyOf(layers: readonly Layer[]): Layer[] {
@@ -108,7 +108,7 @@ function cover(layers: Layer[], { id, createdAt }: Import): boolean {
 function without({ layers, droppedUntil, isUnmade }: UndoLayers, { job, at }: Layer): UndoLayers {
   const left = copyOf(layers);
   strikeBelow(left, job);
-  return { layers: left.filter((each) => each.job !== job), droppedUntil: Math.max(droppedUntil, at), isUnmade };
+  return { layers: left.filter((layer) => layer.job !== job), droppedUntil: Math.max(droppedUntil, at), isUnmade };
 }
 
 /** Whether a job's layers may have been dropped. The job then changes the record like any other writer. */
@@ -239,7 +239,7 @@ export function storedLayersOfMade({ id, createdAt }: Import): string {
 export function toStoredLayers(undo: UndoLayers, record: Undoable, now: number): string | null {
   const { layers, isUnmade } = undo;
   const lowest = layers[0];
-  const isForgotten = (at: number): boolean => at < now - KEPT_MS;
+  const isForgotten = (at: number): boolean => at < now - LAYERS_KEPT_MS;
   if (lowest && isForgotten(lowest.at)) return toStoredLayers(without(undo, lowest), record, now);
   const droppedUntil = isForgotten(undo.droppedUntil) ? 0 : undo.droppedUntil;
   if (!lowest && droppedUntil === 0 && !isUnmade) return null;

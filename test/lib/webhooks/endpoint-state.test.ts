@@ -17,7 +17,7 @@ import {
   type Outcome,
   renewed,
   type Ring,
-  rung,
+  ringing,
   testStep,
   type WebhookMessage,
 } from "../../../lib/webhooks/endpoint-state.ts";
@@ -133,7 +133,7 @@ function simulate(seed: number, calmFrom = HOUR) {
   }
   function ask(): void {
     if (state.busy_until <= now) {
-      write(rung(state, ringOf(`asked at ${now}`, newest), now));
+      write(ringing(state, ringOf(`asked at ${now}`, newest), now));
       if (!isDead()) send(0);
     }
     if (isWild()) after(between(1, 10 * MINUTE), ask);
@@ -391,7 +391,7 @@ describe("a ring that is asked for", () => {
     const before = sentAt(told, T);
     const call = { webhook: "webhook", by: "me", generation: 0, message: before, outcome: OK };
     const rested = delivered(claimed(told, "me", T), call, T, 0)!;
-    const asked = rung(rested, { ...ringOf("x", 7), wantsJobs: false }, T);
+    const asked = ringing(rested, { ...ringOf("x", 7), wantsJobs: false }, T);
     const again = sentAt(asked, T + SECOND);
     expect(again).toMatchObject({ type: before.type, data: before.data });
     expect(again.id).not.toBe(before.id);
@@ -401,8 +401,8 @@ describe("a ring that is asked for", () => {
   it("calls a failing endpoint at once, and a new one when its time has come, also if a test succeeds before", () => {
     const failing = { ...noted(quiet, { position: 7 }, T), attempts: 6, failing_since: T, next_attempt_at: T + HOUR };
     expect(nextStep("webhook", failing, T).kind).toBe("wait");
-    expect(sentAt(rung(failing, ringOf("x", 7), T), T).type).toBe("work_items.changed");
-    const asked = rung(newState(ringOf("x", 7), T), ringOf("y", 7), T);
+    expect(sentAt(ringing(failing, ringOf("x", 7), T), T).type).toBe("work_items.changed");
+    const asked = ringing(newState(ringOf("x", 7), T), ringOf("y", 7), T);
     const message = { id: "test", type: "webhook.test", data: {} } as const;
     const tested = delivered(
       claimed(asked, "me", T),
