@@ -149,7 +149,7 @@ export async function readIndexPage(
       }),
     );
     const above = shard.stoppedAt ?? after;
-    const found = Items.filter((entry) => ignoringCase.every((filter) => isLike(entry, filter))).map(sortKeyOf);
+    const found = Items.filter((entry) => ignoringCase.every((words) => isLike(entry, words))).map(sortKeyOf);
     shard.buffer.push(...found.filter((sortKey) => above === undefined || sortKey < above));
     shard.exhausted = LastEvaluatedKey === undefined;
     shard.stoppedAt = LastEvaluatedKey && sortKeyOf(LastEvaluatedKey);

@@ -108,7 +108,7 @@ function readRecord(record: StoredRecord): ItemOrEvent | null {
     return item && { fields: item, event: undefined };
   }
   const event = workItemEventFrom(record);
-  return event && { fields: event as Undoable, event: event.external_id };
+  return event && { fields: event, event: event.external_id };
 }
 
 /** An event's outcome and reason in words for events: only items are `deleted` or `in_use`. */
