@@ -57,6 +57,8 @@ function plus(a: ErasedRecords, b: ErasedRecords): ErasedRecords {
   };
 }
 
+type EraseRuntime = Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">;
+
 export interface EraseItemsOptions {
   /** Whether an item is erased, by its key, version and times. Others keep their events. @default all are */
   readonly isDue?: (item: Attributes) => boolean;
@@ -84,37 +86,21 @@ function countOf(records: readonly Attributes[], items: 0 | 1): ErasedRecords {
   return { work_items: items, events, other_records: records.length - events };
 }
 
-/**
- * Makes the function that erases work items, deleted or not, with their events. All erasures use it. The first transaction
- * deletes the item, on condition that it hasn't changed, with the first of its events: an item that was changed keeps all of
- * them. The next ones delete the other events, on condition that the item hasn't been created again: its caller may have
- * found them unchanged. Only keys are read, and at most a hundred of an item are in memory. Any later erasure continues an
- * interrupted one. Events that are added later, by calls that had read the item, need another erasure.
- * @returns a function of items' partitions and of `isOver`, whether time has run out. It returns what was erased, and the
- * partitions that are left. @throws StoreBusyError, and errors of `isDue`
- */
-export function createEraseItems(
-  { dynamodb, environment }: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">,
-  { isDue = () => true, commit, onRead = () => undefined }: EraseItemsOptions = {},
-) {
-  const TableName = environment.WORK_ITEMS_TABLE;
+/** The first records of a partition. */
+interface FirstPage {
+  readonly records: readonly Attributes[];
+  readonly bytes: number;
+  readonly hasMore: boolean;
+}
 
-  const send = async (deletions: Deletions): Promise<boolean> => {
-    if (deletions.length === 0) return true;
-    const [first, second] = deletions;
-    const isAlone = first?.Delete !== undefined && second === undefined;
-    const command = isAlone
-      ? new DeleteCommand(first.Delete!)
-      : new TransactWriteCommand({ TransactItems: [...deletions] });
-    return (await tryOnce(dynamodb, command)) !== undefined;
-  };
-  const carryOut = commit ?? send;
-  const deletionOf = ({ pk, sk }: Attributes): Deletions[number] => ({ Delete: { TableName, Key: { pk, sk } } });
-
-  /** Reads the first records of a partition. @returns undefined if DynamoDB throttles */
-  const readFirst = async (pk: string) => {
+/** Makes the function that reads the first records of a partition, and returns undefined if DynamoDB throttles. */
+function createReadFirst(
+  { dynamodb, environment }: EraseRuntime,
+  onRead: (units: number) => void,
+): (pk: string) => Promise<FirstPage | undefined> {
+  return async (pk) => {
     const query = new QueryCommand({
-      TableName,
+      TableName: environment.WORK_ITEMS_TABLE,
       KeyConditionExpression: "pk = :pk",
       ExpressionAttributeValues: { ":pk": pk },
       ProjectionExpression: READ.join(", "),
@@ -133,53 +119,93 @@ export function createEraseItems(
     const bytes = units === undefined ? BYTES_PER_READ : units * BYTES_PER_READ_UNIT;
     return { records, bytes, hasMore: LastEvaluatedKey !== undefined };
   };
+}
 
-  /** @param tried the last step that included the item. @returns undefined if nothing is left; "busy" after throttling */
-  const plan = async (pk: string, tried: Step | undefined): Promise<Step | "busy" | undefined> => {
-    const page = await readFirst(pk);
-    if (page === undefined) return "busy";
-    const { records, bytes, hasMore } = page;
-    const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
-    const tombstone = records.find(({ sk }) => sk === TOMBSTONE_SORT_KEY);
-    const others = records.filter((record) => record !== item && record !== tombstone);
-    const toDelete = tombstone === undefined || hasMore ? others : [...others, tombstone];
-    if (item === undefined) {
-      // A step that was tried was carried out, although its response was lost. It is counted now.
-      const erasedBefore = tried?.erased ?? NONE;
-      if (records.length === 0) {
-        return tried && { pk, deletions: [], erased: erasedBefore, bytes, hasMore: false };
-      }
-      const check = { TableName, Key: { pk, sk: ITEM_SORT_KEY }, ConditionExpression: "attribute_not_exists(pk)" };
-      return {
-        pk,
-        deletions: [{ ConditionCheck: check }, ...toDelete.map(deletionOf)],
-        erased: plus(erasedBefore, countOf(others, 0)),
-        bytes,
-        hasMore,
-      };
+/**
+ * The next deletions of an item, by the first records of its partition.
+ * @param tried the last step that included the item. @returns undefined if nothing is left
+ */
+function stepOf(
+  TableName: string,
+  pk: string,
+  { records, bytes, hasMore }: FirstPage,
+  tried: Step | undefined,
+  isDue: (item: Attributes) => boolean,
+): Step | undefined {
+  const deletionOf = ({ sk }: Attributes): Deletions[number] => ({ Delete: { TableName, Key: { pk, sk } } });
+  const item = records.find(({ sk }) => sk === ITEM_SORT_KEY);
+  const tombstone = records.find(({ sk }) => sk === TOMBSTONE_SORT_KEY);
+  const others = records.filter((record) => record !== item && record !== tombstone);
+  const toDelete = tombstone === undefined || hasMore ? others : [...others, tombstone];
+  if (item === undefined) {
+    // A step that was tried was carried out, although its response was lost. It is counted now.
+    const erasedBefore = tried?.erased ?? NONE;
+    if (records.length === 0) {
+      return tried && { pk, deletions: [], erased: erasedBefore, bytes, hasMore: false };
     }
-    if (!isDue(item)) {
-      // With a tombstone, the item was created again: its events stay.
-      return tombstone && { pk, deletions: [deletionOf(tombstone)], erased: NONE, bytes, hasMore: false };
-    }
-    const { version } = item;
-    const condition =
-      version === undefined
-        ? { ConditionExpression: "attribute_not_exists(version)" }
-        : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } };
-    const entry = entryInOtherList("LIST_DELETED_ITEM", item);
-    const left = hasMore && entry ? [{ Put: { TableName, Item: { pk, sk: TOMBSTONE_SORT_KEY, ...entry } } }] : [];
+    const check = { TableName, Key: { pk, sk: ITEM_SORT_KEY }, ConditionExpression: "attribute_not_exists(pk)" };
     return {
       pk,
-      deletions: [
-        { Delete: { TableName, Key: { pk, sk: ITEM_SORT_KEY }, ...condition } },
-        ...left,
-        ...toDelete.map(deletionOf),
-      ],
-      erased: countOf(others, 1),
+      deletions: [{ ConditionCheck: check }, ...toDelete.map(deletionOf)],
+      erased: plus(erasedBefore, countOf(others, 0)),
       bytes,
       hasMore,
     };
+  }
+  if (!isDue(item)) {
+    // With a tombstone, the item was created again: its events stay.
+    return tombstone && { pk, deletions: [deletionOf(tombstone)], erased: NONE, bytes, hasMore: false };
+  }
+  const { version } = item;
+  const condition =
+    version === undefined
+      ? { ConditionExpression: "attribute_not_exists(version)" }
+      : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } };
+  const entry = entryInOtherList("LIST_DELETED_ITEM", item);
+  const left = hasMore && entry ? [{ Put: { TableName, Item: { pk, sk: TOMBSTONE_SORT_KEY, ...entry } } }] : [];
+  return {
+    pk,
+    deletions: [
+      { Delete: { TableName, Key: { pk, sk: ITEM_SORT_KEY }, ...condition } },
+      ...left,
+      ...toDelete.map(deletionOf),
+    ],
+    erased: countOf(others, 1),
+    bytes,
+    hasMore,
+  };
+}
+
+/**
+ * Makes the function that erases work items, deleted or not, with their events. All erasures use it. The first transaction
+ * deletes the item, on condition that it hasn't changed, with the first of its events: an item that was changed keeps all of
+ * them. The next ones delete the other events, on condition that the item hasn't been created again: its caller may have
+ * found them unchanged. Only keys are read, and at most a hundred of an item are in memory. Any later erasure continues an
+ * interrupted one. Events that are added later, by calls that had read the item, need another erasure.
+ * @returns a function of items' partitions and of `isOver`, whether time has run out. It returns what was erased, and the
+ * partitions that are left. @throws StoreBusyError, and errors of `isDue`
+ */
+export function createEraseItems(
+  runtime: EraseRuntime,
+  { isDue = () => true, commit, onRead = () => undefined }: EraseItemsOptions = {},
+) {
+  const TableName = runtime.environment.WORK_ITEMS_TABLE;
+  const readFirst = createReadFirst(runtime, onRead);
+
+  const send = async (deletions: Deletions): Promise<boolean> => {
+    if (deletions.length === 0) return true;
+    const [first, second] = deletions;
+    const isAlone = first?.Delete !== undefined && second === undefined;
+    const command = isAlone
+      ? new DeleteCommand(first.Delete!)
+      : new TransactWriteCommand({ TransactItems: [...deletions] });
+    return (await tryOnce(runtime.dynamodb, command)) !== undefined;
+  };
+  const carryOut = commit ?? send;
+  /** @returns undefined if nothing is left; "busy" after throttling */
+  const plan = async (pk: string, tried: Step | undefined): Promise<Step | "busy" | undefined> => {
+    const page = await readFirst(pk);
+    return page === undefined ? "busy" : stepOf(TableName, pk, page, tried, isDue);
   };
 
   return async (partitions: readonly string[], isOver: () => boolean = () => false) => {

@@ -9,6 +9,7 @@ import { storedEventSchema, storedWorkItemSchema, type WorkItem, type WorkItemEv
 
 /** Sort key of an item's record, lower than those of its events. */
 export const ITEM_SORT_KEY = "#ITEM";
+const ITEM_PREFIX = partitionKeyOf("ITEM", "");
 /** Prefix of the sort keys of an item's events. */
 export const EVENT_SORT_KEY_PREFIX = "EVENT#";
 
@@ -35,6 +36,10 @@ export function eventKey(organization: string, itemId: string, eventId: string):
 /** Primary key of an event's record, by external_id. */
 export function eventKeyOf(organization: string, itemId: string, eventExternalId: string): RecordKey {
   return eventKey(organization, itemId, workItemEventId(itemId, eventExternalId));
+}
+
+export function isEventKey({ pk, sk }: RecordKey): boolean {
+  return pk.startsWith(ITEM_PREFIX) && sk.startsWith(EVENT_SORT_KEY_PREFIX);
 }
 
 /** An item's id, from its partition key. */

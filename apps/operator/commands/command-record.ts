@@ -22,6 +22,7 @@ const KEPT = [
   "burst",
   "create",
   "expires",
+  "files",
   "itemsTable",
   "keep",
   "ledger",

@@ -5,7 +5,7 @@ import { eraseItem } from "../data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../data/erase-organization.ts";
 import { keptInLedger, type Subject } from "../data/erasure-ledger.ts";
 import type { ErasureCounts } from "../data/erasure-pass.ts";
-import { type ErasedPerson, erasePerson } from "../data/erase-person.ts";
+import { type ErasedPerson, erasePerson, type PersonOptions } from "../data/erase-person.ts";
 import { UsageError } from "@work-items/terminal/command-line.ts";
 import { printable, type Terminal } from "@work-items/terminal/terminal.ts";
 import type { CarryOut } from "./command-record.ts";
@@ -17,6 +17,7 @@ import { goneBy, remainsInWords, remainsOfContent, remainsOfOrganization } from 
 export interface EraseOptions {
   readonly item?: string;
   readonly person?: string;
+  readonly files?: boolean;
   readonly dryRun?: boolean;
   readonly withoutScan?: boolean;
   readonly yes?: boolean;
@@ -143,7 +144,7 @@ async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
 }
 
 function personInWords(person: ErasedPerson, address: string, dryRun: boolean): string[] {
-  const { work_items: items, events, mentions, files, scanned, read_units: readUnits } = person;
+  const { work_items: items, events, mentions, files, deleted_files: deleted, scanned, read_units: readUnits } = person;
   const kinds = Map.groupBy(mentions, ({ kind }) => kind);
   return [
     `${dryRun ? "would empty" : "emptied"} the agent of ${items} work items and the actor of ${events} events; ${costOf(readUnits)}`,
@@ -153,6 +154,12 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
       const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => printable(id));
       return `  ${kind} (${found.length}): ${ids.join(", ")}${found.length > ids.length ? ", …; --json names all" : ""}`;
     }),
+    ...(deleted.length === 0
+      ? []
+      : [
+          `${dryRun ? "would delete" : "deleted"} the files of these uploads, which can't be undone any more: ` +
+            deleted.join(", "),
+        ]),
     ...(files.length === 0
       ? []
       : ["files, chunks and lists of these uploads, and lists of their undos, may hold it until they expire:"]),
@@ -163,20 +170,24 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
 async function eraseAddress(erasing: Erasing, address: string): Promise<Result> {
   const { terminal, runtime, organization, options, carryOut } = erasing;
   if (!/^\S+@\S+$/.test(address)) throw new UsageError("--person: must be an email address");
-  const { dryRun = false } = options;
+  const { dryRun = false, files: withFiles = false } = options;
+  const andFiles = withFiles ? ", and the files of its uploads, which then can't be undone," : "";
   if (!dryRun && !options.yes)
-    await confirm(terminal, organization, `${address} in all agents and actors of ${organization}`);
+    await confirm(terminal, organization, `${address} in all agents and actors of ${organization}${andFiles}`);
   let shown = "";
-  const onWait = (jobs: readonly string[]): void => {
+  const onWait: PersonOptions["onWait"] = (waiting) => {
     const what =
-      jobs.length === 0 ? "running calls and workers, and for the index" : `uploads to end: ${jobs.join(", ")}`;
-    if (what !== shown) terminal.note(`waiting for ${what}`);
+      "jobs" in waiting
+        ? `waiting for uploads to end: ${waiting.jobs.join(", ")}`
+        : `waiting until ${isoTime(waiting.until)}: running calls and workers may still write, and the index may lag`;
+    if (what !== shown) terminal.note(what);
     shown = what;
   };
   const eraseIt = () =>
     withReadBar(terminal, dryRun ? "looking for" : "erasing", (onProgress) =>
       erasePerson(runtime, organization, address, {
         dryRun,
+        withFiles,
         withoutScan: options.withoutScan ?? dryRun,
         onProgress,
         onWait,
@@ -186,7 +197,7 @@ async function eraseAddress(erasing: Erasing, address: string): Promise<Result> 
     );
   const erased = await (dryRun
     ? eraseIt()
-    : resumably(terminal, `${address} is still in some agents and actors`, () => carryOut({ address }, eraseIt)));
+    : resumably(terminal, `the erasure of ${address} isn't complete`, () => carryOut({ address }, eraseIt)));
   const files = erased.files.map(({ kept_until: until }) => until);
   return report(erasing, { organization, ...erased }, personInWords(erased, address, dryRun), files);
 }
@@ -203,6 +214,7 @@ export function erase(
   carryOut: CarryOut,
 ): Promise<Result> {
   const { item, person } = options;
+  if (options.files && person === undefined) throw new UsageError("--files: only with --person");
   const erasing: Erasing = {
     terminal,
     runtime,

@@ -1,26 +1,23 @@
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
-import type { ExportPosition } from "../data/export-organization.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { ExportPosition, ExportSource } from "../data/export-organization.ts";
 import { UsageError } from "@work-items/terminal/command-line.ts";
 import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import { jsonLines } from "@work-items/cli/json-lines.ts";
 
-/** What is exported. Only an export of the same data continues a file. */
-interface Source {
-  readonly organization: string;
-  readonly table: string;
-}
-/** What is saved beside an incomplete file. */
-interface Progress extends Source {
+/** What is saved beside an incomplete file. Only an export of the same source continues it. */
+interface Progress {
+  readonly source: ExportSource;
   /** How many bytes of the file come before the position. The file may have more. */
   readonly bytes: number;
   readonly position: ExportPosition;
 }
 
-function readProgress(file: string, source: Source): Progress | undefined {
+function readProgress(file: string, source: ExportSource): Progress | undefined {
   if (!existsSync(file)) return undefined;
   const saved = JSON.parse(readFileSync(file, "utf8")) as Progress;
-  return saved.organization === source.organization && saved.table === source.table ? saved : undefined;
+  return isDeepStrictEqual(saved.source, source) ? saved : undefined;
 }
 
 /** The external_ids of the items in the first bytes of a file. */
@@ -39,7 +36,7 @@ async function itemsIn(file: string, bytes: number): Promise<string[]> {
  * continues in `<file>.partial`, from the position in `<file>.partial.json`.
  * @throws UsageError if the file can't be written, or is complete and may not be overwritten
  */
-export async function openExportFile(file: string, source: Source, overwrite = false) {
+export async function openExportFile(file: string, source: ExportSource, overwrite = false) {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--file: ${file} is a directory`);
   if (!overwrite && existsSync(file)) {
     throw new UsageError(`--file: ${file} exists; name another file, or add --overwrite to replace it when complete`);
@@ -62,7 +59,7 @@ export async function openExportFile(file: string, source: Source, overwrite = f
     /** Saves the position up to which the file is written. */
     savePosition: async (position: ExportPosition): Promise<void> => {
       // A rename is atomic: an interruption leaves the old file or the new one.
-      await writeFile(`${positionFile}.new`, JSON.stringify({ ...source, bytes, position } satisfies Progress), {
+      await writeFile(`${positionFile}.new`, JSON.stringify({ source, bytes, position } satisfies Progress), {
         mode: 0o600,
       });
       await rename(`${positionFile}.new`, positionFile);

@@ -330,6 +330,7 @@ export function organizationsCommand(terminal: Terminal): Promise<number> {
   command("erase <organization>", "erase an organization, or one item or person of it")
     .addOption(new Option("--item <external_id>", "erase only this work item").conflicts("person"))
     .option("--person <email>", "empty agents and actors with this address")
+    .option("--files", "with --person: delete the files of its uploads too, which then can't be undone")
     .addOption(
       new Option("--without-scan", "don't scan the whole table at the end; the receipt then says so").conflicts("item"),
     )

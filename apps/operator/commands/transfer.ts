@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createReadStream, type ReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { CustomerCounts } from "../data/customer-lines.ts";
-import { exportOrganization } from "../data/export-organization.ts";
+import { exportOrganization, exportSource } from "../data/export-organization.ts";
 import { type Imported, importOrganization } from "../data/import-organization.ts";
 import { UsageError } from "@work-items/terminal/command-line.ts";
 import { plainReason } from "@work-items/terminal/plain-reason.ts";
@@ -43,7 +43,7 @@ export async function exportTo(
   await using toFile =
     file === undefined || dryRun
       ? undefined
-      : await openExportFile(file, { organization, table: runtime.environment.WORK_ITEMS_TABLE }, overwrite);
+      : await openExportFile(file, await exportSource(runtime, organization), overwrite);
   if (toFile?.from) terminal.note(`continuing the export that started ${toFile.from.position.exported_at}`);
   const toOutput = (lines: string): Promise<void> => terminal.writeData(lines);
   const write = dryRun ? () => Promise.resolve() : (toFile?.write ?? toOutput);

@@ -13,6 +13,7 @@ import { jobFrom } from "@work-items/lib/uploads/job/upload-store.ts";
 import { CALLS_END_WITHIN_MS } from "@work-items/lib/work-items/erase-items.ts";
 import { deleteRecords, type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";
 import { readForErasure } from "./damaged-access.ts";
+import { deleteObjects, objectsOf } from "./erasure-pass.ts";
 import { emptyPerson } from "./empty-person.ts";
 import { createJobsBefore } from "./jobs-before.ts";
 import { erasedAs, kindOf, tablesOfData } from "./kinds-of-data.ts";
@@ -29,8 +30,10 @@ export interface PersonOptions {
   readonly onProgress?: (progress: ReadProgress) => void;
   /** Leaves out the scan of the whole table at the end. @default false */
   readonly withoutScan?: boolean;
-  /** Called before a wait, with the ids of the upload jobs that it is for; with none if it is for calls, workers and the index. */
-  readonly onWait?: (jobs: readonly string[]) => void;
+  /** Deletes the files of uploads that have ended. @default false */
+  readonly withFiles?: boolean;
+  /** Called before a wait for upload jobs, with their ids, or for calls, workers and the index until a time in milliseconds. */
+  readonly onWait?: (waiting: { readonly jobs: readonly string[] } | { readonly until: number }) => void;
   /** Called in every pass with each record that can't be read. It keeps the person. @default throws */
   readonly onDamaged?: OnDamaged;
   /** @default waits */
@@ -53,6 +56,8 @@ export interface ErasedPerson {
   readonly events: number;
   readonly mentions: readonly Mention[];
   readonly files: readonly FileOfPerson[];
+  /** Uploads whose files were deleted, or would be, by id. They can't be undone any more. */
+  readonly deleted_files: readonly string[];
   /** Whether the whole table was scanned for what no index leads to. */
   readonly scanned: boolean;
   readonly read_units: number;
@@ -65,7 +70,7 @@ interface Pass {
   /** Until when workers of jobs that have ended may write, in milliseconds since the epoch. */
   readonly workersUntil: number;
   readonly mentions: readonly Mention[];
-  readonly files: readonly FileOfPerson[];
+  readonly uploads: readonly UploadJob[];
   /** Items and events that had the person. */
   readonly found: number;
   readonly items: number;
@@ -105,7 +110,7 @@ function createPass(
 
   return async (read: Read): Promise<Pass> => {
     const mentions: Mention[] = [];
-    const files: FileOfPerson[] = [];
+    const jobsFound: UploadJob[] = [];
     const open: string[] = [];
     let workersUntil = 0;
     let found = 0;
@@ -115,7 +120,7 @@ function createPass(
       const uploads = records
         .filter((record) => erasedAs(record) === "upload_jobs")
         .flatMap((record) => unlessDamaged(() => jobFrom(record), onDamaged) ?? []);
-      files.push(...uploads.map((job) => fileOf(job, runtime.clock())));
+      jobsFound.push(...uploads);
       workersUntil = Math.max(workersUntil, ...uploads.map((job) => jobs.workersUntil(job)));
       // Includes jobs that the index of open jobs doesn't show yet.
       open.push(...uploads.filter((job) => !isEnded(job)).map(({ id }) => id));
@@ -133,8 +138,24 @@ function createPass(
       items += emptied.items;
       events += emptied.events;
     });
-    return { workersUntil, open, mentions, files, found, items, events, readUnits };
+    return { workersUntil, open, mentions, uploads: jobsFound, found, items, events, readUnits };
   };
+}
+
+/** Deletes the files of jobs that have ended, but not what the undo of one still reads. @returns ids of those jobs */
+async function deleteFiles(
+  runtime: PersonRuntime,
+  organization: string,
+  uploads: readonly UploadJob[],
+  dryRun: boolean,
+): Promise<string[]> {
+  const open = uploads.filter((job) => !isEnded(job));
+  const inUse = new Set(open.flatMap(({ id, undo_of: undone }) => [id, undone ?? id]));
+  const ids = uploads.map(({ id }) => id).filter((id) => !inUse.has(id));
+  for (const id of dryRun ? [] : ids) {
+    for await (const keys of objectsOf(runtime, organization, id)) await deleteObjects(runtime, keys);
+  }
+  return ids;
 }
 
 /** The texts in other tables than that of work items that hold the address. */
@@ -157,7 +178,8 @@ async function mentionsElsewhere(
  * Empties the agent of every item, deleted or not, and the actor of every event that has this email address in any case. Deletes
  * the plans of dry runs that hold it. First waits for running calls, and for the upload jobs whose files have arrived by then.
  * Repeats until the index shows all that these wrote and a traversal finds nothing. A scan of the whole table then finds
- * what no index leads to. Texts aren't changed: the result names those that hold the address.
+ * what no index leads to. Texts aren't changed: the result names those that hold the address. Files stay, unless they are to be
+ * deleted too.
  * @throws NotFoundError, StoreBusyError
  */
 export async function erasePerson(
@@ -168,19 +190,20 @@ export async function erasePerson(
 ): Promise<ErasedPerson> {
   const { clock } = runtime;
   const { dryRun = false, withoutScan = dryRun, onProgress, onDamaged = stopAtDamaged } = options;
-  const { onWait = () => undefined, sleep = wait } = options;
+  const { withFiles = false, onWait = () => undefined, sleep = wait } = options;
   const organization = toOrganization(await readForErasure(runtime, organizationId, onDamaged));
   /** Until when calls that were running when the erasure began may write, in milliseconds since the epoch. */
   const callsUntil = clock() + CALLS_END_WITHIN_MS;
   const jobs = createJobsBefore(runtime, organization.id, callsUntil, onDamaged);
   const makePass = createPass(runtime, address, jobs, options);
-  const waitFor = async (milliseconds: number, open: readonly string[]): Promise<void> => {
-    onWait(open);
-    await sleep(milliseconds);
+  const waitUntil = async (until: number): Promise<void> => {
+    onWait({ until });
+    await sleep(until - clock());
   };
   const waitForJobs = async (ids: readonly string[]): Promise<void> => {
     for (let open = await jobs.openOf(ids); open.length > 0; open = await jobs.openOf(ids)) {
-      await waitFor(ASK_AGAIN_MS, open);
+      onWait({ jobs: open });
+      await sleep(ASK_AGAIN_MS);
     }
   };
   const traverse: Read = (visit) => traverseOrganization(runtime, organization, visit, { onProgress });
@@ -188,7 +211,7 @@ export async function erasePerson(
   const scan: Read = (visit) => scanOrganization(runtime, organization.id, visit, onProgress);
 
   if (!dryRun) {
-    await waitFor(CALLS_END_WITHIN_MS, []);
+    await waitUntil(callsUntil);
     await waitForJobs(await jobs.listed());
   }
   let items = 0;
@@ -214,17 +237,28 @@ export async function erasePerson(
       if (isSettled) scanned = pass;
     }
     if (dryRun || (isSettled && pass.found === 0)) {
-      const { mentions: inItems, files } = scanned ?? pass;
+      const { mentions: inItems, uploads } = scanned ?? pass;
+      const kept = uploads.filter((job) => jobKeptUntil(job, clock()) > clock());
+      const deleted = withFiles ? await deleteFiles(runtime, organization.id, kept, dryRun) : [];
+      const files = kept.filter(({ id }) => !deleted.includes(id)).map((job) => fileOf(job, clock()));
       const mentions = [...inItems, ...(await mentionsElsewhere(runtime, organization.id, new PersonAddress(address)))];
       const isScanned = scanned !== undefined;
-      return { work_items: items, events, mentions, files, scanned: isScanned, read_units: readUnits };
+      return {
+        work_items: items,
+        events,
+        mentions,
+        files,
+        deleted_files: deleted,
+        scanned: isScanned,
+        read_units: readUnits,
+      };
     }
     if (open.length > 0) {
       await waitForJobs(open);
       continue;
     }
-    const left = writtenUntil + INDEX_SHOWS_WITHIN_MS - clock();
-    if (left > 0) await waitFor(left, []);
+    const shownFrom = writtenUntil + INDEX_SHOWS_WITHIN_MS;
+    if (clock() < shownFrom) await waitUntil(shownFrom);
     else if (pass.found > 0 && ++repeated === PASSES_MAX) {
       throw new StoreBusyError(
         `${address} is being added again: stop the system that sends it, then run the command again`,

@@ -71,9 +71,13 @@ function totalOf(counts: Readonly<ErasureCounts>): number {
   return Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
 }
 
-/** The keys of all objects of an organization, a page of up to 1,000 at a time. */
-export async function* objectsOf({ s3, environment }: ErasureRuntime, organization: string): AsyncGenerator<string[]> {
-  for (const Prefix of prefixesOf(organization)) {
+/** The keys of all objects of an organization or of one of its jobs, a page of up to 1,000 at a time. */
+export async function* objectsOf(
+  { s3, environment }: RuntimeWith<"uploads">,
+  organization: string,
+  job?: string,
+): AsyncGenerator<string[]> {
+  for (const Prefix of prefixesOf(organization, job)) {
     const input = { Bucket: environment.UPLOADS_BUCKET, Prefix };
     for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, input)) {
       if (Contents.length > 0) yield Contents.flatMap(({ Key: key }) => key ?? []);
@@ -82,7 +86,10 @@ export async function* objectsOf({ s3, environment }: ErasureRuntime, organizati
 }
 
 /** Deletes up to 1,000 objects. @throws StoreBusyError if S3 refuses one */
-async function deleteObjects({ s3, environment }: ErasureRuntime, keys: readonly string[]): Promise<void> {
+export async function deleteObjects(
+  { s3, environment }: RuntimeWith<"uploads">,
+  keys: readonly string[],
+): Promise<void> {
   const { Errors: errors = [] } = await s3.send(
     new DeleteObjectsCommand({
       Bucket: environment.UPLOADS_BUCKET,

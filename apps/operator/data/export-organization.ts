@@ -1,8 +1,11 @@
+import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
 import { isoTime } from "@work-items/lib/clock.ts";
 import { StateConflictError } from "@work-items/lib/errors.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "@work-items/lib/store/decode-record.ts";
 import { type OrganizationRecord, toOrganization } from "@work-items/lib/organizations/organization.ts";
+import { contentHash } from "@work-items/lib/content-hash.ts";
+import { readOrigin } from "@work-items/lib/store/table-origin.ts";
 import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
 import { EVENT_SORT_KEY_PREFIX, ITEM_SORT_KEY, itemKeyOf } from "@work-items/lib/work-items/work-item-record.ts";
 import {
@@ -21,6 +24,21 @@ import { type TraversalPosition, traverseOrganization } from "./traverse-organiz
 /** While this number stays the same, an item stays in its shard. */
 function writeShardsOf(record: OrganizationRecord): number {
   return toOrganization(record).listingWriteShards;
+}
+
+/** What is exported: an organization, and not an earlier one with its id; a table, and not another with its name. */
+export type ExportSource = Readonly<Record<"organization" | "made" | "table" | "region" | "ledger", string>>;
+
+/** @throws NotFoundError */
+export async function exportSource(
+  runtime: RuntimeWith<"workItems" | "access">,
+  organization: string,
+): Promise<ExportSource> {
+  const { dynamodb, environment } = runtime;
+  const { cursor_secret: secret } = await getOrganization(runtime, organization);
+  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: environment.WORK_ITEMS_TABLE }));
+  const { region = "", ledger = "" } = { ...(await readOrigin(runtime)) };
+  return { organization, made: contentHash(secret), table: String(Table?.TableId), region, ledger };
 }
 
 /** How far an export has come. */

@@ -12,12 +12,13 @@ import {
   type Problem,
 } from "@work-items/lib/errors.ts";
 import { type JsonValue, parseJson } from "@work-items/lib/json.ts";
-import type { StoredRecord } from "@work-items/lib/store/versioned-record.ts";
-import { layersDropped } from "@work-items/lib/work-items/undo/undo.ts";
+import type { RecordKey, StoredRecord } from "@work-items/lib/store/versioned-record.ts";
+import { layersDropped, writeWithEvent } from "@work-items/lib/work-items/undo/undo.ts";
 import { assertKept, assertSame, getOrganization } from "./administration.ts";
 import { toOrganization } from "@work-items/lib/organizations/organization.ts";
 import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
 import { findForbidden, problemsOf } from "@work-items/lib/schema.ts";
+import { isEventKey, ITEM_SORT_KEY } from "@work-items/lib/work-items/work-item-record.ts";
 import { type CustomerCounts, type CustomerLine, customerLineSchema, recordOfLine } from "./customer-lines.ts";
 
 /** Records that are read and written together. */
@@ -96,15 +97,19 @@ export async function* importOrganization(
   let pending: (NonNullable<ReturnType<typeof recordOfLine>> & { readonly line: number })[] = [];
   let end: CustomerCounts | undefined;
 
+  /** The records of events' items, when the events are planned. */
+  let owners: ReadonlyMap<string, StoredRecord> = new Map();
   const write = async (): Promise<void> => {
     const targets = pending.map(({ key, attributes, content, line }) => ({
       key,
       plan: (stored: StoredRecord | undefined) => {
+        const owner = owners.get(keyText({ pk: key.pk, sk: ITEM_SORT_KEY }));
         const isWritten = stored === undefined || onExisting === "replace";
         const differs = !isWritten && onExisting === "refuse" && !hasContent(stored, content);
         return {
           // An undo of an earlier upload mustn't change what the export replaced.
           set: isWritten ? { ...attributes, ...layersDropped(stored, clock()) } : null,
+          together: isWritten && isEventKey(key) ? writeWithEvent(owner, clock()) : undefined,
           result: { isWritten, differsAt: differs ? line : undefined },
         };
       },
@@ -113,7 +118,11 @@ export async function* importOrganization(
     pending = [];
     // Checked for each write, since an import may take longer than an erasure waits.
     assertSame(record, await getOrganization(runtime, organizationId));
-    const results = await optimisticWrite(records, targets, { clock, deadline: Infinity, dryRun });
+    const read = async (keys: readonly RecordKey[]) => {
+      const items = keys.filter(isEventKey).map(({ pk }) => ({ pk, sk: ITEM_SORT_KEY }));
+      return (owners = await records.read([...keys, ...items]));
+    };
+    const results = await optimisticWrite(records, targets, { clock, deadline: Infinity, dryRun, read });
     for (const result of results) {
       if ("error" in result) {
         passDamaged(onDamaged)(result.cause ?? new StoreBusyError(`${result.error}; run the command again`));

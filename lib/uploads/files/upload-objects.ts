@@ -41,9 +41,9 @@ function listPrefixOf({ dry_run: isTrial = false, organization, id }: ListedJob)
   return `${isTrial ? shortLived.prefix : prefix}${organization}/${id}`;
 }
 
-/** The prefixes of the keys of all objects of an organization. */
-export function prefixesOf(organization: string): string[] {
-  return [prefix, shortLived.prefix].map((start) => `${start}${organization}/`);
+/** The prefixes of the keys of all objects of an organization. @param job only those of this one, by its id */
+export function prefixesOf(organization: string, job?: string): string[] {
+  return [prefix, shortLived.prefix].map((start) => `${start}${organization}/${job === undefined ? "" : `${job}/`}`);
 }
 
 /** Keys of the objects of one job. */

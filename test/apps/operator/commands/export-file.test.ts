@@ -4,11 +4,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openExportFile } from "../../../../apps/operator/commands/export-file.ts";
 import { workItemId } from "../../../../lib/identity.ts";
-import { exportOrganization } from "../../../../apps/operator/data/export-organization.ts";
+import { changeOrganization } from "../../../../apps/operator/data/administration.ts";
+import { generateCursorSecret } from "../../../../lib/organizations/organization.ts";
+import {
+  exportOrganization,
+  exportSource,
+  type ExportSource,
+} from "../../../../apps/operator/data/export-organization.ts";
 import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
-const SOURCE = { organization: "acme", table: "WorkItems" };
+const SOURCE: ExportSource = { organization: "acme", made: "m", table: "t", region: "us", ledger: "Audit" };
 let runtime: TestRuntime;
 let acme: Customer;
 let directory: string;
@@ -27,7 +33,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 /** Exports into the file, as far as so many pages. */
-const exportTo = async (source = SOURCE, pagesMax = Infinity): Promise<boolean> => {
+const exportTo = async (source: ExportSource = SOURCE, pagesMax = Infinity): Promise<boolean> => {
   await using opened = await openExportFile(file, source);
   const { from, write, savePosition, finish } = opened;
   let pages = 0;
@@ -59,11 +65,12 @@ it("has its name only when it is complete, and resumes after an interruption at 
   }
 });
 
-it("starts over if another organization or table was exported", async () => {
-  for (const other of [
-    { ...SOURCE, organization: "other" },
-    { ...SOURCE, table: "restored" },
-  ]) {
+it("starts over if anything else was exported: another table or organization, or one that was made again", async () => {
+  const made = await exportSource(runtime, "acme");
+  await changeOrganization(runtime, "acme", { cursor_secret: generateCursorSecret() });
+  expect(await exportSource(runtime, "acme")).toEqual({ ...made, made: expect.not.stringMatching(made.made) });
+  for (const name of Object.keys(SOURCE)) {
+    const other = { ...SOURCE, [name]: "other" };
     await expect(exportTo(other, 3)).rejects.toThrow("interrupted");
     expect(await exportTo()).toBe(false);
     expect(await lines()).toHaveLength(276);

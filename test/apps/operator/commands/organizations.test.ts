@@ -306,7 +306,7 @@ describe("npm run organizations", () => {
 
   it("erases a person, and names what may still hold the address", async () => {
     const { out, error } = await run("erase acme --person ann@example.com", "acme\n");
-    expect(error).toMatch(/waiting for running calls and workers, and for the index$/);
+    expect(error).toMatch(/waiting until 20\S+Z: running calls and workers may still write, and the index may lag$/);
     expect(out).toContain("emptied the agent of 2 work items and the actor of 1 events;");
     expect(out).toMatch(/ {2}content \(1\): [-0-9a-f]{36}\n/);
     expect(out).toContain("large.csv");

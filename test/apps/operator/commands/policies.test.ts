@@ -21,7 +21,7 @@ import { assertLedgerOf, missingErasure, reapplyErasures } from "../../../../app
 import { eraseItem } from "../../../../apps/operator/data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
 import { erasePerson } from "../../../../apps/operator/data/erase-person.ts";
-import { exportOrganization } from "../../../../apps/operator/data/export-organization.ts";
+import { exportOrganization, exportSource } from "../../../../apps/operator/data/export-organization.ts";
 import { importOrganization } from "../../../../apps/operator/data/import-organization.ts";
 import {
   createKey,
@@ -127,6 +127,7 @@ describe("a person with the policy", () => {
     await keptInLog(read, { ...command, command: "organizations export" }, async () => undefined);
     await assertLedgerOf(read, read, true);
     expect(await missingErasure(read, read)).toBeUndefined();
+    expect(await exportSource(read, "acme")).toMatchObject({ organization: "acme" });
     let text = "";
     await exportOrganization(read, "acme", async (written) => void (text += written));
     lines = text.trimEnd().split("\n");

@@ -246,7 +246,7 @@ describe("erasing a person", () => {
     let planned: readonly string[] = [];
     const waits: (readonly string[])[] = [];
     const erased = await erasePerson(runtime, organization.id, "ann@example.com", {
-      onWait: (jobs) => waits.push(jobs),
+      onWait: (waiting) => waits.push("jobs" in waiting ? waiting.jobs : []),
       sleep: async (milliseconds) => {
         clock.advance(milliseconds);
         if (waits.length === 2) later.push(await upload(true));
@@ -317,7 +317,7 @@ describe("erasing a person", () => {
     clock.advance(1000);
     const waits: (readonly string[])[] = [];
     const erased = await erasePerson(runtime, organization.id, "ann@example.com", {
-      onWait: (jobs) => waits.push(jobs),
+      onWait: (waiting) => waits.push("jobs" in waiting ? waiting.jobs : []),
       sleep: async (milliseconds) => {
         clock.advance(milliseconds);
         if (waits.length !== 3) return;
@@ -330,6 +330,36 @@ describe("erasing a person", () => {
     expect(erased.work_items).toBe(3);
     expect(await workers.store.readJob(job)).toMatchObject({ status: "completed" });
     expect(await get("from a file")).toMatchObject({ agent: NOBODY });
+  });
+
+  it("deletes the files of uploads that have ended, if it is to, and these can't be undone any more", async () => {
+    const { organization, send } = acme;
+    const uploads = createUploadHarness(runtime);
+    const job = await uploads.upload(organization, "external_id,agent_email\nfrom a file,ann@example.com\n");
+    await uploads.split(sqsEvent(splitMessage(job)), lambdaContext(60_000));
+    await uploads.drain();
+    const filesOfJob = async () => (await everythingIn(runtime)).objects.filter((key) => key.includes(job.id));
+    expect(await filesOfJob()).not.toEqual([]);
+    const until: number[] = [];
+    const options = {
+      sleep,
+      withFiles: true,
+      onWait: (waiting: object) => void ("until" in waiting && until.push(Number(waiting.until))),
+    };
+    const began = clock();
+    const would = await erasePerson(runtime, organization.id, "ann@example.com", { ...options, dryRun: true });
+    expect(await filesOfJob()).not.toEqual([]);
+    const erased = await erasePerson(runtime, organization.id, "ann@example.com", options);
+    expect(await filesOfJob()).toEqual([]);
+    for (const { deleted_files: deleted, files } of [would, erased]) {
+      expect(deleted).toEqual([job.id]);
+      expect(files).toMatchObject([{ file_name: "large.csv" }]);
+    }
+    expect(until).toEqual([began + 30_000, expect.any(Number)]);
+    expect(until[1]).toBeGreaterThanOrEqual(began + 15 * 60_000);
+    const { id } = (await send("undoWorkItemUpload", { params: { id: job.id } })).body.data;
+    await uploads.drain();
+    expect((await send("getWorkItemUpload", { params: { id } })).body.data).toMatchObject({ status: "failed" });
   });
 
   it("says until when an undo that begins at the last moment can keep the address", async () => {

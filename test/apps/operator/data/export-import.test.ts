@@ -7,6 +7,8 @@ import { changeOrganization } from "../../../../apps/operator/data/administratio
 import { createTestClock } from "../../../support/clock.ts";
 import { createCustomer, type Customer, fill, operatorOf, tracesOf } from "../../../support/customer-data.ts";
 import { injectFaults } from "../../../support/faults.ts";
+import { lambdaContext } from "../../../support/lambda-context.ts";
+import { createUploadHarness, splitMessage, sqsEvent } from "../../../support/uploads/upload-harness.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
 
 const clock = createTestClock();
@@ -118,6 +120,24 @@ describe("an export", () => {
     expect(await show(acme)).toEqual(after);
     await imported(runtime, "acme", lines, { existing: "replace" });
     expect((await show(acme)).slice(0, 4)).toEqual(before.slice(0, 4));
+  });
+
+  it("keeps an item from an undo once it has imported an event of it, as the API does", async () => {
+    const uploads = createUploadHarness(runtime);
+    const made = await uploads.upload(acme.organization, "external_id\nmade\n");
+    await uploads.split(sqsEvent(splitMessage(made)), lambdaContext(60_000));
+    await uploads.drain();
+    const [first, ...lines] = await exported(runtime, "acme");
+    const line = lines.find((text) => text.startsWith('{"event"'))!;
+    const { event } = JSON.parse(line) as { readonly event: object };
+    const own = JSON.stringify({ event: { ...event, work_item_external_id: "made" } });
+    const end = JSON.stringify({ end: { work_items: 0, events: 1, conversation_uploads: 0 } });
+    expect(await imported(runtime, "acme", [first!, own, end])).toMatchObject({ written: 1 });
+    clock.advance(60_000);
+    const { id } = (await acme.send("undoWorkItemUpload", { params: { id: made.id } })).body.data;
+    await uploads.drain();
+    const undo = (await acme.send("getWorkItemUpload", { params: { id } })).body.data;
+    expect(undo).toMatchObject({ status: "completed", kept_rows: 1, deleted_rows: 0 });
   });
 
   it("stops at the first record that differs, and can be repeated", async () => {
