@@ -1,7 +1,6 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { queueWorker } from "../lib/aws/queue-worker.ts";
-import { lambda } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
@@ -11,10 +10,11 @@ import { createChunkSender, createJobSender } from "../lib/uploads/chain/message
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { runningSeconds } from "../lib/uploads/job/upload-record.ts";
 import { createRowUploads } from "../lib/uploads/chain/worker-dependencies.ts";
+import { worker } from "../lib/store/data-version.ts";
 import { workers } from "./workers.ts";
 
 /** Applies the chunk that each message of the chunks queue names. */
-export const { create, handler } = lambda(
+export const { create, handler } = worker(
   workers.applyUploadChunk.permissions,
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
   (runtime) => {

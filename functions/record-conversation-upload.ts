@@ -7,14 +7,14 @@ import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
 import { directCall } from "../lib/aws/direct-call.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda } from "../lib/aws/runtime.ts";
+import { worker } from "../lib/store/data-version.ts";
 import { workers } from "./workers.ts";
 
 /** The payload of a direct invocation. */
 export const payloadSchema = conversationUploadInputSchema.extend({ organization: organizationIdSchema });
 
 /** Creates or updates the conversation upload that the payload describes. */
-export const { create, handler } = lambda(
+export const { create, handler } = worker(
   workers.recordConversationUpload.permissions,
   { dynamodb: createDynamoDbClient },
   (runtime) => {

@@ -5,9 +5,9 @@ import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { organizationIdSchema } from "../lib/organizations/organization.ts";
 import { directCall } from "../lib/aws/direct-call.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda } from "../lib/aws/runtime.ts";
 import { externalId } from "../lib/schema.ts";
 import { createRecordQaScore } from "../lib/work-items/change-work-item.ts";
+import { worker } from "../lib/store/data-version.ts";
 import { workers } from "./workers.ts";
 
 const RECORD_WITHIN_MS = 10_000;
@@ -20,7 +20,7 @@ export const payloadSchema = z.strictObject({
 });
 
 /** Sets the evaluation result of the work item that the payload names. */
-export const { create, handler } = lambda(
+export const { create, handler } = worker(
   workers.recordQaScore.permissions,
   { dynamodb: createDynamoDbClient },
   (runtime) => {

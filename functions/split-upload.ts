@@ -1,7 +1,6 @@
 import { createAccessStore } from "../lib/organizations/access-store.ts";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
 import { queueWorker } from "../lib/aws/queue-worker.ts";
-import { lambda } from "../lib/aws/runtime.ts";
 import { createS3Client } from "../lib/aws/s3-client.ts";
 import { createSendAgain } from "../lib/aws/send-messages.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
@@ -10,10 +9,11 @@ import { createChunkSender, createJobSender, type JobMessage, parseJobMessage } 
 import { createSplitUpload } from "../lib/uploads/chain/split.ts";
 import { createWriteList } from "../lib/uploads/files/write-list.ts";
 import { createUploads } from "../lib/uploads/chain/worker-dependencies.ts";
+import { worker } from "../lib/store/data-version.ts";
 import { workers } from "./workers.ts";
 
 /** Splits the uploaded file that each message of the split queue names into chunks, or merges its job's lists at the end. */
-export const { create, handler } = lambda(
+export const { create, handler } = worker(
   workers.splitUpload.permissions,
   { dynamodb: createDynamoDbClient, s3: createS3Client, sqs: createSqsClient },
   (runtime) => {

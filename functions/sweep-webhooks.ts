@@ -1,13 +1,13 @@
 import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import type { ScheduledEvent } from "aws-lambda";
 import { createDynamoDbClient } from "../lib/aws/dynamodb-client.ts";
-import { lambda } from "../lib/aws/runtime.ts";
 import { createSqsClient } from "../lib/aws/sqs-client.ts";
 import { createSweepWebhooks } from "../lib/webhooks/webhook-sweep.ts";
+import { worker } from "../lib/store/data-version.ts";
 import { workers } from "./workers.ts";
 
 /** Sends messages for the webhooks for which something is due, and counts those that can't be reached, once a minute. */
-export const { create, handler } = lambda(
+export const { create, handler } = worker(
   workers.sweepWebhooks.permissions,
   { dynamodb: createDynamoDbClient, sqs: createSqsClient },
   (runtime) => {

@@ -188,10 +188,28 @@ const rows = {
   },
 } as const satisfies Record<string, Omit<Worker, "name">>;
 
+/** The permissions of a worker, and that to read which version of data is stored (`lib/store/data-version.ts`). */
+function readingVersion({ workItems, ...others }: Permissions): Permissions {
+  const { actions = [], partitions = [], writes = partitions } = workItems ?? {};
+  const reading = {
+    actions: [...new Set([...actions, "GetItem"] as const)],
+    partitions: [...partitions, "ORIGIN"] as const,
+  };
+  return { ...others, workItems: { ...workItems, ...reading, writes } };
+}
+
 /** All functions that aren't behind the gateway, by name. */
 export const workers = Object.fromEntries(
-  Object.entries(rows).map(([key, row]) => [key, { ...row, name: functionNameOf(key) }]),
-) as unknown as { readonly [N in keyof typeof rows]: (typeof rows)[N] & { readonly name: string } };
+  Object.entries(rows).map(([key, row]) => [
+    key,
+    { ...row, permissions: readingVersion(row.permissions), name: functionNameOf(key) },
+  ]),
+) as unknown as {
+  readonly [N in keyof typeof rows]: (typeof rows)[N] & {
+    readonly name: string;
+    readonly permissions: Required<Pick<Permissions, "workItems">>;
+  };
+};
 
 /** The same functions in order. */
 export const allWorkers: readonly Worker[] = Object.values(workers);

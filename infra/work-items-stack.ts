@@ -7,6 +7,7 @@ import { gatewayFunctions } from "../functions/routes.ts";
 import { allWorkers, type Worker } from "../functions/workers.ts";
 import { type RegionCode, stackIdOf } from "../lib/regions.ts";
 import { mapResources, resourcesOfKind } from "../lib/resources.ts";
+import { DATA_VERSION } from "../lib/store/data-version.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
 import { Backup } from "./constructs/backup.ts";
@@ -161,6 +162,7 @@ export class WorkItemsStack extends Stack {
       ]),
       AlarmTopic: alarms.topic.topicArn,
       TicketTopic: alarms.ticketTopic.topicArn,
+      DataVersion: String(DATA_VERSION),
     };
     for (const [id, value] of Object.entries(outputs)) new CfnOutput(this, id, { value });
   }

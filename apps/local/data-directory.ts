@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, st
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { assertReads, DATA_VERSION } from "@work-items/lib/store/data-version.ts";
 import { CommandError } from "@work-items/terminal/command-line.ts";
 import { reasonOf } from "@work-items/terminal/plain-reason.ts";
 import { type LocalFiles, localFilesIn } from "@work-items/terminal/environment-file.ts";
@@ -9,11 +10,6 @@ import { type LocalFiles, localFilesIn } from "@work-items/terminal/environment-
 /** Only this user may read the data, since developers try the service with real data. */
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;
-/**
- * Version of the directory's content: records, objects and the engines' own files. Raise it with a change after which the code
- * can't read older content. Directories of other versions are refused.
- */
-const VERSION = "2";
 /** How long to wait for another local service that is stopping, or an engine whose parent was just killed. */
 const GONE_WITHIN_MS = 3000;
 
@@ -32,6 +28,8 @@ export interface DataDirectory {
   /** File of everything that the functions print. */
   readonly logFile: string;
   readonly log: number;
+  /** Notes that what is stored has this code's version from now on. */
+  writeVersion(): void;
   /** Unlocks the directory for other local services. */
   close(): void;
 }
@@ -97,12 +95,19 @@ function isEmpty(file: string): boolean {
   return statSync(file).size === 0;
 }
 
-/** @throws CommandError if another version wrote the directory */
+/** @throws CommandError if this code doesn't read the directory's version */
 function assertVersion(path: string, versionFile: string): void {
-  if (readFileSync(versionFile, "utf8").trim() === VERSION) return;
-  throw new CommandError(
-    `the data directory ${path} was written by another version of the local service: delete it, or name another with DATA_DIR`,
-  );
+  const text = readFileSync(versionFile, "utf8").trim();
+  // A start writes this file last, with the code of that time.
+  const { stack } = localFilesIn(path);
+  const { mtime } = statSync(existsSync(stack) ? stack : versionFile);
+  const which = `git log -1 --format=%h --until=${mtime.toISOString()}`;
+  const remedy = `the commit that last used it does (${which}); or delete it, or name another folder with DATA_DIR`;
+  try {
+    assertReads(text === "" ? undefined : Number(text), remedy);
+  } catch (error) {
+    throw new CommandError(`${path}: ${(error as Error).message}`);
+  }
 }
 
 /**
@@ -136,10 +141,11 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
     const holder = readFileSync(holderFile, "utf8").trim();
     throw new CommandError(`the data directory ${path} is in use by another local service (process ${holder})`);
   }
+  const writeVersion = (): void => writeFileSync(versionFile, `${DATA_VERSION}\n`);
   try {
     writeFileSync(holderFile, `${process.pid}\n`);
     // SQLite writes a page when it locks an empty file.
-    if ([dynamodbFile, queuesFile, versionFile].every(isEmpty)) writeFileSync(versionFile, `${VERSION}\n`);
+    if ([dynamodbFile, queuesFile, versionFile].every(isEmpty)) writeVersion();
     await Promise.all([assertFree(dynamodbFile), assertFree(queuesFile)]);
     assertVersion(path, versionFile);
     const log = openSync(logFile, "a");
@@ -153,6 +159,7 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
       pages: inside("pages"),
       logFile,
       log,
+      writeVersion,
       close: () => {
         closeSync(log);
         locked.close();

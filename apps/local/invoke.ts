@@ -10,7 +10,7 @@ import { buildPages, loadPages } from "./api-server.ts";
 import { createLocalRuntime, loadFunction, type LocalRuntime } from "./functions.ts";
 import { preparationsOf, readEvent } from "./invoke-event.ts";
 import { processTerminal } from "@work-items/terminal/terminal.ts";
-import { openStores, setEnvironment } from "./local-service.ts";
+import { openStores, prepareOrganization, setEnvironment } from "./local-service.ts";
 
 /** Timeouts of all functions in seconds, by name. */
 const timeouts = new Map<string, number>([
@@ -28,7 +28,9 @@ async function findStores(opened: AsyncDisposableStack): Promise<{ runtime: Loca
     return { runtime: createLocalRuntime(variables, new Logger()), apiKey };
   }
   const { DATA_DIR: dataDirectory = ".local", DYNAMODB_ENDPOINT: dynamodbEndpoint } = process.env;
-  return openStores({ dataDirectory, dynamodbEndpoint }, opened);
+  const stores = await openStores({ dataDirectory, dynamodbEndpoint }, opened);
+  // Before the first start it is a key of this invocation alone: only a start writes the file that names one.
+  return { runtime: stores.runtime, apiKey: await prepareOrganization(stores) };
 }
 
 async function invoke(name: string, eventFile: string): Promise<void> {

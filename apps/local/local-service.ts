@@ -7,6 +7,7 @@ import { type Administration, putOrganization } from "@work-items/operator/data/
 import { createKey, isLive } from "@work-items/operator/data/key-management.ts";
 import { createAccessStore } from "@work-items/lib/organizations/access-store.ts";
 import { hashApiKey } from "@work-items/lib/organizations/api-key.ts";
+import { checkDataVersion, DataVersionError, writeDataVersion } from "@work-items/lib/store/data-version.ts";
 import { readEnvironmentFile, type Variables, writeEnvironmentFile } from "@work-items/terminal/environment-file.ts";
 import { reasonOf } from "@work-items/terminal/plain-reason.ts";
 import { buildPages, startApi } from "./api-server.ts";
@@ -47,8 +48,6 @@ export interface Stores {
   /** Variables that name tables, bucket, queues and engines. They are in this process's environment too. */
   readonly variables: Variables;
   readonly runtime: LocalRuntime;
-  /** API key of the organization `demo`. */
-  readonly apiKey: string;
   /** Resolves with the reason when an engine ends unexpectedly. */
   readonly failed: Promise<CommandError>;
 }
@@ -115,10 +114,11 @@ const LIMIT = 10_000;
 
 /**
  * Creates the organization `demo` with its limits if it doesn't exist. Limits that were set later stay.
- * @param previousKey its API key from the last start
- * @returns that key, or a new one if it is no longer live
+ * @returns its API key from the last start, or a new one if that is no longer live
  */
-async function prepareOrganization(administration: Administration, previousKey: string | undefined): Promise<string> {
+export async function prepareOrganization({ data, runtime }: Pick<Stores, "data" | "runtime">): Promise<string> {
+  const administration: Administration = { ...runtime, region: REGION_CODE };
+  const { API_KEY: previousKey } = readEnvironmentFile(data.files.service);
   const { findKey, findOrganization } = createAccessStore(administration);
   if ((await findOrganization(ORGANIZATION)) === undefined) {
     await putOrganization(administration, ORGANIZATION, { rate: LIMIT, burst: LIMIT });
@@ -131,7 +131,7 @@ async function prepareOrganization(administration: Administration, previousKey: 
 /**
  * Opens the data directory and starts the engines on it.
  * @param started collects what must be stopped
- * @throws CommandError if the data directory is in use, or an engine fails
+ * @throws CommandError if the data directory is in use or has another version, or an engine fails
  */
 export async function openStores(
   options: Pick<LocalServiceOptions, "dataDirectory" | "dynamodbEndpoint" | "allowedOrigins">,
@@ -160,16 +160,15 @@ export async function openStores(
   });
   try {
     await provision(runtime);
+    if ((await checkDataVersion(runtime, "check out a commit that does")) === undefined)
+      await writeDataVersion(runtime);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const which = dynamodbEndpoint === undefined ? "the engines" : `DynamoDB at ${dynamodbEndpoint}`;
+    if (error instanceof DataVersionError) throw new CommandError(`${which}: ${error.message}`);
     throw new CommandError(`${which} cannot be used: ${reasonOf(error)}`);
   }
-  const previous = readEnvironmentFile(data.files.service);
-  const apiKey = await prepareOrganization({ ...runtime, region: REGION_CODE }, previous["API_KEY"]);
-  // Written now, since `npm run invoke` serves no API.
-  if (apiKey !== previous["API_KEY"]) writeEnvironmentFile(data.files.service, { ...previous, API_KEY: apiKey });
-  return { data, variables, runtime, apiKey, failed };
+  return { data, variables, runtime, failed };
 }
 
 /** Starts the workers in a process of their own, so that a big file doesn't block the API. It ends with this one. */
@@ -201,7 +200,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   // Imports functions while the engines start. An import that fails does so again when the function is loaded.
   if (create === undefined) for (const { name } of allRoutes()) void importFunction(name).catch(() => {});
   const stores = await openStores(options, started);
-  const { data, variables, runtime, apiKey } = stores;
+  const { data, variables, runtime } = stores;
   // Before the API starts, since requests may come before the service is ready.
   const terminal = printToLog({ log: data.log, verbose });
   started.defer(() => terminal.end());
@@ -219,9 +218,13 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
 
   const baseUrl = `http://localhost:${api.port}`;
   await openBuckets(variables, [baseUrl, `http://127.0.0.1:${api.port}`, ...allowedOrigins]);
+  const apiKey = await prepareOrganization(stores);
   const service = { BASE_URL: baseUrl, API_KEY: apiKey };
-  writeEnvironmentFile(data.files.service, service);
+  await writeDataVersion(runtime);
+  data.writeVersion();
   writeEnvironmentFile(data.files.stack, variables);
+  // Last: whoever waits for this file finds a service that responds.
+  writeEnvironmentFile(data.files.service, service);
 
   const running = started.move();
   surviveUncaught("api", runtime.log);

@@ -6,6 +6,7 @@ import { Key } from "aws-cdk-lib/aws-kms";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
+import { READS } from "../../lib/store/data-version.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 
 interface AlarmDefinition {
@@ -184,6 +185,14 @@ function alarmDefinitions(metrics: ServiceMetrics): readonly AlarmDefinition[] {
       impact:
         "The WorkItems table can't be written (permissions, table or credentials): calls get 503, upload jobs stop.",
       threshold: 1,
+    },
+    {
+      name: "DataRefused",
+      metric: metrics.dataRefused,
+      impact: `Workers refuse what is stored, because this code reads version ${READS.join(", ")} and there is another one, which their logs name: uploads, the change feed and webhooks stop, and messages that are received five times become dead letters. Run npm run pause, then deploy a commit that reads that version.`,
+      threshold: 1,
+      // A first deployment writes the version at its end.
+      periods: [3, 3],
     },
     {
       name: "DirectCallsFailing",

@@ -82,6 +82,7 @@ export function addDashboard(
       metrics.limiterFailedOpen,
       metrics.storeRefusals,
       metrics.directFailures,
+      metrics.dataRefused,
     ]),
   );
   dashboard.addWidgets(

@@ -29,6 +29,7 @@ function ownMetric(
     | "LimiterFailedOpen"
     | "StoreRefusals"
     | "DirectCallsRefused"
+    | "DataRefused"
     | "ChangeAgeSeconds"
     | "ChangesFailingSeconds"
     | "RetentionUnfinished"
@@ -251,6 +252,8 @@ export function serviceMetrics({ api: { api, refused }, domain, resources, worke
     sweeps: successesOf(functionOf(workers.sweepUploads), PERIOD, "Sweeps"),
     /** Successful sweeps of the change logs, which come every ten minutes. */
     changeSweeps: successesOf(functionOf(workers.sweepChanges), LONG_PERIOD, "Sweeps of change logs"),
+    /** Invocations of workers that refused what is stored. */
+    dataRefused: ownMetric(stack, "DataRefused", Stats.SUM, "Refused versions of data"),
     /** Invocations by other systems that failed or were throttled, except those with an invalid payload. */
     directFailures: new MathExpression({
       expression: "failed - FILL(refused, 0)",

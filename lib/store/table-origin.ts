@@ -1,4 +1,4 @@
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Environment } from "../aws/environment.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -10,7 +10,8 @@ import { tryWrite } from "./conditional-write.ts";
 import { decoderOf } from "./decode-record.ts";
 import type { RecordKey } from "./versioned-record.ts";
 
-const KEY: RecordKey = { pk: partitionKeyOf("ORIGIN", "table"), sk: "#ORIGIN" };
+/** Key of the record that says where a table comes from, and which version its data has (`data-version.ts`). */
+export const ORIGIN_KEY: RecordKey = { pk: partitionKeyOf("ORIGIN", "table"), sk: "#ORIGIN" };
 
 const originSchema = z.object({
   region: regionCodeSchema,
@@ -24,7 +25,7 @@ export type TableOrigin = Readonly<z.output<typeof originSchema>>;
 const decodeOrigin = decoderOf("origin of a table", originSchema);
 
 /** The runtime that `writeOrigin` needs. */
-export type OriginRuntime = RuntimeWith<"workItems" | "audit"> & {
+export type OriginRuntime = Pick<RuntimeWith<"workItems" | "audit">, "dynamodb" | "clock" | "environment"> & {
   readonly environment: Pick<Environment, "REGION_CODE">;
 };
 
@@ -35,17 +36,18 @@ export type OriginRuntime = RuntimeWith<"workItems" | "audit"> & {
 export async function writeOrigin({ dynamodb, environment, clock }: OriginRuntime): Promise<void> {
   const { REGION_CODE: region, AUDIT_TABLE: ledger, WORK_ITEMS_TABLE: TableName } = environment;
   const at = isoTime(clock());
-  const stays = new UpdateCommand({
-    TableName,
-    Key: KEY,
-    UpdateExpression: "SET #at = :at",
-    ConditionExpression: "#region = :region",
-    ExpressionAttributeNames: { "#at": "at", "#region": "region" },
-    ExpressionAttributeValues: { ":at": at, ":region": region },
-  });
-  if (await tryWrite(dynamodb, stays)) return;
-  const origin: TableOrigin = { region, ledger, at };
-  await dynamodb.send(new PutCommand({ TableName, Item: { ...KEY, ...origin } }));
+  const update = (set: string, values: object, condition?: string) =>
+    new UpdateCommand({
+      TableName,
+      Key: ORIGIN_KEY,
+      UpdateExpression: `SET ${set}`,
+      ...(condition !== undefined && { ConditionExpression: condition }),
+      ExpressionAttributeNames: { "#at": "at", "#region": "region" },
+      ExpressionAttributeValues: { ":at": at, ":region": region, ...values },
+    });
+  // Neither changes the version of the data.
+  if (await tryWrite(dynamodb, update("#at = :at", {}, "#region = :region"))) return;
+  await dynamodb.send(update("#at = :at, #region = :region, ledger = :ledger", { ":ledger": ledger }));
 }
 
 /** Reads a table's origin; undefined if it has none. @throws MalformedRecordError */
@@ -53,6 +55,6 @@ export async function readOrigin({
   dynamodb,
   environment,
 }: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">): Promise<TableOrigin | undefined> {
-  const item = await getItem(dynamodb, environment.WORK_ITEMS_TABLE, KEY);
+  const item = await getItem(dynamodb, environment.WORK_ITEMS_TABLE, ORIGIN_KEY);
   return item && decodeOrigin(item);
 }

@@ -3,6 +3,8 @@ import { putOrganization } from "../../apps/operator/data/administration.ts";
 import { mapConcurrently } from "../../lib/retry.ts";
 import { createCloudWatch } from "./alarms/cloudwatch.ts";
 import { withoutTimeouts } from "../support/faults.ts";
+import { ORIGIN_KEY } from "../../lib/store/table-origin.ts";
+import { overwrite } from "../support/customer-data.ts";
 import { synthesize } from "./synthesized.ts";
 import { createWatchedService, nothing, periodsOf, type Service } from "./alarms/watched-service.ts";
 
@@ -42,6 +44,7 @@ const WHEN_SILENT: Readonly<Record<string, "fires" | "nothing happens" | "anothe
   LimiterFailingOpen: "nothing happens",
   StoreRefusals: "nothing happens",
   DirectCallsFailing: "nothing happens",
+  DataRefused: "nothing happens",
   ChangesFailing: "nothing happens",
   // SQS has metrics of every queue in which a message waits.
   DeadLetters: "nothing happens",
@@ -82,6 +85,15 @@ describe("dead letters", () => {
     const service = await createWatchedService();
     await service.sendDeadLetters({ organization: service.organization.id, id: "unknown" });
     expect(await periodsOf(service, 3, nothing)).toEqual([["DeadLetters"], [], []]);
+  });
+});
+
+describe("data of another version", () => {
+  test("triggers DataRefused after 15 minutes", async () => {
+    const service = await createWatchedService();
+    await overwrite(service.runtime, "WORK_ITEMS_TABLE", ORIGIN_KEY, "data_version", 2);
+    const rung = await periodsOf(service, 3, () => service.invoke("sweepUploads", {}));
+    expect(rung).toEqual([[], [], expect.arrayContaining(["DataRefused"])]);
   });
 });
 

@@ -254,6 +254,7 @@ test("expired items are erased with no more than the function's policy", async (
     clock.advance(milliseconds);
   };
   await createEraseExpired(restricted, passTime)(clock() + HOUR_MS);
+  await invoke("erase-expired", {});
   const { status } = await request(routes.getWorkItem, { params: { id: workItemId(organization, "expired") } });
   expect(status).toBe(404);
   await changeOrganization(runtime, organization, { retention_days: 0 });

@@ -1,4 +1,4 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, paginateScan, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../lib/changes/change.ts";
 import { listOrganizations } from "../../apps/operator/data/administration.ts";
@@ -23,8 +23,7 @@ import { createFeedCustomer, readFeed } from "../support/feed.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createDelivery } from "../support/stream.ts";
 import { allItems } from "../../lib/store/all-items.ts";
-import { readOrigin, writeOrigin } from "../../lib/store/table-origin.ts";
-import { paginateScan } from "@aws-sdk/lib-dynamodb";
+import { ORIGIN_KEY, readOrigin, writeOrigin } from "../../lib/store/table-origin.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -334,6 +333,9 @@ describe("what was erased since the time that a table was restored to", () => {
   test("is looked for in no ledger unless one is named, if a table doesn't say where it comes from", async () => {
     const runtime = await createTestRuntime({ clock });
     const restored = await restoredFrom(runtime, clock);
+    await restored.dynamodb.send(
+      new DeleteCommand({ TableName: restored.environment.WORK_ITEMS_TABLE, Key: ORIGIN_KEY }),
+    );
     await expect(assertLedgerOf(restored, runtime, false)).rejects.toThrow("--ledger <table>");
     await assertLedgerOf(restored, runtime, true);
   });

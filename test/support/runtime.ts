@@ -5,6 +5,7 @@ import { provision, variablesOf } from "../../apps/local/engines/provision.ts";
 import { createClients, createLocalRuntime, type LocalRuntime } from "../../apps/local/functions.ts";
 import { REGION_CODE } from "../../apps/local/platform.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { writeDataVersion } from "../../lib/store/data-version.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { TestLogger } from "./test-logger.ts";
 
@@ -36,5 +37,7 @@ export const createTestRuntime = async (options: TestRuntimeOptions = {}): Promi
   const engine = new DynamoDBClient({});
   await provision({ ...runtime, dynamodb: engine }, prefix);
   engine.destroy();
-  return { ...runtime, clock: options.clock ?? Date.now };
+  const made = { ...runtime, clock: options.clock ?? Date.now };
+  await writeDataVersion(made);
+  return made;
 };

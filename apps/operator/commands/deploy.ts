@@ -21,6 +21,7 @@ import { createCommandLine, runCommand } from "@work-items/terminal/command-line
 import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { checkAccount } from "./account-check.ts";
 import { checkDeployedStack, type Drop, type StackAddress } from "./deployed-stack.ts";
+import { assertReadsData, raiseDataVersion } from "./stack-data.ts";
 import { assertAccount } from "./stage-account.ts";
 import { stoppedParts } from "./stack-parts.ts";
 
@@ -144,6 +145,7 @@ async function deploy(
     const runsOn = drops.includes("pause") || drops.includes("everything");
     if (outputs.size > 0 && !runsOn) await assertRuns(address, code);
     const topics = TOPICS.flatMap((output) => outputs.get(output) ?? []);
+    await assertReadsData(address, code, outputs);
     await checkAccount(terminal, address, settings, { drops, topics });
     const stack = stackIdOf(code);
     const cdk = spawn(
@@ -157,7 +159,8 @@ async function deploy(
     );
     relay(terminal, stack, cdk.stderr);
     const [status] = (await once(cdk, "close")) as [number | null];
-    if (status !== 0) terminal.exitCode = status ?? 1;
+    if (status === 0) await raiseDataVersion(address, code);
+    else terminal.exitCode = status ?? 1;
   }
 }
 

@@ -113,6 +113,15 @@ async function describe(client: CloudFormationClient, stackName: string): Promis
   }
 }
 
+function outputsOf(stack: Stack | undefined): ReadonlyMap<string, string> {
+  return new Map(stack?.Outputs?.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]));
+}
+
+/** The outputs of a stack, by name; none if it isn't there. @throws SettingsError */
+export async function readOutputs(address: StackAddress): Promise<ReadonlyMap<string, string>> {
+  return outputsOf(await describe(new CloudFormationClient(clientOptionsOf(address)), address.stackName));
+}
+
 /**
  * Checks that a deployment removes nothing that is deployed. If the first deployment failed, lifts the protection of the
  * remaining stack, so that the CDK can delete it and create it again.
@@ -137,7 +146,7 @@ export async function checkDeployedStack(
     }
     return new Map();
   }
-  const outputs = new Map(stack.Outputs?.map(({ OutputKey = "", OutputValue = "" }) => [OutputKey, OutputValue]));
+  const outputs = outputsOf(stack);
   if (drops.includes("everything")) return outputs;
   const tags: StackTags = Object.fromEntries((stack.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   if (tags["stage"] === undefined) {

@@ -11,7 +11,9 @@ import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import { DEFAULT_STAGE, stackNameOf } from "../../../infra/settings/settings.ts";
 import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { resourceVariables } from "./stack-variables.ts";
-import { awsRegionIn, regionCode, runOperatorCommand } from "./target-tables.ts";
+import { writeDataVersion } from "@work-items/lib/store/data-version.ts";
+import { operatorRuntime } from "./operator-runtime.ts";
+import { awsRegionIn, openAdministration, regionCode, runOperatorCommand } from "./target-tables.ts";
 
 const ENDPOINT_DEFAULT = "http://localhost:4566";
 /** The name by which functions, the CDK and uploads reach LocalStack. */
@@ -150,6 +152,8 @@ async function deployToLocalStack(
     const url = `${endpoint}/_aws/execute-api/${apiId}/${DEFAULT_STAGE}`;
     const resources = resourceVariables((output) => outputs[output]);
     const onTables = { ...environment, ...resources, REGION_CODE: region, S3_FORCE_PATH_STYLE: "true" };
+    const opened = operatorRuntime(openAdministration({}, onTables));
+    await writeDataVersion({ ...opened, environment: { ...opened.environment, REGION_CODE: region } });
     const keys = (...args: readonly string[]): Promise<string> =>
       run("apps/operator/commands/keys.ts", [...args, "--organization", "smoke-1"], onTables, { keepsOutput: true });
     const key = (await keys("create", "--create", "--name", "localstack")).split("\n", 1)[0] ?? "";

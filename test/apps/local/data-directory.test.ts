@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -60,9 +60,9 @@ test("that others use too keeps its mode", async () => {
 
 test.each([
   ["no version", ""],
-  ["an older version", "1"],
-  ["a newer version", "3"],
-])("is rejected with a sentence that says what to do if it has data of %s", async (_, version) => {
+  ["version 2", "2"],
+  ["version 4", "4"],
+])("is rejected with a sentence that says what to do if it has %s", async (found, version) => {
   const directory = temporaryDirectory();
   (await openDataDirectory(directory)).close();
   const database = join(directory, "dynamodb.sqlite");
@@ -70,9 +70,11 @@ test.each([
   stored.exec("CREATE TABLE items (id)");
   const before = readFileSync(database);
   writeFileSync(join(directory, "version"), version);
+  const started = new Date("2026-11-20T10:00:00.000Z");
+  utimesSync(join(directory, "version"), started, started);
   await expect(openDataDirectory(directory)).rejects.toThrow(
-    `the data directory ${directory} was written by another version of the local service: ` +
-      "delete it, or name another with DATA_DIR",
+    `${directory}: what is stored has ${found}, and this code reads 3: the commit that last used it does ` +
+      `(git log -1 --format=%h --until=${started.toISOString()}); or delete it, or name another folder with DATA_DIR`,
   );
   expect(readFileSync(database).equals(before)).toBe(true);
 });
@@ -80,7 +82,7 @@ test.each([
 test("is opened again by the version that made it", async () => {
   const directory = temporaryDirectory();
   (await openDataDirectory(directory)).close();
-  expect(readFileSync(join(directory, "version"), "utf8")).toBe("2\n");
+  expect(readFileSync(join(directory, "version"), "utf8")).toBe("3\n");
   (await openDataDirectory(directory)).close();
 });
 
