@@ -10,6 +10,7 @@ import { mapResources, resourcesOfKind } from "../lib/resources.ts";
 import { DATA_VERSION } from "../lib/store/data-version.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { ApiDomain } from "./constructs/api-domain.ts";
+import { AuditTrail } from "./constructs/audit-trail.ts";
 import { Backup } from "./constructs/backup.ts";
 import { callClassOf, type RegionSettings } from "./settings/stage-settings.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
@@ -141,6 +142,7 @@ export class WorkItemsStack extends Stack {
     const domainName = domain && new ApiDomain(this, "Domain", { api: api.api, domain }).domainName;
     const { alarmEmail: email, ticketEmail, alarmTopic: operatorTopic } = settings;
     const alarms = new Alarms(this, "Alarms", { metrics, email, ticketEmail, operatorTopic });
+    if (settings.terminationProtection) new AuditTrail(this, "AuditTrail", { table: tables.audit, key });
     if (settings.backup) {
       const topics = [alarms.ticketTopic, ...alarms.others];
       new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup, topics });

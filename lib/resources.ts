@@ -28,6 +28,8 @@ export interface TableResource extends Named {
   readonly stream?: true;
   /** Whether it has a replica beside the copies of backups, for what the last of them lacks. @default false */
   readonly replicated?: true;
+  /** Whether records are kept for ever, whatever attributes they have. @default false */
+  readonly keepsAll?: true;
 }
 export interface BucketResource extends Named {
   readonly kind: "bucket";
@@ -94,7 +96,7 @@ export const resources = {
    * What operators did, and what was erased. Functions can't use it, but `sweep-changes` knows its name. Restored only if its
    * region is lost.
    */
-  audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {}, replicated: true },
+  audit: { kind: "table", id: "Audit", variable: "AUDIT_TABLE", indexes: {}, replicated: true, keepsAll: true },
   /** Uploaded files, their chunks, and the lists of their rows. */
   uploads: {
     kind: "bucket",

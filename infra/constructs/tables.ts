@@ -46,12 +46,15 @@ export class Tables extends Construct {
     );
   }
 
-  private table({ id, indexes, stream, replicated }: TableResource, warmThroughput: WarmThroughput | undefined): Table {
+  private table(
+    { id, indexes, stream, replicated, keepsAll }: TableResource,
+    warmThroughput: WarmThroughput | undefined,
+  ): Table {
     const table = new Table(this, id, {
       partitionKey: attribute(PARTITION_KEY),
       sortKey: attribute(SORT_KEY),
       billingMode: BillingMode.PAY_PER_REQUEST,
-      timeToLiveAttribute: TIME_TO_LIVE,
+      ...(keepsAll !== true && { timeToLiveAttribute: TIME_TO_LIVE }),
       ...(this.key === undefined
         ? { encryption: TableEncryption.AWS_MANAGED }
         : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: this.key }),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type Resource, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
+import { plain, type Resource, resourceOf, resourcesOf, synthesize, type Template } from "./synthesized.ts";
 
 const { us, eu } = synthesize();
 
@@ -41,7 +41,7 @@ describe("what holds state", () => {
 
 describe("tables", () => {
   test.each(resourcesOf(us, "AWS::DynamoDB::Table"))(
-    "%s is recoverable, protected, encrypted and expires records",
+    "%s is recoverable, protected and encrypted, and expires records unless it is the log of operators",
     (id, table) => {
       expect(us.Resources[id]).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
       expect(table).toMatchObject({
@@ -49,10 +49,37 @@ describe("tables", () => {
         DeletionProtectionEnabled: true,
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
         SSESpecification: { SSEEnabled: true },
-        TimeToLiveSpecification: { AttributeName: "expires_at", Enabled: true },
       });
+      const expires = { AttributeName: "expires_at", Enabled: true };
+      expect(table["TimeToLiveSpecification"]).toEqual(id.startsWith("TablesAudit") ? undefined : expires);
     },
   );
+});
+
+test("a protected stage has a trail of all writes to the log of operators, in a bucket that is kept", () => {
+  const { us: guarded } = synthesize({ terminationProtection: true, customerKey: true });
+  const trail = plain(resourceOf(guarded, "AWS::CloudTrail::Trail"));
+  const [audit] = resourcesOf(guarded, "AWS::DynamoDB::Table").find(([id]) => id.startsWith("TablesAudit"))!;
+  const [bucket] = resourcesOf(guarded, "AWS::S3::Bucket").find(([id]) => id.startsWith("AuditTrail"))!;
+  expect(trail).toMatchObject({
+    IsLogging: true,
+    EnableLogFileValidation: true,
+    S3BucketName: bucket,
+    AdvancedEventSelectors: [
+      {
+        FieldSelectors: [
+          { Field: "eventCategory", Equals: ["Data"] },
+          { Field: "readOnly", Equals: ["false"] },
+          { Field: "resources.type", Equals: ["AWS::DynamoDB::Table"] },
+          { Field: "resources.ARN", Equals: [`${audit}.Arn`] },
+        ],
+      },
+    ],
+  });
+  expect(guarded.Resources[bucket]).toMatchObject({ DeletionPolicy: "RetainExceptOnCreate" });
+  const key = JSON.stringify(resourcesOf(guarded, "AWS::KMS::Key"));
+  expect(key).toContain('{"Service":"cloudtrail.amazonaws.com"}');
+  expect(resourcesOf(us, "AWS::CloudTrail::Trail")).toEqual([]);
 });
 
 test("the ledger of erasures can have a replica", () => {

@@ -16,7 +16,7 @@ import { repairOrganization } from "../../../../apps/operator/data/damaged-acces
 import { listedKeyKey, organizationRecordKey } from "../../../../lib/organizations/access-store.ts";
 import { readFeedState, resyncFeed } from "../../../../apps/operator/data/feed-state.ts";
 import { keptInLog } from "../../../../apps/operator/data/command-log.ts";
-import { keptInLedger } from "../../../../apps/operator/data/erasure-ledger.ts";
+import { identifyLedger, keptInLedger } from "../../../../apps/operator/data/erasure-ledger.ts";
 import { assertLedgerOf, missingErasure, reapplyErasures } from "../../../../apps/operator/data/reapply-erasures.ts";
 import { eraseItem } from "../../../../apps/operator/data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../../../../apps/operator/data/erase-organization.ts";
@@ -55,7 +55,7 @@ interface Statement {
   readonly Effect: string;
   readonly Action: readonly string[];
   readonly Resource: readonly string[];
-  readonly Condition?: object;
+  readonly Condition?: { readonly [test: string]: { readonly [key: string]: unknown } };
 }
 
 /** The statements of a policy in `docs/policies`: the first is about the stack, the others about a resource each. */
@@ -66,16 +66,19 @@ const statementsOf = (name: Policy | typeof DEPLOY | typeof PAUSE): readonly [St
 
 const resourceNames = new Map(Object.entries(resources).map(([name, { id }]) => [id as string, name]));
 
-/** The actions that a policy allows, by the name of the resource. */
-const actionsOf = (name: Policy): Readonly<Record<string, readonly string[]>> => {
+/** What a policy allows: on which resource, which actions, and in which partitions. */
+const grantsOf = (name: Policy) => {
   const [, ...statements] = statementsOf(name);
-  return Object.fromEntries(
-    statements.map(({ Sid: id, Action: actions }) => [
-      resourceNames.get(id) ?? id,
-      actions.map((action) => action.replace(/^(?:dynamodb|s3|sqs):/, "")),
-    ]),
-  );
+  return statements.map(({ Sid: id, Action: actions, Condition: condition }) => ({
+    resource: resourceNames.get(id) ?? id,
+    actions: actions.map((action) => action.replace(/^(?:dynamodb|s3|sqs):/, "")),
+    partitions: condition?.["ForAllValues:StringLike"]?.["dynamodb:LeadingKeys"] as readonly string[] | undefined,
+  }));
 };
+
+/** The actions that a policy allows, by the name of the resource. */
+const actionsOf = (name: Policy): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(grantsOf(name).map(({ resource, actions }) => [resource, actions]));
 
 const clock = createTestClock();
 const sleep = async (milliseconds: number): Promise<void> => clock.advance(milliseconds);
@@ -99,7 +102,12 @@ const operator = (name: Policy) => {
     ]),
   ) as unknown as Permissions;
   return operatorOf(
-    restrictedRuntime(runtime, permissions, ({ resource, action }) => void calls.add(`${resource} ${action}`)),
+    restrictedRuntime(runtime, permissions, ({ resource, action, key = "" }) => {
+      calls.add(`${resource} ${action}`);
+      const grant = grantsOf(name).find((each) => each.resource === resource && each.actions.includes(action));
+      if (grant?.partitions?.some((each) => key.startsWith(each.replace("*", ""))) !== false) return;
+      throw Object.assign(new Error(`not authorized: ${key}`), { name: "AccessDeniedException" });
+    }),
   );
 };
 
@@ -126,8 +134,10 @@ describe("a person with the policy", () => {
     await readFeedState(read, "acme");
     await keptInLog(read, { ...command, command: "organizations export" }, async () => undefined);
     await assertLedgerOf(read, read, true);
-    expect(await missingErasure(read, read)).toBeUndefined();
     expect(await exportSource(read, "acme")).toMatchObject({ organization: "acme" });
+    // Neither the ledger nor its secret.
+    await expect(missingErasure(read, read)).rejects.toThrow("not authorized");
+    await expect(identifyLedger(read)).rejects.toThrow("not authorized");
     let text = "";
     await exportOrganization(read, "acme", async (written) => void (text += written));
     lines = text.trimEnd().split("\n");
@@ -142,6 +152,7 @@ describe("a person with the policy", () => {
     // For the nearest name, where an organization doesn't exist.
     await listOrganizations(keys);
     await keptInLog(keys, { ...command, command: "keys create" }, async () => undefined);
+    await expect(identifyLedger(keys)).rejects.toThrow("not authorized");
     const { record } = await createKey(keys, "acme", { name: "ci" });
     await rotateKey(keys, "acme", { name: "ci" });
     await revokeKey(keys, "acme", record.key_id);
@@ -168,6 +179,7 @@ describe("a person with the policy", () => {
     const Item = { ...itemKeyOf("acme", "kept"), created_at: isoTime(0) };
     await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE, Item }));
     await assertLedgerOf(erase, erase, true);
+    expect(await missingErasure(erase, erase)).toBeDefined();
     await reapplyErasures(erase, erase, isoTime(0), { onDamaged: stopAtDamaged });
     await erasePerson(erase, "acme", "ann@example.com", { sleep });
     await countForErasure(erase, "acme");
@@ -212,9 +224,11 @@ test.each(POLICIES)("the policy %s names stack, tables, bucket and queue as they
   }
 });
 
-test("no one may change or delete what is kept of commands and erasures", () => {
-  const actions = POLICIES.flatMap((name) => actionsOf(name)["audit"] ?? []);
-  expect(new Set(actions)).toEqual(new Set(["GetItem", "Query", "PutItem"]));
+test("no one may delete what is kept of commands and erasures, and only who may erase can write to the ledger", () => {
+  const ofAudit = (name: Policy) => grantsOf(name).find(({ resource }) => resource === "audit");
+  const own = { resource: "audit", actions: ["PutItem"], partitions: ["COMMANDS#*"] };
+  expect([ofAudit("read"), ofAudit("keys")]).toEqual([own, own]);
+  expect(ofAudit("erase")?.actions).toEqual(["GetItem", "Query", "PutItem"]);
   const { audit: _, ...others } = actionsOf("read");
   expect(JSON.stringify(others)).not.toMatch(/Put|Delete|Update/);
   for (const template of [synthesize().us, synthesize({}, { stage: "prod" }).us]) {
