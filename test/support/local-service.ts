@@ -52,7 +52,12 @@ export const startTestService = async (): Promise<TestService> => {
 };
 
 /** Moves the end of an import into the past, as if it had been then: an undo waits for the import's last workers. */
-export const endedDaysAgo = async ({ runtime }: TestService, id: string, days: number): Promise<void> => {
+export const endedDaysAgo = async (
+  { runtime }: TestService,
+  id: string,
+  days: number,
+  organization = "demo",
+): Promise<void> => {
   const at = new Date(Date.now() - days * 86_400_000).toISOString();
-  await overwrite(runtime, "WORK_ITEMS_TABLE", jobKey({ organization: "demo", id }), "updated_at", at);
+  await overwrite(runtime, "WORK_ITEMS_TABLE", jobKey({ organization, id }), "updated_at", at);
 };
