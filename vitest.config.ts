@@ -6,7 +6,7 @@ import { PROOFS } from "./test/support/proof-files.ts";
 import { namingRunningTests } from "./test/support/running-tests.ts";
 
 /** Small files that take a minute. Vitest begins with the files that took longest, or in a new checkout with the largest. */
-const LONG = /test\/(hostile|proofs\/(isolation|guides|warehouse))\//;
+const LONG = /test\/(hostile|proofs\/(guides|warehouse))\//;
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId);

@@ -15,8 +15,6 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   clients: ["5 min", "generated clients take new keys and values"],
   "dynamodb-local": ["30 min", "all tests, on Amazon's DynamoDB Local"],
   fuzz: ["5 min", "malformed requests get the responses that are documented"],
-  isolation: ["5 min", "no organization sees what belongs to another"],
-  load: ["4 min", "mixed work and an overload get right answers, and leave no memory behind"],
   recipes: ["10 min", "the recipes of CONTRIBUTING.md work"],
   undo: ["10 min", "an undo takes back what no one has changed since"],
   warehouse: ["10 min", "copies by the guide's recipes equal the list"],

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -14,16 +13,11 @@ const HOSTILE = fileURLToPath(new URL("start.ts", import.meta.url));
 export interface ServiceProcess {
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly pid: number;
   /** Ends it without warning; with its engines, or so that they notice it themselves. */
   readonly kill: (engines: "with its engines" | "alone") => Promise<void>;
   /** Ends it as Ctrl-C does. */
   readonly stop: () => Promise<void>;
 }
-
-/** Resident memory of a process in MiB, as Linux reports it. */
-export const residentMemoryOf = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
 const endOf = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
@@ -63,7 +57,6 @@ const startServiceProcess = async (
   return {
     baseUrl,
     apiKey,
-    pid,
     kill: (engines) => signal(engines === "alone" ? pid : -pid, "SIGKILL"),
     stop: () => signal(pid, "SIGTERM"),
   };
