@@ -1,7 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { sumOf, toRowCounters } from "../../lib/uploads/job/shard-record.ts";
+import { sumOf, toRowCounters } from "../../lib/uploads/job/counters.ts";
 
 /** Names of a job's counters in its line `upload ended`. */
 const ROW_COUNTERS = Object.keys(toRowCounters(sumOf([])));

@@ -112,7 +112,7 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       "!jsonEquals(old ?? null, current ?? null)",
     ],
   },
-  "lib/uploads/job/shard-record.ts": {
+  "lib/uploads/job/counters.ts": {
     "changed fields": [
       "a dry run counts changed fields in one of its windows",
       "fields[field] = (fields[field] ?? 0) + rows;",

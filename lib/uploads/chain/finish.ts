@@ -3,7 +3,8 @@ import { isUnavailable } from "../../aws/error-codes.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import { ObjectGoneError } from "../files/upload-objects.ts";
 import type { ListTime, WriteList } from "../files/write-list.ts";
-import { CHUNK_ATTEMPTS_MAX, sumOf, toRowCounters, type UploadShard } from "../job/shard-record.ts";
+import { sumOf, toRowCounters } from "../job/counters.ts";
+import { CHUNK_ATTEMPTS_MAX, type UploadShard } from "../job/shard-record.ts";
 import { hasWaitedEnough, isBusy, isRefusedForGood } from "../job/claim.ts";
 import {
   isComplete,

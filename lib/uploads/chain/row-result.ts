@@ -1,6 +1,7 @@
 import type { UndoOutcome } from "../../work-items/undo/plan-undo.ts";
 import type { RowOutcome } from "../../work-items/applied-rows.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
+import { type CounterName, noRows } from "../job/counters.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
 import { type LastColumn, resultLine } from "../files/row-list.ts";
 import type { ItemFieldName } from "../../work-items/changed-fields.ts";
@@ -28,6 +29,12 @@ export function failedRow(externalId: string, error = ROW_CANNOT_BE_APPLIED): Ro
   return { externalId, id: "", outcome: "error", error };
 }
 
+/** The counter that a row with an outcome adds to, besides `succeeded`. */
+function counterOf(outcome: RowResult["outcome"]): CounterName {
+  if (outcome === "error") return "failed";
+  return outcome === "dropped" ? "kept" : outcome;
+}
+
 /**
  * Counts the rows of a window that have results, and makes their lines for the job's lists.
  * @param toLine makes the line of a failed row
@@ -39,34 +46,22 @@ export function countRows(
   toLine: (row: Row, error: RowError) => string,
   last: LastColumn | undefined,
 ) {
-  const counters = {
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    restored: 0,
-    deleted: 0,
-    undone: 0,
-    partly: 0,
-    kept: 0,
-    dropped: 0,
-    error: 0,
-  };
+  const counters = noRows();
   const changedFields: Record<string, number> = {};
   const failures = new FrameWriter();
   const results = new FrameWriter();
   for (const [index, row] of rows.entries()) {
     const result = ofRows[index];
     if (result === undefined) continue;
-    counters[result.outcome] += 1;
+    const counter = counterOf(result.outcome);
+    counters[counter] += 1;
+    if (counter !== "failed") counters.succeeded += 1;
     for (const field of result.changed ?? []) changedFields[field] = (changedFields[field] ?? 0) + 1;
     if (result.error) failures.addText(row.row, toLine(row, result.error));
     results.addText(row.row, resultLine(row, result, last));
   }
-  const { error: failed, dropped, kept, ...others } = counters;
-  const byOutcome = { ...others, kept: kept + dropped };
-  const succeeded = Object.values(byOutcome).reduce((sum, count) => sum + count, 0);
   return {
-    counters: { ...byOutcome, succeeded, failed, changed_fields: changedFields },
+    counters: { ...counters, changed_fields: changedFields },
     failures: failures.bytes(),
     results: results.bytes(),
   };

@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { claimShape } from "./claim.ts";
+import { counterFields } from "./counters.ts";
 
 /** Shards of a job at most, which are applied in parallel. */
 const SHARDS_MAX = 8;
@@ -16,33 +17,6 @@ export function shardCount(bytes: number, shardBytes: number): number {
 export function shardOf(externalId: string, shards: number): number {
   return crc32(externalId) % shards;
 }
-
-/** Counted rows by outcome, and their names in jobs. `succeeded` is the sum of all others except `failed`. */
-const COUNTERS = {
-  succeeded: "succeeded_rows",
-  failed: "failed_rows",
-  created: "created_rows",
-  updated: "updated_rows",
-  unchanged: "unchanged_rows",
-  restored: "restored_rows",
-  deleted: "deleted_rows",
-  undone: "undone_rows",
-  partly: "partly_undone_rows",
-  kept: "kept_rows",
-} as const;
-type CounterName = keyof typeof COUNTERS;
-type RowCounterName = (typeof COUNTERS)[CounterName];
-const counterNames = Object.keys(COUNTERS) as CounterName[];
-
-function countersOf<N extends string>(names: readonly N[]) {
-  return Object.fromEntries(names.map((name) => [name, z.int().default(0)])) as Record<N, z.ZodDefault<z.ZodInt>>;
-}
-/** Counters of an ended job; those of an open job are in its shards. A job without the first two is damaged. */
-export const rowCountersSchema = z.object({
-  ...countersOf(Object.values<RowCounterName>(COUNTERS)),
-  succeeded_rows: z.int(),
-  failed_rows: z.int(),
-});
 
 /**
  * The record of a shard: which rows come next, and the counters so far. It doesn't exist before the first claim or stop.
@@ -70,15 +44,11 @@ export const uploadShardRecordSchema = z.object({
   uncounted: z.boolean().optional(),
   /** Claims whose results count, as ranges: `1-3 5` means 1, 2, 3 and 5. */
   counted: z.string().default(""),
-  ...countersOf(counterNames),
-  /** Of the dry run of a file: in how many rows each field changes. */
-  changed_fields: z.record(z.string(), z.int()).default({}),
+  ...counterFields(),
   ...claimShape,
 });
 /** A decoded record of a shard. */
 export type UploadShard = Readonly<z.output<typeof uploadShardRecordSchema>>;
-/** Numbers of rows by outcome, and by field that changes. */
-export type Counters = Pick<UploadShard, CounterName | "changed_fields">;
 
 /** The claims in ranges such as `1-3 5`, in order. */
 export function claimsIn(ranges: string): number[] {
@@ -95,23 +65,4 @@ export function withClaim(ranges: string, claim: number): string {
   const { first = "", end = first } = last;
   if (Number(end) + 1 !== claim) return `${ranges} ${claim}`;
   return `${ranges.slice(0, ranges.lastIndexOf(" ") + 1)}${first}-${claim}`;
-}
-
-/** The sums of counters. */
-export function sumOf(counters: readonly Counters[]): Counters {
-  const fields: Record<string, number> = {};
-  for (const { changed_fields: changed } of counters) {
-    for (const [field, rows] of Object.entries(changed)) fields[field] = (fields[field] ?? 0) + rows;
-  }
-  const sums = counterNames.map((name) => [name, counters.reduce((sum, shard) => sum + shard[name], 0)]);
-  return {
-    ...(Object.fromEntries(sums) as Record<CounterName, number>),
-    changed_fields: fields,
-  };
-}
-
-/** Counters as jobs store and show them: `succeeded_rows` and so on. */
-export function toRowCounters(counters: Counters): Readonly<Record<RowCounterName, number>> {
-  const named = counterNames.map((name) => [COUNTERS[name], counters[name]]);
-  return Object.fromEntries(named) as Record<RowCounterName, number>;
 }

@@ -9,7 +9,8 @@ import { changeRecord, type ConditionalUpdate } from "../../store/conditional-up
 import { decoderOf } from "../../store/decode-record.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
 import { CLAIM_MS } from "./claim.ts";
-import { type Counters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
+import type { Counters } from "./counters.ts";
+import { type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import type { JobKey, UploadJob } from "./upload-record.ts";
 
 /** Lifetime of a shard's record: as long as its chunks and lists. */

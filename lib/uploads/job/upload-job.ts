@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { count, storedTimestamp, text, uuid } from "../../schema.ts";
 import { CLAIM_MS } from "./claim.ts";
+import { rowCounterFields } from "./counters.ts";
 import { mappingSchema } from "../mapping/mapping.ts";
 
 /** States of an upload job. */
@@ -33,22 +34,7 @@ export const uploadJobSchema = z
       ),
     undone_by: uuid.optional().describe("ID of the last job that undoes this upload, except dry runs. Extension."),
     total_rows: count.describe("Number of rows in the file, or that an undo goes through. 0 until that is known."),
-    succeeded_rows: count.describe("Number of rows that were applied or, by an undo, processed."),
-    failed_rows: count.describe("Number of rows that couldn't be applied."),
-    created_rows: count.describe("Number of rows that created an item. Extension."),
-    updated_rows: count.describe("Number of rows that changed an item. Extension."),
-    unchanged_rows: count.describe(
-      "Number of rows that changed nothing, or for which an undo had nothing to restore. Extension.",
-    ),
-    restored_rows: count.describe("Number of rows that restored a deleted item. Extension."),
-    deleted_rows: count.describe(
-      "Number of rows whose item an undo deleted, because the undone upload created it. Extension.",
-    ),
-    undone_rows: count.describe("Number of rows whose item and event an undo fully restored. Extension."),
-    partly_undone_rows: count.describe(
-      "Number of rows whose item and event an undo only partly restored, because others have changed them since. Extension.",
-    ),
-    kept_rows: count.describe("Number of rows whose item and event an undo left as they were. Extension."),
+    ...rowCounterFields(),
     error: z.string().optional().describe("Why the job failed. Absent otherwise."),
     created_at: storedTimestamp.describe("When the job was created."),
     updated_at: storedTimestamp.describe("When the job last made progress."),

@@ -4,7 +4,8 @@ import { storedTimestamp } from "../../schema.ts";
 import type { Import } from "../../work-items/undo/layers.ts";
 import { type Mapping, mappingSchema } from "../mapping/mapping.ts";
 import { claimShape } from "./claim.ts";
-import { rowCountersSchema, sumOf, toRowCounters, type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
+import { rowCountersSchema, sumOf, toRowCounters } from "./counters.ts";
+import { type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import { type SingleUploadJobResponse, type UploadJobResponse, uploadStatusSchema } from "./upload-job.ts";
 
 /** Identifies an upload job. */

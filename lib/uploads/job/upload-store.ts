@@ -15,7 +15,7 @@ import { listingEntry } from "../../store/lists/partition.ts";
 import type { RecordKey } from "../../store/versioned-record.ts";
 import { CLAIM_MS } from "./claim.ts";
 import { shardFrom, ShardStore, uploadPartition } from "./shard-store.ts";
-import { type Counters, toRowCounters } from "./shard-record.ts";
+import { type Counters, toRowCounters } from "./counters.ts";
 import {
   isFileTrial,
   shardsOf,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sumOf } from "../../../lib/uploads/job/shard-record.ts";
+import { sumOf } from "../../../lib/uploads/job/counters.ts";
 import { CLAIM_MS } from "../../../lib/uploads/job/claim.ts";
 import { createUploadService, MINUTE_MS } from "../../support/uploads/upload-service.ts";
 

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { claimsIn, rowCountersSchema, withClaim } from "../../../../lib/uploads/job/shard-record.ts";
+import { rowCountersSchema } from "../../../../lib/uploads/job/counters.ts";
+import { claimsIn, withClaim } from "../../../../lib/uploads/job/shard-record.ts";
 
 /** Claims in order, many of which follow each other. */
 const claims = fc
