@@ -293,14 +293,14 @@ describe("webhooks", () => {
   test("trigger no alarm while the receivers of only two organizations, or of three but not all, can't be reached", async () => {
     const two = await webhooksOf(2);
     await two.stop();
-    expect(unreachable(await periodsOf(two.service, 7, two.work))).toEqual([]);
+    expect(unreachable(await periodsOf(two.service, 9, two.work))).toEqual([]);
     const { service, work, stop } = await webhooksOf(3);
     const customer = await createCustomer(service.runtime);
     const reached = await startReceiver();
     onTestFinished(() => void reached.stop());
     await customer.send("createWebhook", { body: { webhook: { url: reached.url } } });
     await stop();
-    const rung = await periodsOf(service, 7, async (period) => {
+    const rung = await periodsOf(service, 9, async (period) => {
       await customer.apply({ external_id: String(period) });
       await work(period);
     });
@@ -309,6 +309,6 @@ describe("webhooks", () => {
 
   test("trigger no alarm while all receivers answer 500: they can be reached", async () => {
     const { service, work } = await webhooksOf(3, (_, response) => response.writeHead(500).end());
-    expect(unreachable(await periodsOf(service, 7, work))).toEqual([]);
+    expect(unreachable(await periodsOf(service, 9, work))).toEqual([]);
   });
 });
