@@ -60,7 +60,8 @@ function describeOne(name: string, schema: Json): Json {
 function withEnumNames(name: string, schema: Json): Json {
   const values = schema["enum"];
   if (!Array.isArray(values)) return schema;
-  const constant = (text: string): string => text.replaceAll(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
+  const constant = (text: string): string =>
+    text.replaceAll(/(?<=[a-z])[A-Z]|\W/g, (found) => `_${found.replace(/\W/, "")}`).toUpperCase();
   return { ...schema, [ENUM_NAMES]: values.map((value) => constant(`${name}_${String(value)}`)) };
 }
 

@@ -60,18 +60,24 @@ const headers = z.object({
     ),
 });
 
+/** Generators make a class of each group. Another one than that of the endpoints, or it replaces theirs. */
+const GROUP = "Webhook messages";
+
 /** The messages to webhooks, by type. */
 export const webhookItems: Readonly<Record<string, ZodOpenApiPathItemObject>> = Object.fromEntries(
   Object.entries(MESSAGES).map(([type, { summary, description, data, example }]) => {
-    const schema = z.looseObject({
-      type: z.literal(type).describe("What happened."),
-      timestamp: storedTimestamp.describe("When the attempt was made."),
-      data: data.describe("What to fetch."),
-    });
+    const operationId = type.replaceAll(/[._](.)/g, (_, letter: string) => letter.toUpperCase());
+    const schema = z
+      .looseObject({
+        type: z.literal(type).describe("What happened."),
+        timestamp: storedTimestamp.describe("When the attempt was made."),
+        data: data.describe("What to fetch."),
+      })
+      .meta({ id: `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Message`, description });
     const value = { type, timestamp: examples.completedJob.updated_at, data: example };
     const post = {
-      tags: ["Webhooks"],
-      operationId: type.replaceAll(/[._](.)/g, (_, letter: string) => letter.toUpperCase()),
+      tags: [GROUP],
+      operationId,
       summary,
       description,
       security: [],

@@ -15,6 +15,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   clients: ["5 min", "generated clients take new keys and values"],
   "dynamodb-local": ["30 min", "all tests, on Amazon's DynamoDB Local"],
   fuzz: ["5 min", "malformed requests get the responses that are documented"],
+  "openapi-generator": ["5 min", "clients of openapi-generator compile"],
   recipes: ["10 min", "the recipes of CONTRIBUTING.md work"],
   undo: ["10 min", "an undo takes back what no one has changed since"],
   warehouse: ["10 min", "copies by the guide's recipes equal the list"],

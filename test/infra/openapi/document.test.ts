@@ -42,6 +42,20 @@ describe("docs/openapi.json", () => {
     const enumerations = schemas.flatMap((schema) => (Array.isArray(schema["enum"]) ? [schema["enum"]] : []));
     // A value becomes a name.
     expect(enumerations.flat().filter((value) => !/\w/.test(String(value)))).toEqual([]);
+    // Names of values, schemas and operations become names of the code. Those of values share one file in Go.
+    const values = schemas.flatMap((schema) => (schema["x-enum-varnames"] ?? []) as readonly string[]);
+    const operationIds = operations.map(({ operation }) => String(operation["operationId"]));
+    const names = [...values, ...Object.keys(document.components.schemas), ...operationIds];
+    expect(names.filter((name) => !/^[A-Za-z]\w*$/.test(name))).toEqual([]);
+    expect(values).toContain("WEBHOOK_TYPE_WORK_ITEMS_CHANGED");
+    expect(new Set(values).size).toBe(values.length);
+    // Messages become calls of their group's class, which replaces one of the same name.
+    const groups = new Set(operations.flatMap(({ operation }) => operation["tags"] as readonly string[]));
+    const messages = Object.values(document.webhooks).flatMap((item) => Object.values(item as object)) as {
+      tags: string[];
+    }[];
+    expect(messages.flatMap(({ tags }) => tags).filter((tag) => groups.has(tag))).toEqual([]);
+    expect(messages).toHaveLength(4);
     // A UUID and a file become types that have no pattern and no length.
     const named = schemas.filter(({ format }) => format === "uuid" || format === "binary");
     expect(named.filter((schema) => "pattern" in schema || "maxLength" in schema)).toEqual([]);
