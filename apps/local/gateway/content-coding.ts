@@ -23,7 +23,11 @@ export function unpackRequest(
   contentEncoding: string | undefined,
   maximum: number,
 ): Buffer | "unsupported" | "too large" {
-  const name = (contentEncoding ?? "identity").trim().toLowerCase();
+  // x-gzip is gzip: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.3
+  const name = (contentEncoding ?? "identity")
+    .trim()
+    .toLowerCase()
+    .replace(/^x-gzip$/, "gzip");
   if (name === "identity" || body.length === 0) return body;
   if (!isCoding(name)) return "unsupported";
   try {

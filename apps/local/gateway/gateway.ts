@@ -20,6 +20,8 @@ import { createRouter, type Endpoint } from "./router.ts";
 
 /** The gateway's quotas: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024;
+/** Of request line and headers together. */
+const HEAD_MAX_BYTES = 10_240;
 /** The most bytes of an event or a result (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 const PAYLOAD_MAX_BYTES = 6 * 1024 * 1024;
 /** A body of fewer characters is below that in any encoding. */
@@ -185,6 +187,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let stopping = false;
   const serve = async (message: IncomingMessage, serverResponse: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
+    // In absolute form, the target names the host too: https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
+    message.url = message.url?.replace(/^https?:\/\/[^/?]*\/?/i, "/") ?? "/";
     const respond = (response: HttpResponse): void => {
       const headers: Header[] = [["x-amzn-RequestId", requestId]];
       // An open connection would delay the stop.
@@ -201,7 +205,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   // The API refuses a request without Host itself, since Node's refusal has no body.
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false },
+    { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false, maxHeaderSize: HEAD_MAX_BYTES },
     (message, response) => void serve(message, response),
   );
   server.on("checkExpectation", (_message: IncomingMessage, response: ServerResponse) => {

@@ -11,6 +11,7 @@ describe("the body of a request", () => {
     ["identity", body],
     ["gzip", gzipSync(body)],
     ["GZip", gzipSync(body)],
+    ["X-Gzip", gzipSync(body)],
     ["deflate", deflateSync(body)],
   ])("is unpacked from %s", (coding, sent) => {
     expect(unpackRequest(sent, coding, MAXIMUM)).toEqual(body);

@@ -56,6 +56,23 @@ describe("limits", () => {
     expect(response).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
   });
 
+  test("responds with 431 to a request line that is larger than the gateway takes", async () => {
+    expect((await send(`/items/1?q=${"a".repeat(9 * 1024)}`)).status).toBe(200);
+    expect((await send(`/items/1?q=${"a".repeat(10 * 1024)}`)).status).toBe(431);
+  });
+
+  test.each([
+    ["http://work.example.com:80/items/7?a=b", 200, '"path":"/items/7","httpMethod":"GET"'],
+    ["HTTPS://work.example.com/items/7?a=/b", 200, '"queryStringParameters":{"a":"/b"}'],
+    ["http://work.example.com?a=b", 405, '"/"'],
+  ])("takes the target %s in absolute form", async (target, status, shown) => {
+    const socket = connect(Number(new URL(base).port), "127.0.0.1");
+    socket.end(`GET ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);
+    const response = await text(socket);
+    expect(response).toContain(`HTTP/1.1 ${status} `);
+    expect(response).toContain(shown);
+  });
+
   test("responds with problem details where the client accepts them", async () => {
     const accept = "application/json, application/problem+json";
     const response = await fetch(`${base}/items/%zz`, { headers: { accept } });
