@@ -9,8 +9,8 @@ export const TIME_TO_LIVE = "expires_at";
 interface TableIndex {
   readonly partitionKey: string;
   readonly sortKey: string;
-  /** Attributes that it contains in addition to the keys. */
-  readonly projection: readonly string[];
+  /** Attributes that it contains in addition to the keys. @default none */
+  readonly projection?: readonly string[];
   /** Whether it has so few records that it needs no warm throughput above DynamoDB's default. @default false */
   readonly isSmall?: true;
 }
@@ -88,8 +88,8 @@ export const resources = {
     id: "Webhooks",
     variable: "WEBHOOKS_TABLE",
     indexes: {
-      /** The states that the sweep must handle, by time. Nothing reads `greet_at`; an index keeps its projection. */
-      due: { partitionKey: "due_pk", sortKey: "due_sk", projection: ["greet_at"], isSmall: true },
+      /** The states that the sweep must handle, by time. */
+      due: { partitionKey: "due_pk", sortKey: "due_sk", isSmall: true },
     },
   },
   /**

@@ -71,8 +71,9 @@ export class Tables extends Construct {
         indexName,
         partitionKey: attribute(partitionKey),
         sortKey: attribute(sortKey),
-        projectionType: ProjectionType.INCLUDE,
-        nonKeyAttributes: [...projection],
+        ...(projection
+          ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...projection] }
+          : { projectionType: ProjectionType.KEYS_ONLY }),
         ...(warmThroughput && !isSmall && { warmThroughput }),
       });
     }

@@ -6,13 +6,7 @@ import { partitionKeyOf } from "../resources.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { keyScopeSchema } from "./api-key.ts";
-import {
-  FIRST_NUMBER_DEFAULT,
-  organizationIdSchema,
-  organizationRecordSchema,
-  toOrganization,
-  type Organization,
-} from "./organization.ts";
+import { organizationIdSchema, organizationRecordSchema, toOrganization, type Organization } from "./organization.ts";
 
 /** The record of an API key. The Access table has it twice: by the key's hash and in its organization's partition. */
 export const apiKeyRecordSchema = z.object({
@@ -98,7 +92,7 @@ export async function readFirstNumber(
 ): Promise<number | undefined> {
   const item = await getItem(dynamodb, environment.ACCESS_TABLE, organizationRecordKey(organization));
   if (item === undefined) return undefined;
-  const { changes_from: first = FIRST_NUMBER_DEFAULT, erasing_since: since } = decodeLogOwner(item);
+  const { changes_from: first, erasing_since: since } = decodeLogOwner(item);
   return since === undefined ? first : undefined;
 }
 

@@ -20,9 +20,6 @@ export const LISTING_SHARDS_MAX = 64;
 /** A century. */
 export const RETENTION_DAYS_MAX = 36_500;
 
-/** The first number of a change log if its organization's record has none. The position before it must not be 0. */
-export const FIRST_NUMBER_DEFAULT = 2;
-
 /** An organization's id. Partition keys contain it, so it must not contain their separator `#`. */
 export const organizationIdSchema = z
   .string()
@@ -41,9 +38,9 @@ export const organizationRecordSchema = z.object({
   retention_days: z.int().min(0).max(RETENTION_DAYS_MAX).optional(),
   /**
    * The first number of its change log: microseconds since 1970, so that an organization that is created again with the
-   * same id continues above all earlier numbers. Absent if an older version created it.
+   * same id continues above all earlier numbers.
    */
-  changes_from: z.int().min(1).optional(),
+  changes_from: z.int().min(1),
   /** ISO 8601. When the erasure of its data started: its keys are rejected, and nothing is written for it. */
   erasing_since: z.string().optional(),
   /** ISO 8601. Until when upload forms may still be valid during an erasure. */
@@ -69,7 +66,7 @@ export function toOrganization(record: OrganizationRecord) {
     /** Key of the HMAC over this organization's cursors. */
     cursorSecret: record.cursor_secret,
     /** The first number of its change log. */
-    changesFrom: record.changes_from ?? FIRST_NUMBER_DEFAULT,
+    changesFrom: record.changes_from,
   };
 }
 /** An organization that calls the API. */

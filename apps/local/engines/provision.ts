@@ -82,7 +82,9 @@ function describe({ indexes, stream }: TableResource) {
     GlobalSecondaryIndexes: all.map(([IndexName, { partitionKey, sortKey, projection }]) => ({
       IndexName,
       KeySchema: keysOf(partitionKey, sortKey),
-      Projection: { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...projection] },
+      Projection: projection
+        ? { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...projection] }
+        : { ProjectionType: "KEYS_ONLY" as const },
     })),
     ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: "KEYS_ONLY" as const } }),
   };

@@ -102,7 +102,7 @@ export async function checkAccount(
     }
   };
   await ask("the account's concurrent executions", () => checkConcurrency(address, settings));
-  if (!drops.includes("logRole") && !drops.includes("everything"))
+  if (!drops.includes("logRole"))
     await ask("the account's role for API Gateway's logs", () => checkLogRole(address, settings));
   await ask("subscriptions to the alarms", () => noteUnconfirmed(terminal, address, topics));
 }

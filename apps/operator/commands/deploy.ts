@@ -84,7 +84,7 @@ function assertForCdk(options: readonly string[]): void {
 
 /** The setting that a `--drop` names. @throws SettingsError */
 function toDrop(name: string): Drop {
-  const names = [...keptSettings, "protection", "logRole", "pause", "everything"] as const;
+  const names = [...keptSettings, "protection", "logRole", "pause"] as const;
   const found = names.find((each) => each === name);
   if (found !== undefined) return found;
   throw new SettingsError(`--drop ${name}: there is no such setting; did you mean ${nearestTo(name, names)}?`);
@@ -142,8 +142,7 @@ async function deploy(
     const address = { stackName: stackNameOf(code, stage), region: settings.awsRegion, profile };
     await assertAccount(address, settings);
     const outputs = await checkDeployedStack(address, settings, drops);
-    const runsOn = drops.includes("pause") || drops.includes("everything");
-    if (outputs.size > 0 && !runsOn) await assertRuns(address, code);
+    if (outputs.size > 0 && !drops.includes("pause")) await assertRuns(address, code);
     const topics = TOPICS.flatMap((output) => outputs.get(output) ?? []);
     await assertReadsData(address, code, outputs);
     await checkAccount(terminal, address, settings, { drops, topics });

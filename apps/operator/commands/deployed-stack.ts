@@ -15,8 +15,8 @@ const FAILED_FIRST = new Set(["ROLLBACK_COMPLETE", "ROLLBACK_FAILED"]);
 /** A stack whose first deployment ended before anything was created. It has no tags yet. */
 const NEVER_STARTED = "REVIEW_IN_PROGRESS";
 
-/** What `--drop` takes: a setting, the protection of tables, another team's role for the gateway's logs, a pause, or everything. */
-export type Drop = KeptSetting | "protection" | "logRole" | "pause" | "everything";
+/** What `--drop` takes: a setting, the protection of tables, another team's role for the gateway's logs, or a pause. */
+export type Drop = KeptSetting | "protection" | "logRole" | "pause";
 
 /** Where to look for a stack. */
 export interface StackAddress {
@@ -147,18 +147,17 @@ export async function checkDeployedStack(
     return new Map();
   }
   const outputs = outputsOf(stack);
-  if (drops.includes("everything")) return outputs;
   const tags: StackTags = Object.fromEntries((stack.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   if (tags["stage"] === undefined) {
     throw new SettingsError(
       `${stackName}: it has no tags of an earlier deployment, so this one could remove something; ` +
-        `compare it with stage ${settings.stage} in ${STAGES_FILE} once, then add --drop everything`,
+        `compare it with stage ${settings.stage} in ${STAGES_FILE}`,
     );
   }
   if (tags["stage"] !== settings.stage) {
     throw new SettingsError(
       `${stackName}: stage ${tags["stage"]} is deployed there, and this deployment would make it ${settings.stage}; ` +
-        `name that stage (--stage ${tags["stage"]}), or add --drop everything`,
+        `name that stage (--stage ${tags["stage"]})`,
     );
   }
   if (!drops.includes("protection")) await assertTablesProtected(address, settings, outputs);
