@@ -2,7 +2,16 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Mapping } from "../../lib/uploads/mapping/mapping.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
+import { DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { TIME_TO_LIVE } from "../../lib/resources.ts";
+import { getItem } from "../../lib/store/batch-get.ts";
+import type { RecordKey } from "../../lib/store/versioned-record.ts";
+import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
+import { shardKey } from "../../lib/uploads/job/shard-store.ts";
+import { jobKey } from "../../lib/uploads/job/upload-store.ts";
+import { overwrite } from "../support/customer-data.ts";
 import { createDyingUploads, RESULTS } from "../support/uploads/dying-workers.ts";
 import { splitMessage } from "../support/uploads/upload-harness.ts";
 import { dataOf } from "../support/uploads/upload-service.ts";
@@ -47,6 +56,66 @@ describe("a cancelled job", () => {
     });
     expect((await uploads.resultLines(undo)).join()).toContain(RESULTS.used);
   });
+});
+
+describe("an undo of an upload that has lost", () => {
+  const remove = async (key: RecordKey) => {
+    const { dynamodb, environment } = uploads.runtime;
+    await dynamodb.send(new DeleteCommand({ TableName: environment.WORK_ITEMS_TABLE, Key: key }));
+  };
+  const refused = async (id: string, error: string) => {
+    const undo = await uploads.askForUndo(id);
+    uploads.clock.advance(CLAIM_MS);
+    await uploads.split(undo);
+    expect(await uploads.get(undo)).toMatchObject({ status: "failed", error, deleted_rows: 0 });
+    expect(await uploads.find("a")).toBeDefined();
+  };
+
+  it("the record of a shard with chunks fails, however it ended", async () => {
+    const { id } = await uploads.run("external_id\na\nb\n");
+    await remove(shardKey(uploads.jobKey(id), 0));
+    await refused(id, "the import's records of shards 0 are missing; nothing was undone");
+  });
+
+  it("some of its rows fails", async () => {
+    const { id } = await uploads.run("external_id\na\nb\n");
+    await overwrite(uploads.runtime, "WORK_ITEMS_TABLE", shardKey(uploads.jobKey(id), 0), "rows_before", 1);
+    await refused(id, "the import counted 2 rows, and its chunks have 1; nothing was undone");
+  });
+
+  it("a chunk fails before it ends", async () => {
+    const { id } = await uploads.run("external_id\na\nb\n");
+    const { s3, environment } = uploads.runtime;
+    const job = (await uploads.harness.store.readJob(uploads.jobKey(id)))!;
+    const Key = objectKeys.chunk(job, 0, 0);
+    await s3.send(new DeleteObjectCommand({ Bucket: environment.UPLOADS_BUCKET, Key }));
+    const undo = await uploads.askForUndo(id);
+    uploads.clock.advance(CLAIM_MS);
+    expect(await uploads.finish(undo)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("deleted") as string,
+    });
+    expect(await uploads.find("a")).toBeDefined();
+  });
+
+  it("rows only while it is undone isn't completed", async () => {
+    const { id } = await uploads.run("external_id\na\nb\n");
+    const undo = await uploads.askForUndo(id);
+    uploads.clock.advance(CLAIM_MS);
+    await uploads.split(undo);
+    await overwrite(uploads.runtime, "WORK_ITEMS_TABLE", jobKey(uploads.jobKey(undo)), "total_rows", 3);
+    const error = "the import has 3 rows, of which 2 were found";
+    expect(await uploads.finish(undo)).toMatchObject({ status: "failed", error, deleted_rows: 2 });
+  });
+});
+
+it("records of shards are kept for 35 days after their job has ended, not after it was created", async () => {
+  const { id } = dataOf(await uploads.post("external_id\na\nb\n"));
+  uploads.clock.advance(2 * 86_400_000);
+  await uploads.finish(id);
+  const { dynamodb, environment, clock } = uploads.runtime;
+  const kept = await getItem(dynamodb, environment.WORK_ITEMS_TABLE, shardKey(uploads.jobKey(id), 0));
+  expect(kept?.[TIME_TO_LIVE]).toBeGreaterThanOrEqual(clock() / 1000 + 35 * 86_400);
 });
 
 it("an undo waits until no worker of its upload can still write", async () => {

@@ -44,9 +44,17 @@ async function end(
 ): Promise<void> {
   const { store, log } = dependencies;
   const { merged, shortfalls = [] } = lists;
-  const status = job.stopping ?? "completed";
-  const error = [job.error, ...shortfalls].filter(Boolean).join("; ");
-  const endedNow = await store.end(job, counters, { status, merged, ...(shortfalls.length > 0 && { error }) });
+  const met = counters.succeeded + counters.failed;
+  // Only some of its import's rows are undone.
+  const short = job.undo_of !== undefined && job.stopping === undefined && met !== job.total_rows;
+  const status = job.stopping ?? (short ? "failed" : "completed");
+  const missed = short ? [`the import has ${job.total_rows} rows, of which ${met} were found`] : [];
+  const error = [job.error, ...missed, ...shortfalls].filter(Boolean).join("; ");
+  const endedNow = await store.end(job, counters, {
+    status,
+    merged,
+    ...(missed.length + shortfalls.length > 0 && { error }),
+  });
   const { key_id: keyId, total_rows: rows, source_size: bytes } = job;
   if (endedNow)
     log.info("upload ended", { ...logFieldsOf(job), key: keyId, status, rows, ...toRowCounters(counters), bytes });

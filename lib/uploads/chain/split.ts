@@ -13,14 +13,14 @@ import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk
 import type { EndWithoutRows, FinishUpload } from "./finish.ts";
 import { StoppedError } from "./keep-claim.ts";
 import { type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
-import { chunksOfUndo, sourceOfUndo } from "./undo-chunks.ts";
+import { chunksOfUndo, ImportIncompleteError, sourceOfUndo } from "./undo-chunks.ts";
 
 /** Workers that may die while they read a file. Then the job fails. */
 const ATTEMPTS_MAX = 6;
 
 /** The job's error if reading its file has permanently failed; undefined if it can be tried again. */
 function permanentFailure(error: unknown): string | undefined {
-  if (error instanceof InvalidFileError) return error.message;
+  if (error instanceof InvalidFileError || error instanceof ImportIncompleteError) return error.message;
   if (error instanceof ObjectGoneError) return "the file was deleted before it was read";
   if (error instanceof ObjectReplacedError) return "the file was replaced while it was read";
   return undefined;

@@ -13,7 +13,7 @@ import type { Counters } from "./counters.ts";
 import { type UploadShard, uploadShardRecordSchema } from "./shard-record.ts";
 import type { JobKey, UploadJob } from "./upload-record.ts";
 
-/** Lifetime of a shard's record: as long as its chunks and lists. */
+/** Lifetime of a shard's record after its last claim and after its job's end: as long as its chunks and lists. */
 const SHARD_KEPT_SECONDS = UPLOADS_KEPT_DAYS * 86_400;
 /**
  * A worker renews its claim this long before the end: the SDK sends a write up to three times with timeouts of 5 s, and the
@@ -83,7 +83,7 @@ export class ShardStore {
         busy_until: now + CLAIM_MS,
         changed_at: now,
         resent: 0,
-        [TIME_TO_LIVE]: Math.ceil(Date.parse(job.created_at) / 1000) + SHARD_KEPT_SECONDS,
+        ...this.#kept(),
       },
       condition: [
         isUnchanged.condition,
@@ -172,6 +172,17 @@ export class ShardStore {
       set: { number, resent: resent + 1, resent_at: this.#clock() },
       ...ifClaim(claim),
     });
+  }
+
+  /** Keeps the records of a job's shards for as long after its end as an undo needs them. One that is missing stays so. */
+  async keep(job: UploadJob): Promise<void> {
+    const keep = (_: unknown, number: number) =>
+      this.#change({ key: shardKey(job, number), set: this.#kept(), condition: "attribute_exists(#number)" });
+    await Promise.all((job.chunks ?? []).map(keep));
+  }
+
+  #kept() {
+    return { [TIME_TO_LIVE]: Math.ceil(this.#clock() / 1000) + SHARD_KEPT_SECONDS };
   }
 
   #change(change: ConditionalUpdate): Promise<Attributes | undefined> {

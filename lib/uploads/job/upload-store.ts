@@ -270,6 +270,7 @@ export class UploadStore {
       readonly merged?: string | undefined;
     },
   ): Promise<boolean> {
+    await this.shards.keep(job);
     const ended = await this.#changeJob(job, {
       set: {
         ...outcome,
