@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { withChanges } from "@work-items/importer/files/records.ts";
-import { cleanIds, cleaningFor, idColumn } from "@work-items/importer/ids/clean-ids.ts";
+import { cleanIds } from "@work-items/importer/files/repairs.ts";
+import { cleaningFor, idColumn } from "@work-items/importer/ids/clean-ids.ts";
 import { proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";
 import { RowSurvey } from "@work-items/importer/proposals/survey.ts";

@@ -3,15 +3,9 @@ import type { TriedFile } from "@work-items/importer/checks/resulting-items.ts";
 import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts";
 import { fillRows } from "@work-items/importer/files/fill-down.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";
-import { LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
+import { cleanIds, LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
-import {
-  cleanIds,
-  cleaningFor,
-  type IdCleaning,
-  idColumn,
-  noteOfCleaning,
-} from "@work-items/importer/ids/clean-ids.ts";
+import { cleaningFor, type IdCleaning, idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
 import { readIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { doubtOfJoined } from "@work-items/importer/proposals/joined-rows.ts";
 import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";

@@ -1,6 +1,7 @@
 import { cellsOf, lineEndOf, QuoteError, rawCells, toCell } from "@work-items/lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { isReportColumn, REPORT_COLUMNS } from "@work-items/lib/uploads/csv/header-names.ts";
+import type { IdCleaning } from "../ids/clean-ids.ts";
 import { mapRecords, withChanges } from "./records.ts";
 
 /** The corrected cells of a row, by the indexes of their columns in the file. */
@@ -90,4 +91,15 @@ export function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStr
 /** The content of a file in UTF-8 with its corrected rows. */
 export async function withRepairs(content: Blob, repairs: Repairs, delimiter: Delimiter): Promise<Blob> {
   return repairs.size === 0 ? content : new Response(withChanges(content, repairRows(repairs, delimiter))).blob();
+}
+
+/** Removes what a program put around IDs from a CSV text that comes in pieces. */
+export function cleanIds(
+  { column, wrapping, headerRow }: IdCleaning & { /** Number of the header's row. */ readonly headerRow: number },
+  delimiter: Delimiter,
+): TransformStream<string, string> {
+  return changeRows((row, cells) => {
+    const id = row > headerRow ? wrapping.inside((cells[column] ?? "").trim()) : undefined;
+    return new Map(id === undefined ? [] : [[column, id]]);
+  }, delimiter);
 }

@@ -18,6 +18,8 @@ export interface WholeText {
   readonly end: string;
   /** A sign that a file in ASCII encodes other letters. */
   readonly sign: SevenBitSign | undefined;
+  /** Whether rows end with CR CR LF. */
+  readonly hasDoubleReturns: boolean;
   /** Offset of the first chunk that isn't text in the encoding; undefined if there is none. */
   readonly brokenFrom: number | undefined;
 }
@@ -39,6 +41,7 @@ export async function readWhole(file: Blob, encoding: string): Promise<WholeText
   const decoder = new StrictDecoder(encoding);
   const signs = new SevenBitSigns();
   let mayHavePrefixes = false;
+  let hasDoubleReturns = false;
   let isAscii = true;
   let last = "";
   let offset = 0;
@@ -48,14 +51,21 @@ export async function readWhole(file: Blob, encoding: string): Promise<WholeText
       isAscii &&= text.length === bytes.length;
       if (isAscii) signs.read(text);
       mayHavePrefixes ||= mayNeedRepair(last + text);
+      hasDoubleReturns ||= (last + text).includes("\r\r\n");
       last = (last + text).slice(-END_CHARACTERS);
       offset += bytes.length;
     }
     decoder.decode();
-    return { mayHavePrefixes, end: last, sign: isAscii ? signs.end() : undefined, brokenFrom: undefined };
+    return {
+      mayHavePrefixes,
+      hasDoubleReturns,
+      end: last,
+      sign: isAscii ? signs.end() : undefined,
+      brokenFrom: undefined,
+    };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return { mayHavePrefixes, end: "", sign: undefined, brokenFrom: offset };
+    return { mayHavePrefixes, hasDoubleReturns, end: "", sign: undefined, brokenFrom: offset };
   }
 }
 

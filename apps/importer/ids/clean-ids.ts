@@ -1,7 +1,5 @@
 import { columnIndex } from "@work-items/lib/uploads/csv/header-names.ts";
-import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { changeRows } from "../files/repairs.ts";
 import type { IdJudgement, Wrapping } from "./id-forms.ts";
 
 /** What is removed from the IDs of a column before the file is sent. */
@@ -28,15 +26,4 @@ export function cleaningFor(column: number, judged: IdJudgement | undefined): Id
 /** Says what is removed, as a sentence without its end. @param name the column's */
 export function noteOfCleaning({ wrapping, example }: Pick<IdCleaning, "wrapping" | "example">, name: string): string {
   return `all values of "${name}" have ${wrapping.name}, which isn't imported: ${example} becomes ${wrapping.inside(example) ?? ""}`;
-}
-
-/** Removes it from a CSV text that comes in pieces. */
-export function cleanIds(
-  { column, wrapping, headerRow }: IdCleaning & { /** Number of the header's row. */ readonly headerRow: number },
-  delimiter: Delimiter,
-): TransformStream<string, string> {
-  return changeRows((row, cells) => {
-    const id = row > headerRow ? wrapping.inside((cells[column] ?? "").trim()) : undefined;
-    return new Map(id === undefined ? [] : [[column, id]]);
-  }, delimiter);
 }

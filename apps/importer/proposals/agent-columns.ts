@@ -1,3 +1,4 @@
+import { WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
 import { looksOf } from "../ids/look-alikes.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type AgentName, agentOfName, firstSpellings, plainWords } from "./known-headers.ts";
@@ -40,6 +41,11 @@ function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(value.trim());
 }
 
+/** Whether the service takes a text for an email address. */
+function isAccepted(text: string): boolean {
+  return WORK_ITEM_FIELDS.agent_email.kind.input().safeParse(text).success;
+}
+
 export function areEmails(values: readonly string[]): boolean {
   return isMost(values.filter(isEmail).length, values);
 }
@@ -71,8 +77,8 @@ export function doubtsOfPeople(target: string, people: readonly string[]): strin
   if (converted !== undefined) return [`values such as "${converted}" lost letters when they were converted`];
   const alike = lookAlikeIn(people);
   if (alike !== undefined) return [`"${alike}" occurs twice, written with other characters or spaces`];
-  const other = target === "agent_email" ? people.find((text) => !isEmail(text)) : undefined;
-  return other === undefined ? [] : [`values such as "${other}" aren't email addresses`];
+  const other = target === "agent_email" ? people.find((text) => !isAccepted(text.trim())) : undefined;
+  return other === undefined ? [] : [`values such as "${other}" aren't email addresses that the service accepts`];
 }
 
 /** The target of a column that is named only after a person, by its values; undefined for flags and numbers. */

@@ -38,6 +38,9 @@ export interface ChosenColumn {
 
 const CHOSEN = "chosen";
 
+/** Minutes and seconds with a fraction: what a spreadsheet shows of a date with milliseconds. */
+const MINUTES = /^\d{1,2}:\d\d[.,]\d+$/;
+
 /** Whether a text is surely a placeholder for a missing date. */
 function isNoTime(text: string): boolean {
   return text.trim().length > 1 && isNoDate(text.trim());
@@ -184,7 +187,8 @@ export class Choices {
   /** Notes the doubt about a column that is named after completion dates, but whose dates can't be read. */
   #doubtTexts(column: FileColumn): void {
     const { survey, values } = column;
-    const dates = timeReadingsOf(survey.shapes, this.#answers.now) ? [] : values.filter(looksLikeDate);
+    const isDate = (value: string): boolean => looksLikeDate(value) || MINUTES.test(value.trim());
+    const dates = timeReadingsOf(survey.shapes, this.#answers.now) ? [] : values.filter(isDate);
     if (!isMost(dates.length, values)) return;
     const count = countOfTime(dates[0]!);
     const advice = count === undefined ? "" : `; it looks like ${count}. Export the column as dates`;

@@ -71,17 +71,67 @@ function doubtsOf({ rows, readRows, other, implausible }: TimeReadings): string[
   ];
 }
 
-const ZONE_IN_NAME = /\s*\(([A-Za-z_]+(?:\/[A-Za-z_+-]+)+|UTC)\)$/;
+/** Zones by what people call them: names of one zone, and letters that may mean several. */
+const CALLED: Readonly<Record<string, string>> = {
+  pacific: "America/Los_Angeles",
+  mountain: "America/Denver",
+  central: "America/Chicago",
+  eastern: "America/New_York",
+  pt: "America/Los_Angeles",
+  mt: "America/Denver",
+  ct: "America/Chicago",
+  et: "America/New_York",
+  cet: "Europe/Berlin",
+  mez: "Europe/Berlin",
+  bst: "Europe/London",
+  ist: "Asia/Kolkata",
+  jst: "Asia/Tokyo",
+  aet: "Australia/Sydney",
+};
+/** Zones whose offset isn't of whole hours and stays the same all year. */
+const HALF_HOURS: Readonly<Record<string, string>> = {
+  "+3:30": "Asia/Tehran",
+  "+4:30": "Asia/Kabul",
+  "+5:30": "Asia/Kolkata",
+  "+5:45": "Asia/Kathmandu",
+  "+6:30": "Asia/Yangon",
+  "+9:30": "Australia/Darwin",
+};
+/** What stands in parentheses at the end of a header, or "UTC" at its end. */
+const AT_END = /\s*\(([^()]+)\)$|[\s_-]+(UTC|GMT)$/i;
 
-/** The time zone in a header such as "Last closed at (America/New_York)"; undefined without one. */
-function zoneIn(column: string): string | undefined {
-  const zone = ZONE_IN_NAME.exec(column)?.[1];
-  return zone !== undefined && isTimeZone(zone) ? zone : undefined;
+/** A time zone that a header names, and whether that has only one meaning. */
+interface NamedZone {
+  readonly zone: string;
+  readonly isSure: boolean;
+}
+
+/** The time zone of a text such as "America/New_York", "UTC", "GMT+1", "Pacific Time" or "EST". */
+function zoneOfText(text: string): NamedZone | undefined {
+  const words = text.trim().toLowerCase();
+  if (/^(?:utc|gmt|z|zulu)(?: time)?$/.test(words)) return { zone: "UTC", isSure: true };
+  if (text.includes("/") && isTimeZone(text)) return { zone: text, isSure: true };
+  const [, sign, hours = "", minutes = "00"] = /^(?:utc|gmt) ?([+-])0?(\d{1,2})(?::?(\d\d))?$/.exec(words) ?? [];
+  // The names of these zones have the opposite sign.
+  const whole = `Etc/GMT${sign === "+" ? "-" : "+"}${hours}`;
+  const zone = minutes === "00" ? whole : HALF_HOURS[`${sign}${hours}:${minutes}`];
+  if (sign !== undefined && zone !== undefined && isTimeZone(zone)) return { zone, isSure: false };
+  // PST and PDT are PT in winter and in summer.
+  const called = words.replace(/ (?:standard |daylight )?time$/, "");
+  const found = CALLED[called] ?? CALLED[called.replace(/^(\w{1,2})[sd]t$/, "$1t").replace(/^cest$/, "cet")];
+  return found === undefined ? undefined : { zone: found, isSure: false };
+}
+
+/** The time zone in a header such as "Last closed at (America/New_York)" or "closed_at_utc"; undefined without one. */
+function zoneIn(column: string): NamedZone | undefined {
+  const [, inParentheses, atEnd] = AT_END.exec(column) ?? [];
+  const text = inParentheses ?? atEnd;
+  return text === undefined ? undefined : zoneOfText(text);
 }
 
 /** A header without its time zone. */
 export function withoutZone(column: string): string {
-  return zoneIn(column) === undefined ? column : column.replace(ZONE_IN_NAME, "");
+  return zoneIn(column) === undefined ? column : column.replace(AT_END, "");
 }
 
 /** Aliases by which a column's placeholders for missing dates are empty. */
@@ -92,18 +142,18 @@ export function withoutNoDates({ noDates }: Pick<SurveyedColumn, "noDates">): Pi
 /** Proposes how to read a column as date-times; undefined if less than half of its values are date-times. */
 export function proposeTime(column: string, survey: SurveyedColumn, answers: TimeAnswers): ProposedTime | undefined {
   const own = zoneIn(column);
-  const {
-    timeZone,
-    isZoneChosen = false,
-    dateOrder,
-  } = own ? { ...answers, timeZone: own, isZoneChosen: true } : answers;
+  const { isZoneChosen = false, dateOrder } = answers;
+  // Where it has several meanings, it is only offered, unless a person has chosen another.
+  const isOwn = own !== undefined && (own.isSure || !isZoneChosen);
+  const timeZone = isOwn ? own.zone : answers.timeZone;
+  const isZoneKnown = isOwn ? own.isSure : isZoneChosen;
   const readings = timeReadingsOf(survey.shapes, answers.now);
   if (readings === undefined) return undefined;
   const { formats, example, needsZone } = readings;
   const chosen = dateOrder && formats.find((format) => orderOf(format) === dateOrder);
   const questions: TimeQuestion[] = [];
   if (formats.length > 1 && chosen === undefined) questions.push({ kind: "date", column, example, formats });
-  if (needsZone && !isZoneChosen) questions.push({ kind: "zone", column, timeZone });
+  if (needsZone && !isZoneKnown) questions.push({ kind: "zone", column, timeZone });
   return {
     source: { column, ...timeOptionsOf(chosen ?? formats[0], readings, timeZone), ...withoutNoDates(survey) },
     questions,

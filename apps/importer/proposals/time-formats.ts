@@ -15,8 +15,9 @@ const NAMED_MONTHS = [
   "MMM d, yyyy",
   "d MMMM yyyy",
   "MMMM d, yyyy",
+  "yyyy年M月d日",
 ];
-const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a"];
+const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a", "h:mma", "h:mm:ssa"];
 
 /** The formats of dates, without and with a time. @param between separates date and time */
 function formatsWith(between: string): string[] {

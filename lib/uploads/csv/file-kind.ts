@@ -87,9 +87,18 @@ export function problemOfOtherText(text: string): string | undefined {
   return OTHER_TEXTS.find(([start]) => start.test(text))?.[1];
 }
 
+/** Documents that are ZIP files, by names of files in them. */
+const ARCHIVES: readonly (readonly [names: RegExp, problem: string])[] = [
+  [/Index\/[\w/-]+\.iwa|Index\.zip/, "this is a document of Numbers, Pages or Keynote; in Numbers, export it as CSV"],
+  [/word\/\w+\.xml|opendocument\.text/, "this is a text document; choose a CSV or .xlsx file"],
+  [/ppt\/\w+\.xml|opendocument\.presentation/, "this is a presentation; choose a CSV or .xlsx file"],
+];
+
 /** Whether a file is a workbook (.xlsx), by its first bytes. */
 export function isWorkbook(head: Uint8Array): boolean {
-  return beginsWith(head, ZIP) && WORKBOOK_NAMES.test(new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES)));
+  if (!beginsWith(head, ZIP)) return false;
+  const start = new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES));
+  return WORKBOOK_NAMES.test(start) && !ARCHIVES.some(([names]) => names.test(start));
 }
 
 const BINARY = "this looks like a binary file; choose a CSV or .xlsx file";
@@ -116,6 +125,8 @@ export function problemOfBinary(head: Uint8Array): string | undefined {
   const start = new TextDecoder("latin1").decode(head.subarray(0, HEAD_BYTES));
   if (PICTURE_NAMES.test(start)) return "this is a picture; upload a CSV file";
   if (!beginsWith(head, ZIP)) return isBinary(head) ? BINARY : undefined;
+  const archive = ARCHIVES.find(([names]) => names.test(start));
+  if (archive) return archive[1];
   return isWorkbook(head)
     ? "this is an Excel workbook; save it as CSV or use the upload page"
     : "this is a ZIP file; upload the CSV file in it";
