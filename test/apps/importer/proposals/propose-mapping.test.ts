@@ -46,7 +46,7 @@ describe("a proposed mapping", () => {
     });
     expect(certaintyOf(proposal)).toEqual([
       ["certain", "by name"],
-      ["likely", 'by name, but values such as "nobody" aren\'t email addresses'],
+      ["likely", 'by name, but values such as "nobody" aren\'t email addresses that the service accepts'],
       ["certain", "by name"],
       ["certain", "by name and values"],
       ["certain", "by name"],
