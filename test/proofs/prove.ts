@@ -14,6 +14,7 @@ type Proof = readonly [duration: string, shows: string];
 const PROOFS: Readonly<Record<string, Proof>> = {
   clients: ["5 min", "generated clients take new keys and values"],
   "dynamodb-local": ["30 min", "all tests, on Amazon's DynamoDB Local"],
+  erasures: ["5 min", "what was erased stays erased in restored tables, and nothing else is gone"],
   fuzz: ["5 min", "malformed requests get the responses that are documented"],
   "openapi-generator": ["5 min", "clients of openapi-generator compile"],
   recipes: ["10 min", "the recipes of CONTRIBUTING.md work"],

@@ -4,6 +4,7 @@ import { CALLS_END_WITHIN_MS } from "@work-items/lib/work-items/erase-items.ts";
 import { eraseItem } from "../data/erase-item.ts";
 import { countForErasure, eraseOrganization } from "../data/erase-organization.ts";
 import { keptInLedger, type Subject } from "../data/erasure-ledger.ts";
+import { writeOrigin } from "@work-items/lib/store/table-origin.ts";
 import type { ErasureCounts } from "../data/erasure-pass.ts";
 import { type ErasedPerson, erasePerson, type PersonOptions } from "../data/erase-person.ts";
 import { UsageError } from "@work-items/terminal/command-line.ts";
@@ -220,7 +221,13 @@ export function erase(
     runtime,
     organization,
     options,
-    carryOut: (subject, work) => carryOut(() => keptInLedger(runtime, organization, subject, work)),
+    carryOut: (subject, work) =>
+      carryOut(async () => {
+        const result = await keptInLedger(runtime, organization, subject, work);
+        // A backup from now on says that it is later, whatever came back with an earlier time.
+        await writeOrigin({ ...runtime, environment: { ...runtime.environment, REGION_CODE: runtime.region } });
+        return result;
+      }),
   };
   if (item !== undefined) return eraseOne(erasing, item);
   return person === undefined ? eraseAll(erasing) : eraseAddress(erasing, person);

@@ -138,7 +138,7 @@ export async function isItemPending(ledger: Ledger, organization: string, item: 
 export async function erasuresSince(ledger: Ledger, since: string) {
   const identity = await readIdentity(ledger);
   return {
-    erasures: (await readErasures(ledger)).filter(({ ended_at: at }) => at === undefined || at >= since),
+    erasures: (await readErasures(ledger)).filter(({ ended_at: at }) => at === undefined || at > since),
     /** How the entries name a person; only for a ledger that has entries. */
     hmacOf: (organization: string, address: string): string => personHmac(identity!, organization, address),
   };
