@@ -33,7 +33,7 @@ export function visibilityTimeoutSeconds(queue: QueueResource): number {
 }
 /** Lambda recommends at least five. */
 export const MAX_RECEIVE_COUNT = 5;
-/** How long dead letters, and messages of queues that keep all, are kept: as long as SQS allows. */
+/** How long messages and dead letters are kept: as long as SQS allows. */
 export const KEPT_SECONDS = 14 * 24 * 60 * 60;
 /** The lowest concurrency that Lambda allows for a queue. */
 export const LEAST_CONCURRENCY = 2;

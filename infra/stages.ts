@@ -17,7 +17,8 @@ export const stages: Readonly<Record<string, StageSettings>> = {
   // What prod has, with other numbers.
   dev: { throttle: { reads: 500, writes: 250, uploads: 100, pages: 100 } },
   prod: {
-    firewall: true,
+    // A first deployment only counts what it would block. With true, it blocks: docs/first-day.md says when.
+    firewall: "count",
     logDays: 90,
     terminationProtection: true,
   },

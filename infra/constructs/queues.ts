@@ -49,6 +49,7 @@ export class WorkQueue extends Construct {
     });
     this.queue = new Queue(this, "Queue", {
       ...protection,
+      retentionPeriod,
       visibilityTimeout,
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVE_COUNT },
     });

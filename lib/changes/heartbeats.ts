@@ -5,7 +5,10 @@ import { partitionKeyOf } from "../resources.ts";
 import { mapConcurrently } from "../retry.ts";
 import { batchGet } from "../store/batch-get.ts";
 
-/** Enough keys that every shard of the stream gets heartbeats. */
+/**
+ * Enough keys that every shard of a young table's stream gets heartbeats. Of 20 shards each is missed with a probability of 4 %,
+ * of 64 with 37 %: docs/operations.md says what that means.
+ */
 const HEARTBEAT_KEYS = 64;
 const CONCURRENT_WRITES = 16;
 /** DynamoDB keeps a stream's records for 24 hours. The rest allows for clock differences and the function's own time. */

@@ -8,6 +8,9 @@ import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { regionCodes, stackIdOf } from "@work-items/lib/regions.ts";
 import { clientOptionsOf, type Drop, type StackAddress } from "./deployed-stack.ts";
 
+/** Executions that queues leave to calls, sweeps and the stream, so that an import never takes the last one. */
+const SHARE_OF_CALLS = 100;
+
 /** Concurrent executions that queues can take together with these settings. */
 function takenByQueues({ concurrency }: RegionSettings): number {
   return allWorkers.reduce(
@@ -22,7 +25,7 @@ function isOurs(role: string): boolean {
   return regionCodes.some((code) => name.startsWith(`${stackIdOf(code)}-`));
 }
 
-/** @throws SettingsError if queues could take all of the account's concurrent executions */
+/** @throws SettingsError if queues could take so many of the account's concurrent executions that calls find none */
 async function checkConcurrency(address: StackAddress, settings: RegionSettings): Promise<void> {
   if (settings.smallAccount) return;
   const { stackName, region } = address;
@@ -31,7 +34,7 @@ async function checkConcurrency(address: StackAddress, settings: RegionSettings)
     new GetAccountSettingsCommand({}),
   );
   const taken = takenByQueues(settings);
-  if (limit > taken) return;
+  if (limit >= taken + SHARE_OF_CALLS) return;
   throw new SettingsError(
     `${stackName}: the account has ${limit} concurrent executions in ${region}, and the queues can take ${taken}: calls would ` +
       `get a 503 while files are imported; set smallAccount: true for stage ${settings.stage} in ${STAGES_FILE}, or request more: ` +

@@ -340,8 +340,9 @@ describe("before it deploys, deploy asks the account", () => {
     );
     const enough = { stopped: undefined, notes: "" };
     expect(await ask({ concurrentExecutions: 10, logRole: theirs }, small)).toEqual(enough);
-    expect(await ask({ concurrentExecutions: 81, logRole: theirs }, many)).toEqual(enough);
-    expect(await ask({ concurrentExecutions: 10, logRole: theirs }, { ...full, concurrency: { workers: 2 } })).toEqual(
+    expect(await ask({ concurrentExecutions: 180, logRole: theirs }, many)).toEqual(enough);
+    expect((await ask({ concurrentExecutions: 179, logRole: theirs }, many)).stopped).toMatch(/ has 179 concurrent /);
+    expect(await ask({ concurrentExecutions: 108, logRole: theirs }, { ...full, concurrency: { workers: 2 } })).toEqual(
       enough,
     );
   });
