@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { parseArgs } from "node:util";
-import { checkoutOf } from "../hostile/process/checkouts.ts";
+import { checkoutOf } from "./checkouts.ts";
 import type { BenchRow } from "./row.ts";
 
 interface Bench {

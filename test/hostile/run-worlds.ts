@@ -28,8 +28,6 @@ export interface Worlds {
   readonly story?: Story | undefined;
   /** Seeds of services as processes that are killed. @default 0 */
   readonly killed?: number;
-  /** Directory of a version that serves some of the calls of these. */
-  readonly older?: string | undefined;
   /** Whether a finding ends the run. @default false */
   readonly endsAtFirst?: boolean;
 }
@@ -45,7 +43,7 @@ export async function runWorlds(
   worlds: Worlds,
   onSeed: (run: WorldsRun) => void = () => undefined,
 ): Promise<WorldsRun> {
-  const { firstSeed, seeds, only, story, killed = 0, older, endsAtFirst = false } = worlds;
+  const { firstSeed, seeds, only, story, killed = 0, endsAtFirst = false } = worlds;
   const run: WorldsRun = { seeds: 0, hostilities: new Map(), acknowledged: 0, unfollowed: 0, lists: 0, findings: [] };
   const add = ({ hostilities, acknowledged, unfollowed, lists, findings }: SeedRun): void => {
     for (const [name, count] of hostilities) run.hostilities.set(name, (run.hostilities.get(name) ?? 0) + count);
@@ -56,7 +54,7 @@ export async function runWorlds(
     run.findings.push(...findings);
     onSeed(run);
   };
-  for (let seed = firstSeed; seed < firstSeed + killed; seed++) add(await runKilled(seed, older));
+  for (let seed = firstSeed; seed < firstSeed + killed; seed++) add(await runKilled(seed));
   let next = firstSeed;
   const runLane = async (): Promise<void> => {
     while (next < firstSeed + seeds) {

@@ -3,8 +3,6 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { changedFile, load, MUTANTS } from "./mutants.ts";
 
-/** A commit whose functions serve calls beside those of this one, as during a rollout: both store the same. */
-const OLDER_COMMIT = "a9f7efd0";
 /** Seeds of worlds in this process for each of a service that is killed, which takes a minute or two. */
 const SEEDS_PER_KILLED = 25;
 const FINDINGS_SHOWN_MAX = 20;
@@ -60,7 +58,6 @@ if (values.mutants) process.exit(runMutants(positionals.filter((name) => name !=
 if (values.mutant !== undefined) load(values.mutant);
 // Only from here on: a module of the service that was loaded before the mutant would stay as it is.
 const { startEngines } = await import("../support/engines.ts");
-const { checkoutOf } = await import("./process/checkouts.ts");
 const { ALL_HOSTILITIES } = await import("./world/hostilities.ts");
 const { runWorlds, summaryOf } = await import("./run-worlds.ts");
 const { ALL_STORIES } = await import("./run-world.ts");
@@ -68,8 +65,7 @@ const only = ALL_HOSTILITIES.filter((name) => positionals.includes(name));
 const story = ALL_STORIES.find((name) => name === values.story);
 const firstSeed = Number(values.seed ?? 20_261_125);
 const count = Number(values.seeds ?? (values.seed === undefined ? 320 : 1));
-const isOlder = positionals.includes("older");
-const isKilled = isOlder || positionals.includes("kills");
+const isKilled = positionals.includes("kills");
 
 // A service that is a process of its own doesn't load the mutant.
 const isBoth = values.mutant === undefined && (positionals.length === 0 || positionals.includes(WORLD));
@@ -79,14 +75,12 @@ const inProcess = isKilled
 let shown = 0;
 const stop = await startEngines();
 try {
-  await using older = isOlder ? checkoutOf(OLDER_COMMIT) : undefined;
   const worlds = {
     firstSeed,
     seeds: inProcess,
     killed: count - inProcess,
     only,
     story,
-    older: older?.directory,
     endsAtFirst: values.mutant !== undefined,
   };
   const run = await runWorlds(worlds, (sofar) => {

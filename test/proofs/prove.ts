@@ -25,7 +25,6 @@ const PROOFS: Readonly<Record<string, Proof>> = {
 const WORLDS: Readonly<Record<string, Proof>> = {
   hostile: ["1 h", "nothing is lost or doubled in a world in which everything goes wrong"],
   kills: ["8 h", "the same, with services that are killed"],
-  older: ["8 h", "the same, with functions of an older version beside them"],
 };
 
 /** A program, and how its run is called. */

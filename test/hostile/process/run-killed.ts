@@ -34,9 +34,9 @@ class KilledService {
     this.#directory = directory;
   }
 
-  /** @param seed lets requests to the engines fail @param older directory of a version that serves some of the calls */
-  async start(seed: number | undefined, older: string | undefined): Promise<void> {
-    this.#running = await startService(this.#directory, seed, older);
+  /** @param seed lets requests to the engines fail */
+  async start(seed: number | undefined): Promise<void> {
+    this.#running = await startService(this.#directory, seed);
     this.#started.resolve();
   }
   async kill(engines: "with its engines" | "alone"): Promise<void> {
@@ -109,9 +109,8 @@ const uploads: Uploads = {
 /**
  * Runs the service as a process that is killed with kill -9 under load, alone or with its engines, and is started again
  * with the same data; every other time, requests to its engines fail. What was acknowledged must be there in the end.
- * @param older directory of a version that serves some of the calls
  */
-export async function runKilled(seed: number, older?: string, kills = KILLS): Promise<SeedRun> {
+export async function runKilled(seed: number, kills = KILLS): Promise<SeedRun> {
   const directory = mkdtempSync(join(tmpdir(), "killed-"));
   const random = randomFrom(seed);
   const below = (count: number): number => Math.floor(random() * count);
@@ -137,7 +136,7 @@ export async function runKilled(seed: number, older?: string, kills = KILLS): Pr
   };
   const hostilities = new Map([["kills: kill -9", kills]]);
   try {
-    await service.start(seed, older);
+    await service.start(seed);
     const names = [...NAMES];
     const progress = { isOver: false };
     const writers = [0, 1, 2, 3].map(async (number) => {
@@ -150,7 +149,7 @@ export async function runKilled(seed: number, older?: string, kills = KILLS): Pr
       const until = Date.now() + ALIVE_MAX_MS;
       while (oracle.acknowledged < enough && Date.now() < until) await sleep(random() * 50);
       await service.kill(random() < 0.5 ? "alone" : "with its engines");
-      await service.start(killed % 2 === 0 ? undefined : seed + killed, older);
+      await service.start(killed % 2 === 0 ? undefined : seed + killed);
     }
     progress.isOver = true;
     const ended = await Promise.race([work.then(() => true), sleep(ENDS_WITHIN_MS, false, { ref: false })]);

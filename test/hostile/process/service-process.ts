@@ -65,18 +65,16 @@ const startServiceProcess = async (
 /**
  * Starts the service on a free port.
  * @param hostileSeed lets requests to the engines fail, by this seed. @default they don't
- * @param older directory of a version whose functions serve some of the calls. @default there is none
  * @throws Error if it does not become ready
  */
-export const startService = (directory: string, hostileSeed?: number, older?: string): Promise<ServiceProcess> =>
+export const startService = (directory: string, hostileSeed?: number): Promise<ServiceProcess> =>
   startServiceProcess(
-    [hostileSeed === undefined && older === undefined ? START : HOSTILE],
+    [hostileSeed === undefined ? START : HOSTILE],
     {
       ...childEnvironment(),
       DATA_DIR: directory,
       PORT: "0",
       ...(hostileSeed !== undefined && { HOSTILE_SEED: String(hostileSeed) }),
-      ...(older !== undefined && { OLDER: older }),
     },
     join(directory, "env"),
   );

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROJECT_ROOT } from "../../../infra/build.ts";
-import { shareDependencies } from "../../support/checkout-copy.ts";
+import { PROJECT_ROOT } from "../../infra/build.ts";
+import { shareDependencies } from "../support/checkout-copy.ts";
 
 /** The sources of a version, with their dependencies. */
 export interface Checkout extends AsyncDisposable {
@@ -27,7 +27,7 @@ const provideDependencies = (checkout: string): void => {
 
 /** Checks a commit out into a temporary directory. @throws Error if git does not know the commit */
 export function checkoutOf(commit: string): Checkout {
-  const parent = mkdtempSync(join(tmpdir(), "older-"));
+  const parent = mkdtempSync(join(tmpdir(), "checkout-"));
   const directory = join(parent, "checkout");
   const remove = (): void => {
     if (existsSync(directory)) run(PROJECT_ROOT, "git", "worktree", "remove", "--force", directory);
