@@ -110,7 +110,11 @@ function layoutOf(page: Page, nameOf: (entry: string) => string): Html {
 
 /** A page or its Markdown, in which packages have the names of their files. */
 function withFileNames(text: string, packages: readonly Package[]): string {
-  return packages.reduce((changed, { file }) => changed.replaceAll(file.replace(/[^-]+$/, "HASH.tgz"), file), text);
+  return packages.reduce(
+    (changed, { file, name, integrity }) =>
+      changed.replaceAll(file.replace(/[^-]+$/, "HASH.tgz"), file).replaceAll(`\`sha512-${name}\``, `\`${integrity}\``),
+    text,
+  );
 }
 
 /** Writes all pages, packages, assets in every coding, and the index of all, into a directory. */

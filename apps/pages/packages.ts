@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { build } from "esbuild";
+import { build, type Metafile } from "esbuild";
 import { create } from "tar";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -17,6 +17,9 @@ export interface Package {
   /** Name of its file, with a hash of the content, such as `work-items-client-1.0.0-3f2a91c0d4e5.tgz`. */
   readonly file: string;
   readonly bytes: Buffer;
+  readonly name: string;
+  /** As npm writes it into a lock file. */
+  readonly integrity: string;
 }
 
 function manifestIn(folder: string): { readonly version: string; readonly [name: string]: unknown } {
@@ -32,7 +35,22 @@ async function pack(folder: string, manifest: Readonly<Record<string, unknown>>)
   const options = { cwd: folder, gzip: { level: 9 }, portable: true, prefix: "package", mtime: new Date(0) };
   const bytes = await create(options, files.filter(isFile).toSorted()).concat();
   const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-  return { file: `${String(manifest["name"])}-${String(manifest["version"])}-${hash}.tgz`, bytes };
+  const name = String(manifest["name"]);
+  const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+  return { file: `${name}-${String(manifest["version"])}-${hash}.tgz`, bytes, name, integrity };
+}
+
+/** The licences of the packages whose code a bundle contains. MIT, BSD and ISC ask for their notices in every copy. */
+function noticesOf({ inputs }: Metafile): string {
+  const found = Object.keys(inputs).map((input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0]);
+  const notices = [...new Set(found)].toSorted().flatMap((folder) => {
+    if (folder === undefined) return [];
+    const { name, version, license } = manifestIn(folder);
+    const files = readdirSync(join(ROOT, folder)).filter((file) => /^(?:licen[cs]e|notice)/i.test(file));
+    const texts = files.map((file) => readFileSync(join(ROOT, folder, file), "utf8").trim());
+    return [[`${String(name)} ${version} (${String(license)})`, ...texts].join("\n\n")];
+  });
+  return `${notices.join("\n\n----\n\n")}\n`;
 }
 
 /** The client in JavaScript, with its types. */
@@ -49,8 +67,9 @@ async function packClient(folder: string): Promise<Package> {
 
 /** The command in one file, with the client and the importer inside. */
 async function packCommand(folder: string): Promise<Package> {
-  await build({
+  const { metafile } = await build({
     absWorkingDir: ROOT,
+    metafile: true,
     entryPoints: ["apps/cli/work-items-command.ts"],
     inject: ["apps/cli/older-node.ts"],
     bundle: true,
@@ -62,8 +81,9 @@ async function packCommand(folder: string): Promise<Package> {
     outfile: join(folder, "work-items.cjs"),
   });
   chmodSync(join(folder, "work-items.cjs"), 0o755);
-  const { version } = manifestIn("apps/client");
-  const { description, license } = manifestIn("apps/cli");
+  writeFileSync(join(folder, "NOTICES"), noticesOf(metafile));
+  const { version, license } = manifestIn("apps/client");
+  const { description } = manifestIn("apps/cli");
   const bin = { "work-items": "work-items.cjs" };
   return pack(folder, { name: "work-items", version, description, license, bin, engines: ENGINES });
 }
