@@ -27,7 +27,7 @@ export const { create, handler } = worker(
       finish: createFinishUpload({
         ...uploads,
         writeList: createWriteList(runtime, uploads.objects),
-        ofRows: {
+        rowWorker: {
           settle: createSettleShard(uploads),
           sendSplit: createJobSender(sqs, environment.SPLIT_QUEUE_URL),
         },

@@ -115,7 +115,7 @@ function refuse(account: Account, now: number, atLeast = 0): void {
  * organization has one record, which instances debit in leases. At the limit, an instance leases requests that become free
  * in the future instead of trying repeatedly, so the record is written about 50 times a second, whatever the number of
  * instances and requests. In t seconds, at most burst + rate × (t + 5) requests pass. Requests are rejected if the record
- * is throttled, and pass if the table is unavailable or doesn't respond within 100 ms. Decision 32 says what leases save.
+ * is throttled, and pass if the table is unavailable or doesn't respond within 100 ms. Decision 33 says what leases save.
  * @param failedOpen called with the error of each outage
  * @param storeTimeout milliseconds; longer only in tests, where many instances share one machine
  * @returns a function that throws RateLimitExceededError

@@ -6,7 +6,7 @@ import { isComplete, isDone, isEnded, logFieldsOf, type UploadJob } from "../job
 import { CLAIM_MS } from "../job/claim.ts";
 import { type ChunkDependencies, ClaimedShard, ClaimLostError } from "./claimed-shard.ts";
 import type { FinishUpload } from "./finish.ts";
-import { parseChunkMessage, secondsAfterRefusal, type SendChunks } from "./messages.ts";
+import { freeAfterRefusal, parseChunkMessage, secondsAfterRefusal, type SendChunks } from "./messages.ts";
 
 /** A worker applies a shard for this long. Then it sends the shard as a message again, so that other jobs get their turn. */
 const HOLD_MS = 5_000;
@@ -42,9 +42,8 @@ export function createApplyChunk(dependencies: ApplyChunkDependencies) {
     const since = (rowsCounted === 0 && shard.refused_since) || now;
     const isRefused = isUnavailable(error);
     const delay = secondsAfterRefusal(since, now);
-    // Half the delay, in milliseconds: the shard is free before the message arrives.
     const isReleased = await store.shards
-      .release(job, shard, isRefused ? now + delay * 500 : 0)
+      .release(job, shard, isRefused ? freeAfterRefusal(now, delay) : 0)
       .catch((): boolean => false);
     if (error instanceof ClaimLostError) return;
     if (!isRefused) throw error;

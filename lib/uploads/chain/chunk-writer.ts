@@ -39,7 +39,7 @@ export class ChunkWriter {
   readonly #limits: typeof CHUNK_LIMITS;
   readonly #shards: readonly OpenChunk[];
   /** Renews the claim on the job now and then. @throws StoppedError */
-  readonly note: () => Promise<void>;
+  readonly keepClaim: () => Promise<void>;
   #rows = 0;
 
   constructor(dependencies: ChunkWriterDependencies, job: UploadJob, shards: number) {
@@ -47,7 +47,7 @@ export class ChunkWriter {
     this.#job = job;
     this.#limits = dependencies.limits ?? CHUNK_LIMITS;
     this.#shards = Array.from({ length: shards }, () => ({ frames: new FrameWriter(), rows: 0, number: 0 }));
-    this.note = createKeepClaim(dependencies, job);
+    this.keepClaim = createKeepClaim(dependencies, job);
   }
 
   /** Adds a row to a shard. If its chunk is full, returns a promise to await before the next call. @throws StoppedError */

@@ -110,7 +110,7 @@ function lastChangeOf({ shards }: UploadSnapshot): number {
 export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<never>, "clock"> {
   readonly writeList: WriteList;
   /** Set for workers that apply rows, which leave long lists to others. @default this worker merges long lists */
-  readonly ofRows?: {
+  readonly rowWorker?: {
     readonly settle: SettleShard;
     /** Sends a job with long lists to workers that have the time. */
     readonly sendSplit: SendJob;
@@ -124,7 +124,7 @@ export interface FinishDependencies extends EndDependencies, Pick<RuntimeWith<ne
  * missing from them
  */
 export function createFinishUpload(dependencies: FinishDependencies) {
-  const { clock, log, store, writeList, ofRows } = dependencies;
+  const { clock, log, store, writeList, rowWorker } = dependencies;
 
   /** Stops all shards. @returns the job if all of them are settled; undefined while a worker has one */
   const stopAll = async ({ job, shards }: UploadSnapshot, until: number): Promise<UploadSnapshot | undefined> => {
@@ -132,8 +132,8 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     await Promise.all(open.map((shard) => store.shards.stop(job, shard)));
     let snapshot = await store.read(job);
     const left = snapshot?.shards.filter((shard) => !isSettled(job, shard) && !isBusy(shard, clock())) ?? [];
-    if (ofRows && left.length > 0) {
-      await Promise.all(left.map((shard) => ofRows.settle(job, shard, until)));
+    if (rowWorker && left.length > 0) {
+      await Promise.all(left.map((shard) => rowWorker.settle(job, shard, until)));
       snapshot = await store.read(job);
     }
     return snapshot?.shards.every((shard) => isSettled(job, shard)) ? snapshot : undefined;
@@ -152,9 +152,9 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     for (const name of ["failed_rows", "results"] as const) {
       const all = rowsOf[name];
       if (all === 0) continue;
-      const { rows, isWhole } = await writeList(name, snapshot, merged, time, !ofRows);
+      const { rows, isWhole } = await writeList(name, snapshot, merged, time, !rowWorker);
       if (rows === all) continue;
-      if (!isWhole && ofRows) return undefined;
+      if (!isWhole && rowWorker) return undefined;
       shortfalls.push(
         isWhole
           ? `${name} lists ${rows} of ${all}: the others were deleted before they could be listed`
@@ -174,10 +174,10 @@ export function createFinishUpload(dependencies: FinishDependencies) {
     // A worker that had claimed the job has died.
     if (isOverdue && snapshot.job.busy_until > 0) return { shortfalls: [UNLISTED] };
     const merged = randomUUID();
-    const listsUntil = ofRows ? Math.min(until, clock() + SHORT_LISTS_MS) : until;
+    const listsUntil = rowWorker ? Math.min(until, clock() + SHORT_LISTS_MS) : until;
     const time: ListTime = {
       isOver: () => clock() >= listsUntil,
-      note: createKeepClaim(dependencies, claimed),
+      keepClaim: createKeepClaim(dependencies, claimed),
     };
     try {
       const shortfalls = await writeLists(snapshot, merged, time);
@@ -199,7 +199,7 @@ export function createFinishUpload(dependencies: FinishDependencies) {
       const lists = await mergeLists(snapshot, claimed, until);
       if (lists) return await end(dependencies, job, sumOf(shards), lists);
       await store.release(claimed);
-      await ofRows?.sendSplit({ organization: job.organization, id: job.id });
+      await rowWorker?.sendSplit({ organization: job.organization, id: job.id });
     } catch (error) {
       if (error instanceof StoppedError) return;
       await store.release(claimed);

@@ -4,7 +4,7 @@ import type { UploadJob } from "../job/upload-record.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 
 /** Time between two renewals of a claim. */
-const NOTE_MS = CLAIM_MS / 3;
+const RENEW_MS = CLAIM_MS / 3;
 
 /** This worker must stop: the job was stopped, published or ended, or its organization is being erased. */
 export class StoppedError extends Error {
@@ -20,10 +20,10 @@ export function createKeepClaim(
   { clock, store }: Pick<RuntimeWith<never>, "clock"> & { readonly store: UploadStore },
   job: UploadJob,
 ) {
-  let notedAt = clock();
+  let renewedAt = clock();
   return async (): Promise<void> => {
-    if (clock() < notedAt + NOTE_MS) return;
-    if (!(await store.note(job))) throw new StoppedError();
-    notedAt = clock();
+    if (clock() < renewedAt + RENEW_MS) return;
+    if (!(await store.renew(job))) throw new StoppedError();
+    renewedAt = clock();
   };
 }

@@ -67,6 +67,11 @@ export function secondsAfterRefusal(refusedSince: number, now: number): number {
   return Math.min(most, Math.max(least, Math.ceil((now - refusedSince) / 1000)));
 }
 
+/** The time in milliseconds from which work can be claimed again whose message has this delay: before it arrives. */
+export function freeAfterRefusal(now: number, delaySeconds: number): number {
+  return now + (delaySeconds * 1000) / 2;
+}
+
 /**
  * Makes the function that sends a message naming a job. Its group is the organization, so that organizations take turns in the
  * queue.

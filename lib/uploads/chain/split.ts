@@ -12,7 +12,7 @@ import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
 import type { EndWithoutRows, FinishUpload } from "./finish.ts";
 import { StoppedError } from "./keep-claim.ts";
-import { type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
+import { freeAfterRefusal, type JobMessage, secondsAfterRefusal, type SendChunks, type SendJob } from "./messages.ts";
 import { chunksOfUndo, ImportIncompleteError, sourceOfUndo } from "./undo-chunks.ts";
 
 /** Workers that may die while they read a file. Then the job fails. */
@@ -63,7 +63,7 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
       if (writing) await writing;
     }
     lastRow = batch.row;
-    await writer.note();
+    await writer.keepClaim();
   }
   if (format === undefined) throw withoutHeader(lastRow, mapping);
   return { ...(await writer.end()), header: format.header, layout: CHUNK_LAYOUT };
@@ -88,7 +88,7 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     if (!isUnavailable(error)) throw error;
     const since = job.refused_since || clock();
     const delay = secondsAfterRefusal(since, clock());
-    const isReleased = await store.release(job, clock() + delay * 500).then(
+    const isReleased = await store.release(job, freeAfterRefusal(clock(), delay)).then(
       () => true,
       () => false,
     );

@@ -16,7 +16,7 @@ export interface ListTime {
   /** Whether the list must end here. */
   readonly isOver: () => boolean;
   /** Called now and then while lines are merged. */
-  readonly note: () => Promise<void>;
+  readonly keepClaim: () => Promise<void>;
 }
 
 /** What a list holds. */
@@ -127,7 +127,7 @@ async function merge(readers: readonly LineReader[], merged: PiecewiseObject, ti
     if (sinceClock < BYTES_PER_CLOCK) continue;
     sinceClock = 0;
     if (time.isOver()) return { rows, isWhole: false };
-    await time.note();
+    await time.keepClaim();
   }
 }
 

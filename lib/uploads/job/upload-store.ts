@@ -203,7 +203,7 @@ export class UploadStore {
   }
 
   /** Renews a worker's claim on a job. @returns false if the worker must stop */
-  async note(job: UploadJob): Promise<boolean> {
+  async renew(job: UploadJob): Promise<boolean> {
     const now = this.#clock();
     const set = { busy_until: now + CLAIM_MS, changed_at: now };
     return (await this.#changeJob(job, { set, condition: whileHeld(job) })) !== undefined;

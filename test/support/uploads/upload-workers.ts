@@ -48,7 +48,7 @@ export const createWorkers = (runtime: TestRuntime, sizes = SMALL_WINDOWS) => {
   const split = createSplitUpload({ ...uploads, limits: SMALL_CHUNKS, finish: createFinishUpload(uploads) });
   const withWindows = { ...uploads, limits: sizes.window };
   const settle = createSettleShard(withWindows);
-  const finish = createFinishUpload({ ...uploads, ofRows: { settle, sendSplit: uploads.sendSplit } });
+  const finish = createFinishUpload({ ...uploads, rowWorker: { settle, sendSplit: uploads.sendSplit } });
   const apply = createApplyChunk({ ...withWindows, finish });
   return {
     store,

@@ -13,7 +13,7 @@ const SHARDS = 3;
 const WINDOW_ROWS = 50;
 /** Size of the pieces in which an object is written. */
 const PIECE_BYTES = 5 * 1024 * 1024;
-const IN_TIME = { isOver: () => false, note: () => Promise.resolve() };
+const IN_TIME = { isOver: () => false, keepClaim: () => Promise.resolve() };
 
 describe("the list of a job's rows", () => {
   let runtime: Awaited<ReturnType<typeof createTestRuntime>>;
