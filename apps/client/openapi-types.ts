@@ -532,6 +532,12 @@ export type UploadEndedMessage = {
     succeeded_rows: number;
     /** Number of rows that couldn't be applied. */
     failed_rows: number;
+    /** Number of rows whose item an undo deleted. Absent if it isn't an undo. */
+    deleted_rows?: number | undefined;
+    /** Number of rows that an undo only partly restored. */
+    partly_undone_rows?: number | undefined;
+    /** Number of rows that an undo left as they were. */
+    kept_rows?: number | undefined;
   } & Record<string, unknown>;
 } & Record<string, unknown>;
 
@@ -1365,7 +1371,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** Any unique string. Requests with the same key and content have the effect of one, so retries are safe. Extension. */
+        /** Any unique string. Requests with the same key and content have the effect of one, so retries are safe. For a create, the key counts together with the `external_id`. Extension. */
         "Idempotency-Key"?: string | undefined;
       };
       path?: never;
@@ -2233,7 +2239,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** Any unique string. Requests with the same key and content have the effect of one, so retries are safe. Extension. */
+        /** Any unique string. Requests with the same key and content have the effect of one, so retries are safe. For a create, the key counts together with the `external_id`. Extension. */
         "Idempotency-Key"?: string | undefined;
       };
       path?: never;
@@ -3123,7 +3129,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** Any unique string. Requests with the same key and content have the effect of one, so retries are safe. Extension. */
+        /** Any unique string. Requests with the same key and content have the effect of one, so retries are safe. For a create, the key counts together with the `external_id`. Extension. */
         "Idempotency-Key"?: string | undefined;
       };
       path?: never;

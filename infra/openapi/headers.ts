@@ -90,7 +90,7 @@ export const REQUEST_HEADERS = {
   ),
   "Idempotency-Key": parameter(
     "Idempotency-Key",
-    "Any unique string. Requests with the same key and content have the effect of one, so retries are safe. Extension.",
+    "Any unique string. Requests with the same key and content have the effect of one, so retries are safe. For a create, the key counts together with the `external_id`. Extension.",
     { minLength: 1, maxLength: 255, pattern: "^[ -~]+$" },
     { example: examples.idempotencyKey },
   ),

@@ -44,6 +44,10 @@ export const endedJobSchema = z.object({
   total_rows: z.int(),
   succeeded_rows: z.int(),
   failed_rows: z.int(),
+  /** What an undo did with items; absent if it isn't one. */
+  deleted_rows: z.int().optional(),
+  partly_undone_rows: z.int().optional(),
+  kept_rows: z.int().optional(),
 });
 /** An ended job as `upload.ended` shows it. */
 export type EndedJob = Readonly<z.output<typeof endedJobSchema>>;

@@ -41,5 +41,8 @@ export function createNotifyWebhooks(
 export function createReadEndedJobs(runtime: RuntimeWith<"workItems">) {
   const readJobs = createReadJobs(runtime);
   return async (organization: string, ids: readonly string[]): Promise<EndedJob[]> =>
-    (await readJobs(organization, ids)).filter(isEnded).map((job) => endedJobSchema.parse(job));
+    (await readJobs(organization, ids)).filter(isEnded).map((job) => {
+      const { deleted_rows, partly_undone_rows, kept_rows, ...shown } = endedJobSchema.parse(job);
+      return job.undo_of === undefined ? shown : { deleted_rows, partly_undone_rows, kept_rows, ...shown };
+    });
 }

@@ -4,6 +4,7 @@ import { parseJsonObject } from "../../lib/json.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { cellsOf } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
+import { createReadEndedJobs } from "../../lib/webhooks/notify-webhooks.ts";
 import { createCaller } from "../support/service.ts";
 import { createTestOrganization } from "../support/organization.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
@@ -487,6 +488,11 @@ describe("a request to undo", () => {
     uploads.clock.advance(Date.parse(beginsAt) - uploads.clock());
     await uploads.finish(asked.id);
     expect(await uploads.get(asked.id)).toMatchObject({ status: "completed", begins_at: beginsAt, deleted_rows: 1 });
+    const { organization, runtime } = uploads;
+    const told = await createReadEndedJobs(runtime)(organization.id, [id, asked.id]);
+    const counters = { deleted_rows: 1, partly_undone_rows: 0, kept_rows: 0 };
+    expect(told.find((job) => job.id === asked.id)).toMatchObject({ undo_of: id, ...counters });
+    expect(told.find((job) => job.id === id)).not.toHaveProperty("deleted_rows");
   });
 
   it("and its upload offer their lists for 35 days", async () => {
