@@ -9,7 +9,7 @@ interface MayBeTrial {
   readonly undo?: { readonly dry_run?: unknown };
 }
 
-/** Whether a request starts the trial of an upload or of an undo: each is a job of its own. */
+/** Whether a request starts the trial of an upload or of an undo: a second one is another job once the first has ended. */
 async function isTrial(request: Request): Promise<boolean> {
   if (request.method !== "POST" || !UPLOAD_OR_UNDO.test(new URL(request.url).pathname)) return false;
   try {

@@ -25,7 +25,7 @@ export interface UploadOptions {
 
 /** How an upload is undone. */
 export interface UndoOptions {
-  /** Whether no item is written. Each dry run is a job of its own. @default false */
+  /** Whether no item is written. A dry run is a new job unless one is running. @default false */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -33,7 +33,8 @@ async function* itemsIn(
       }
       if (text.trim() === "") continue;
       const item = parseLine(text);
-      if (item === undefined) onError(number, "not a JSON object");
+      if (item === undefined || "work_items" in item)
+        onError(number, "not an item: write one JSON object on each line");
       else {
         onItem(number);
         yield item;

@@ -45,6 +45,9 @@ const ADVICE: Readonly<Record<number, string>> = {
 /** Why a command failed, in one line; undefined for a defect of this program. */
 export function explain({ env }: Terminal, error: unknown): string | undefined {
   if (error instanceof CommandError || error instanceof InvalidFileError) return error.message;
+  if (error instanceof ApiError && error.message === "no such path") {
+    return `${error.message} at ${findService(env).baseUrl}; the address ends before /v1`;
+  }
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
   if (error instanceof OutcomeUnknownError) return error.message;
   if (error instanceof OutageError) {

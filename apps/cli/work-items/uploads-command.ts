@@ -52,7 +52,7 @@ export const undoCommand: Command = {
   options: {
     "--dry-run": "show what would happen, save nothing",
     "--wait": "wait until the undo ends",
-    "--results <file>": "wait, then write the result of each work item, and what stays, to this file",
+    "--results <file>": "wait, then write the result of each row, and what stays, to this file",
     "--json": "print the job as JSON",
   },
   examples: [

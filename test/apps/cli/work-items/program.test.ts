@@ -164,7 +164,7 @@ describe("work-items", () => {
     expect(mixed).toMatchObject({ exit: 3, out: "1 created, 0 updated, 0 unchanged, 0 restored, 3 error\n" });
     expect(mixed.told.split("\n").toSorted()).toEqual([
       "",
-      "line 3: not a JSON object",
+      "line 3: not an item: write one JSON object on each line",
       "line 4: external_id: must not be empty",
       "line 5: isn't valid UTF-8",
     ]);
