@@ -97,9 +97,9 @@ describe("the list of a job's rows", () => {
 
   it("says now and then that it is being written", async () => {
     const { write } = await writeWindows(500, (row) => `${row}${"x".repeat(1000)}\n`);
-    let notes = 0;
-    const note = async (): Promise<void> => void notes++;
-    expect(await write({ ...IN_TIME, note })).toEqual({ rows: 500, isWhole: true });
-    expect(notes).toBe(Math.floor((500 * 1004) / (64 * 1024)));
+    let renewals = 0;
+    const keepClaim = async (): Promise<void> => void renewals++;
+    expect(await write({ ...IN_TIME, keepClaim })).toEqual({ rows: 500, isWhole: true });
+    expect(renewals).toBe(Math.floor((500 * 1004) / (64 * 1024)));
   });
 });
