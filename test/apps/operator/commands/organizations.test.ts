@@ -235,6 +235,8 @@ describe("npm run organizations", () => {
     const own = runtime.environment.AUDIT_TABLE;
     const commands = ["export restored", "import restored", "reapply-erasures --restored-to 2026-01-01T00:00:00Z"];
     // It doesn't say where it comes from.
+    const Key = { pk: "ORIGIN#table", sk: "#ORIGIN" };
+    await runtime.dynamodb.send(new DeleteCommand({ TableName: restored, Key }));
     for (const command of commands) {
       const refused = await run(`${command} --items-table ${restored}`);
       expect(refused).toMatchObject({ status: 1, out: "" });

@@ -13,6 +13,7 @@ const WITHOUT_LAYERS: Readonly<Record<string, string>> = {
   "apps/operator/data/reapply-erasures.ts": "writes the note of a restored table",
   "lib/changes/heartbeats.ts": "writes heartbeats",
   "lib/conversation-uploads/conversation-upload-store.ts": "writes conversation uploads",
+  "lib/store/data-version.ts": "writes the version of the table",
   "lib/store/record-store.ts": "writes what others plan",
   "lib/store/table-origin.ts": "writes the origin of the table",
   "lib/uploads/job/shard-store.ts": "writes shards",
