@@ -157,6 +157,8 @@ export async function simulate(seed: number, code: Code) {
     let isUnknown = false;
     /** Whether it began: until then, a command that dies leaves nothing. */
     let isBegun = false;
+    /** Whether nothing was left, although the organization's own record may be. */
+    let isFinished = false;
     const lived = await run(async () => {
       if (subject === "all") {
         return code.keptInLedger(own, organization, {}, async (finish) => {
@@ -164,6 +166,7 @@ export async function simulate(seed: number, code: Code) {
           closed.add(organization);
           await eraseAllOf(organization);
           await finish();
+          isFinished = true;
           await send("DeleteCommand", { TableName: "us-access", Key: { pk: organization, sk: "" } });
         });
       }
@@ -191,7 +194,7 @@ export async function simulate(seed: number, code: Code) {
     if (isUnknown || !isBegun) return;
     tried.erasures += 1;
     now += 1;
-    erasures.push({ organization, subject, began, ...(lived && { ended: now }) });
+    erasures.push({ organization, subject, began, ...((lived || isFinished) && { ended: now }) });
     if (lived && subject === "all") closed.delete(organization);
     now += 1;
   };
