@@ -217,21 +217,21 @@ export function createEraseItems(
       const next: string[] = [];
       const planned = await mapConcurrently(left, CONCURRENT_READS, (pk) => plan(pk, tried.get(pk)));
       const steps: Step[] = [];
-      for (const [index, each] of planned.entries()) {
-        if (each === "busy") next.push(left[index]!);
-        else if (each !== undefined) steps.push(each);
+      for (const [index, plannedStep] of planned.entries()) {
+        if (plannedStep === "busy") next.push(left[index]!);
+        else if (plannedStep !== undefined) steps.push(plannedStep);
       }
-      for (const group of groupsForTransactions(steps, (each) => [each.deletions.length, each.bytes])) {
-        const count = group.map((each) => each.erased).reduce(plus);
+      for (const group of groupsForTransactions(steps, (part) => [part.deletions.length, part.bytes])) {
+        const count = group.map((part) => part.erased).reduce(plus);
         const isDone = await carryOut(
           group.flatMap(({ deletions }) => deletions),
           count,
         );
         if (isDone) erased = plus(erased, count);
-        for (const each of group) {
-          if (isDone) tried.delete(each.pk);
-          else if (each.erased.work_items > 0) tried.set(each.pk, each);
-          if (!isDone || each.hasMore) next.push(each.pk);
+        for (const part of group) {
+          if (isDone) tried.delete(part.pk);
+          else if (part.erased.work_items > 0) tried.set(part.pk, part);
+          if (!isDone || part.hasMore) next.push(part.pk);
         }
       }
       return next.length > 0 && next.length === left.length && erased === before ? undefined : next;
