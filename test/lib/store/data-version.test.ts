@@ -116,7 +116,7 @@ describe("a deployment", () => {
     const outputs = await accountOf(await tableOf(version), deployed);
     const refusal = `${stackName}: ${sentence(found)}nothing was deployed; check out a commit that reads it`;
     await expect(assertReadsData(address, "us", outputs)).rejects.toThrow(refusal);
-    const { status, error } = await runCommand(deployCommand, ["us", "--drop", "everything"], { env: {} });
+    const { status, error } = await runCommand(deployCommand, ["us"], { env: {} });
     expect([status, error]).toEqual([1, refusal]);
   });
 

@@ -1,6 +1,7 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ORIGIN_KEY } from "../../../lib/store/table-origin.ts";
 import type { ItemInput } from "../../../lib/work-items/pending-input.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
 import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
@@ -21,8 +22,11 @@ const guard = () => Promise.reject(new Error("claim lost"));
 describe("applying work items", () => {
   const setUp = async () => {
     const runtime = await createTestRuntime();
-    const scan = async () =>
-      (await runtime.dynamodb.send(new ScanCommand({ TableName: runtime.environment.WORK_ITEMS_TABLE }))).Items ?? [];
+    const scan = async () => {
+      const TableName = runtime.environment.WORK_ITEMS_TABLE;
+      const { Items = [] } = await runtime.dynamodb.send(new ScanCommand({ TableName }));
+      return Items.filter(({ pk }) => pk !== ORIGIN_KEY.pk);
+    };
     return {
       runtime,
       scan,
