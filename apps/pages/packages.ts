@@ -42,9 +42,10 @@ async function pack(folder: string, manifest: Readonly<Record<string, unknown>>)
 
 /** The licences of the packages whose code a bundle contains. MIT, BSD and ISC ask for their notices in every copy. */
 function noticesOf({ inputs }: Metafile): string {
-  const found = Object.keys(inputs).map((input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0]);
+  const found = Object.keys(inputs).flatMap(
+    (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? [],
+  );
   const notices = [...new Set(found)].toSorted().flatMap((folder) => {
-    if (folder === undefined) return [];
     const { name, version, license } = manifestIn(folder);
     const files = readdirSync(join(ROOT, folder)).filter((file) => /^(?:licen[cs]e|notice)/i.test(file));
     const texts = files.map((file) => readFileSync(join(ROOT, folder, file), "utf8").trim());

@@ -52,6 +52,12 @@ export const endedJobSchema = z.object({
 /** An ended job as `upload.ended` shows it. */
 export type EndedJob = Readonly<z.output<typeof endedJobSchema>>;
 
+/** A job's record, or a job as callers see it, as `upload.ended` shows it: only an undo has what it did with items. */
+export function toEndedJob(job: { readonly undo_of?: string | undefined }): EndedJob {
+  const { deleted_rows, partly_undone_rows, kept_rows, ...shown } = endedJobSchema.parse(job);
+  return job.undo_of === undefined ? shown : { deleted_rows, partly_undone_rows, kept_rows, ...shown };
+}
+
 /** A call that has ended. Its reason is one of our own texts: nothing that a receiver sends is kept but the status. */
 const deliverySchema = z.object({
   at: z.number(),

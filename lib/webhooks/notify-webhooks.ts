@@ -1,6 +1,6 @@
 import type { NotifyWebhooks } from "../changes/append-to-log.ts";
 import { createExpiringCache } from "../organizations/expiring-cache.ts";
-import { type EndedJob, endedJobSchema, newestOf } from "./endpoint-state.ts";
+import { type EndedJob, newestOf, toEndedJob } from "./endpoint-state.ts";
 import { createSendToWebhooks } from "./webhook-messages.ts";
 import { hasWebhooks } from "./webhook-store.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
@@ -41,8 +41,5 @@ export function createNotifyWebhooks(
 export function createReadEndedJobs(runtime: RuntimeWith<"workItems">) {
   const readJobs = createReadJobs(runtime);
   return async (organization: string, ids: readonly string[]): Promise<EndedJob[]> =>
-    (await readJobs(organization, ids)).filter(isEnded).map((job) => {
-      const { deleted_rows, partly_undone_rows, kept_rows, ...shown } = endedJobSchema.parse(job);
-      return job.undo_of === undefined ? shown : { deleted_rows, partly_undone_rows, kept_rows, ...shown };
-    });
+    (await readJobs(organization, ids)).filter(isEnded).map(toEndedJob);
 }

@@ -64,7 +64,9 @@ describe("the regions", () => {
         ...(keepsAll ? [] : [`${id.replace(/Queue$/, "")}DeadLettersUrl`]),
       ]),
     ];
-    expect(Object.keys(us.Outputs).toSorted()).toEqual(["AlarmTopic", "TicketTopic", "ApiUrl", ...named].toSorted());
+    expect(Object.keys(us.Outputs).toSorted()).toEqual(
+      ["AlarmTopic", "TicketTopic", "ApiUrl", "DataVersion", ...named].toSorted(),
+    );
     expect(plain(us.Outputs["ApiUrl"]?.Value)).toMatch(/^https:\/\/ApiRestApi\w+\.execute-api\.us-east-1\./);
   });
 });

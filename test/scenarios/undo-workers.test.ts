@@ -63,24 +63,25 @@ describe("an undo of an upload that has lost", () => {
     const { dynamodb, environment } = uploads.runtime;
     await dynamodb.send(new DeleteCommand({ TableName: environment.WORK_ITEMS_TABLE, Key: key }));
   };
-  const refused = async (id: string, error: string) => {
+  const undone = async (id: string) => {
     const undo = await uploads.askForUndo(id);
     uploads.clock.advance(CLAIM_MS);
     await uploads.split(undo);
-    expect(await uploads.get(undo)).toMatchObject({ status: "failed", error, deleted_rows: 0 });
-    expect(await uploads.find("a")).toBeDefined();
+    const { status, error, deleted_rows: deleted } = await uploads.get(undo);
+    return { status, error, deleted, isKept: (await uploads.find("a")) !== undefined };
   };
+  const failed = (error: string) => ({ status: "failed", error, deleted: 0, isKept: true });
 
   it("the record of a shard with chunks fails, however it ended", async () => {
     const { id } = await uploads.run("external_id\na\nb\n");
     await remove(shardKey(uploads.jobKey(id), 0));
-    await refused(id, "the import's records of shards 0 are missing; nothing was undone");
+    expect(await undone(id)).toEqual(failed("the import's records of shards 0 are missing; nothing was undone"));
   });
 
   it("some of its rows fails", async () => {
     const { id } = await uploads.run("external_id\na\nb\n");
     await overwrite(uploads.runtime, "WORK_ITEMS_TABLE", shardKey(uploads.jobKey(id), 0), "rows_before", 1);
-    await refused(id, "the import counted 2 rows, and its chunks have 1; nothing was undone");
+    expect(await undone(id)).toEqual(failed("the import counted 2 rows, and its chunks have 1; nothing was undone"));
   });
 
   it("a chunk fails before it ends", async () => {

@@ -4,7 +4,7 @@ import { hasEnded } from "work-items-client/upload-calls.ts";
 import manifest from "../../../package.json" with { type: "json" };
 import { createCallReceiver } from "@work-items/lib/webhooks/call-receiver.ts";
 import {
-  endedJobSchema,
+  toEndedJob,
   endOf,
   isSuccess,
   changesMessage,
@@ -83,7 +83,7 @@ export const listenCommand: Command = {
       // Messages that the receiver didn't accept are sent again.
       if (next !== cursor && (await forward(changesMessage(LISTENER, Number(next))))) cursor = next;
       for (const job of (await endedUploads(service)).toReversed()) {
-        if (!sent.has(job.id) && (await forward(endOf(LISTENER, endedJobSchema.parse(job))))) sent.add(job.id);
+        if (!sent.has(job.id) && (await forward(endOf(LISTENER, toEndedJob(job))))) sent.add(job.id);
       }
     };
     for (;;) {

@@ -143,8 +143,8 @@ const FIFO_QUEUE = { FifoQueue: "true", DeduplicationScope: "messageGroup", Fifo
 async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: string): Promise<void> {
   const VisibilityTimeout = String(visibilityTimeoutSeconds(resource));
   const MessageRetentionPeriod = String(KEPT_SECONDS);
-  const create = async (QueueName: string, settings: Readonly<Record<string, string>>): Promise<void> => {
-    const Attributes = { VisibilityTimeout, ...settings };
+  const create = async (QueueName: string, settings: Readonly<Record<string, string>> = {}): Promise<void> => {
+    const Attributes = { VisibilityTimeout, MessageRetentionPeriod, ...settings };
     try {
       const all = resource.isFifo === true ? { ...FIFO_QUEUE, ...Attributes } : Attributes;
       await sqs.send(new CreateQueueCommand({ QueueName, Attributes: all }));
@@ -156,9 +156,9 @@ async function provisionQueue(sqs: SQSClient, resource: QueueResource, prefix: s
     }
   };
   const name = nameOf(resource, prefix);
-  if (resource.keepsAll === true) return create(name, { MessageRetentionPeriod });
+  if (resource.keepsAll === true) return create(name);
   const dead = deadLettersOf(name);
-  await create(dead, { MessageRetentionPeriod });
+  await create(dead);
   const redrive = { deadLetterTargetArn: queueArn(dead), maxReceiveCount: MAX_RECEIVE_COUNT };
   await create(name, { RedrivePolicy: JSON.stringify(redrive) });
 }

@@ -3,6 +3,9 @@ import type { Context } from "aws-lambda";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { deployCommand } from "../../../apps/operator/commands/deploy.ts";
 import { assertReadsData, raiseDataVersion } from "../../../apps/operator/commands/stack-data.ts";
+import { parseSettings } from "../../../infra/settings/settings.ts";
+import { tagsOf } from "../../../infra/settings/setting-tags.ts";
+import { stages } from "../../../infra/stages.ts";
 import { allWorkers } from "../../../functions/workers.ts";
 import { checkDataVersion, DATA_VERSION, READS } from "../../../lib/store/data-version.ts";
 import { ORIGIN_KEY, readOrigin, writeOrigin } from "../../../lib/store/table-origin.ts";
@@ -97,7 +100,8 @@ describe("a deployment", () => {
   const accountOf = async ({ environment }: TestRuntime, deployed = String(DATA_VERSION)) => {
     const { WORK_ITEMS_TABLE: WorkItemsTable, AUDIT_TABLE: AuditTable } = environment;
     const outputs = { WorkItemsTable, AuditTable, ...(deployed && { DataVersion: deployed }) };
-    const account = await startAwsAccount({ [stackName]: { status: "UPDATE_COMPLETE", outputs } });
+    const tags = tagsOf(parseSettings({ region: "us" }, stages).regions.get("us")!);
+    const account = await startAwsAccount({ [stackName]: { status: "UPDATE_COMPLETE", outputs, tags } });
     const { AWS_ENDPOINT_URL_DYNAMODB: _, ...variables } = account.variables;
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     onTestFinished(() => {
@@ -116,7 +120,7 @@ describe("a deployment", () => {
     const outputs = await accountOf(await tableOf(version), deployed);
     const refusal = `${stackName}: ${sentence(found)}nothing was deployed; check out a commit that reads it`;
     await expect(assertReadsData(address, "us", outputs)).rejects.toThrow(refusal);
-    const { status, error } = await runCommand(deployCommand, ["us"], { env: {} });
+    const { status, error } = await runCommand(deployCommand, ["us", "--drop", "protection"], { env: {} });
     expect([status, error]).toEqual([1, refusal]);
   });
 

@@ -44,8 +44,8 @@ const covers = ({ organization, subject }: Erased, { pk, ...record }: Item): boo
 /** When a record came, as its writer said: a shard and an event came no earlier than what they belong to. */
 const cameAt = (record: Item, table: Table): number => {
   const parent = [...table.values()].find(({ pk, sk }) => pk === record.pk && (sk === "#ITEM" || sk === "#JOB"));
-  const times = [record["created_at"], parent?.["created_at"]].flatMap((time) => time ?? []);
-  return parent === undefined ? -Infinity : Math.min(...times.map((time) => Date.parse(String(time))));
+  const times = [record["created_at"], parent?.["created_at"]].filter((time) => typeof time === "string");
+  return parent === undefined ? -Infinity : Math.min(...times.map((time) => Date.parse(time)));
 };
 
 /** Plays one history at random. @returns what was wrong in it, and how much it tried */
@@ -103,11 +103,7 @@ export async function simulate(seed: number, code: Code) {
   const putEvent = (organization: string, name: string): void => {
     const external = `e${below(3)}`;
     const key = eventKeyOf(organization, itemIdOf(itemKeyOf(organization, name)), external);
-    const { next } = planEvent(
-      null,
-      [{ external_id: external, actor_email: pick([...PERSONS, null]) } as never],
-      isoOf(now),
-    );
+    const { next } = planEvent(null, [{ external_id: external, actor_email: pick([...PERSONS, null]) }], isoOf(now));
     if (!live().has(keyOf(key as Item))) put({ ...key, ...next });
   };
 

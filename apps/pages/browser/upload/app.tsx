@@ -1,16 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { keep, KEPT_KEY, readKept } from "../kept.ts";
-import { type Api, createApi, type Job } from "./parts/api.ts";
+import type { ComponentType } from "preact";
+import { type Api, createApi, type Job, NO_CONNECTION } from "./parts/api.ts";
 import { ImportView } from "./match/import-view.tsx";
-import { ItemView } from "./items/item-view.tsx";
-import { ItemsView } from "./items/items-view.tsx";
 import { JobView } from "./jobs/job-view.tsx";
 import { JobsView, LatestImports } from "./jobs/jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
-import { Button, Heading } from "./parts/parts.tsx";
+import { Alert, Button, Heading } from "./parts/parts.tsx";
 import type { Sent } from "./file/send.ts";
 import { useLoaded } from "./parts/use-calls.ts";
-import { WebhooksView } from "./webhooks-view.tsx";
 
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", webhooks: "Webhooks" } as const;
 /** The import whose items a list shows. */
@@ -40,6 +38,29 @@ function useView() {
     return () => removeEventListener("hashchange", follow);
   }, []);
   return viewOf(hash);
+}
+
+/** Views whose code is loaded when one is first shown: who imports a file needs none of them. */
+const LATER = {
+  items: async () => (await import("./items/items-view.tsx")).ItemsView,
+  item: async () => (await import("./items/item-view.tsx")).ItemView,
+  webhooks: async () => (await import("./webhooks-view.tsx")).WebhooksView,
+} as const;
+
+/** Shows such a view. */
+function Later<P extends object>({
+  load,
+  props,
+}: {
+  readonly load: () => Promise<ComponentType<P>>;
+  readonly props: P;
+}) {
+  const loadView = () =>
+    load().catch((cause: unknown) => {
+      throw new Error(NO_CONNECTION, { cause });
+    });
+  const { value: View, error } = useLoaded(loadView, [load]);
+  return View ? <View {...props} /> : <Alert text={error} />;
 }
 
 /** Names the organization and the key that everything here is done with. */
@@ -106,9 +127,11 @@ export function App({ root }: { readonly root: URL }) {
       </nav>
       {name === "jobs" && <JobsView api={api} />}
       {!own && job}
-      {name === "items" && <ItemsView key={query} api={api} query={query} />}
-      {name === "webhooks" && <WebhooksView api={api} />}
-      {name === "item" && <ItemView key={id} api={api} id={id} list={list.current} importId={importIn(list.current)} />}
+      {name === "items" && <Later key={query} load={LATER.items} props={{ api, query }} />}
+      {name === "webhooks" && <Later load={LATER.webhooks} props={{ api }} />}
+      {name === "item" && (
+        <Later key={id} load={LATER.item} props={{ api, id, list: list.current, importId: importIn(list.current) }} />
+      )}
       <div hidden={current !== "import"}>
         {current === "import" && <Heading>Import a file</Heading>}
         <ImportView
