@@ -40,7 +40,7 @@ function useView() {
   return viewOf(hash);
 }
 
-/** Views whose code is loaded when one is first shown: who imports a file needs none of them. */
+/** Views whose code is loaded after the page: who imports a file needs none of them. */
 const LATER = {
   items: async () => (await import("./items/items-view.tsx")).ItemsView,
   item: async () => (await import("./items/item-view.tsx")).ItemView,
@@ -91,6 +91,8 @@ export function App({ root }: { readonly root: URL }) {
   const [earlier, setEarlier] = useState<Job>();
   const { name, id, query } = useView();
   const list = useRef("#items");
+  // Before one is shown, so that a lost connection doesn't leave a section without its view.
+  useEffect(() => void Promise.allSettled(Object.values(LATER).map((load) => load())), []);
   if (name === "items") list.current = query === "" ? "#items" : `#items?${query}`;
   useEffect(() => {
     if (api === undefined || name === "import") document.title = "Import a file · Work items";
