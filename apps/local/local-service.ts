@@ -223,7 +223,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   await writeDataVersion(runtime);
   data.writeVersion();
   writeEnvironmentFile(data.files.stack, variables);
-  // Last: whoever waits for this file finds a service that responds.
+  // Last, so that the service responds as soon as this file exists.
   writeEnvironmentFile(data.files.service, service);
 
   const running = started.move();

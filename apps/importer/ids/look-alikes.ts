@@ -14,6 +14,8 @@ const LOOKS = new Map<string, string>(
 
 /** What a text looks like: texts with the same looks are written with other characters or with other white space. */
 export function looksOf(text: string): string {
+  // Nearly all IDs: ASCII without spaces looks like itself.
+  if (/^[!-~]*$/.test(text)) return text;
   return text
     .normalize("NFKC")
     .replaceAll(/\p{Cf}|\p{Default_Ignorable_Code_Point}/gu, "")

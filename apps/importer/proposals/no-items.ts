@@ -140,9 +140,9 @@ export function isWithoutItem(
   if (own === undefined) return false;
   if (isUnlike(text, own)) return true;
   const heading = headingIn(cells);
+  if (heading === -1) return false;
   // Whatever its words, a row with an ID like all others is an item. Digits alone may be a count beside a heading.
-  const isLikeOthers = own.forms?.has(formOf(text)) === true && (heading > index || /\p{L}/u.test(text));
-  if (heading === -1 || isLikeOthers) return false;
+  if (own.forms?.has(formOf(text)) === true && (heading > index || /\p{L}/u.test(text))) return false;
   // An ID may be a word. Elsewhere, a heading counts if a value is missing that all items have.
   if (heading === id) return isNumbered(own) && HEADING.test(plainWords(text));
   return columns.some(({ filledRows }, column) => filledRows === rows && (cells[column] ?? "").trim() === "");
