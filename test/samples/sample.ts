@@ -2,12 +2,19 @@ import { DynamoDBClient, PutItemCommand, ScanCommand, type AttributeValue } from
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
 import { create as createDeliver } from "../../functions/deliver-webhooks.ts";
 import { create as createSweepChanges } from "../../functions/sweep-changes.ts";
+import { keptInLog } from "../../apps/operator/data/command-log.ts";
+import { eraseItem } from "../../apps/operator/data/erase-item.ts";
+import { keptInLedger } from "../../apps/operator/data/erasure-ledger.ts";
+import { reapplyErasures } from "../../apps/operator/data/reapply-erasures.ts";
 import { createDueGaps } from "../../lib/changes/due-gaps.ts";
+import { isoTime } from "../../lib/clock.ts";
+import { workItemId } from "../../lib/identity.ts";
 import { resources, resourcesOfKind } from "../../lib/resources.ts";
+import type { TestClock } from "../support/clock.ts";
 import { createDyingUploads } from "../support/uploads/dying-workers.ts";
 import { sqsEvent } from "../support/uploads/upload-harness.ts";
 import { dataOf, MINUTE_MS } from "../support/uploads/upload-service.ts";
-import { fill } from "../support/customer-data.ts";
+import { fill, operatorOf } from "../support/customer-data.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createDelivery } from "../support/stream.ts";
@@ -59,6 +66,26 @@ async function storedIn({ s3, environment }: TestRuntime): Promise<Line[]> {
   return lines;
 }
 
+/** What operators leave: an erased item, the ledger applied to the table, and then an interrupted erasure of a person. */
+async function operate(runtime: TestRuntime, clock: TestClock, organization: string): Promise<void> {
+  const operator = operatorOf(runtime);
+  const since = isoTime(clock());
+  const [sleep, onDamaged] = [() => Promise.resolve(), () => undefined];
+  const item = workItemId(organization, "gone");
+  const command = { by: "arn:aws:iam::1:user/ann", command: "erase", organization, options: { item } };
+  await keptInLog(operator, command, () =>
+    keptInLedger(operator, organization, { item }, () => eraseItem(operator, organization, "gone", { sleep })),
+  );
+  await reapplyErasures(operator, operator, since, { onDamaged });
+  clock.advance(MINUTE_MS);
+  const stopped = new Error("stopped");
+  await keptInLedger(operator, organization, { address: "bob@example.com" }, () => Promise.reject(stopped)).catch(
+    (error: unknown) => {
+      if (error !== stopped) throw error;
+    },
+  );
+}
+
 /** Runs the service so that it stores and sends something of each kind: an import that has ended, and one under way. */
 export async function createSample(): Promise<Line[]> {
   const uploads = await createDyingUploads();
@@ -76,6 +103,7 @@ export async function createSample(): Promise<Line[]> {
   });
   const apply = (...items: readonly object[]) => call("applyWorkItemBatch", { body: { work_items: items } });
   await fill(runtime, { organization, key, keyId: "", send: call, apply });
+  await apply({ external_id: "gone" });
   const completed = await uploads.prepare("");
   const trial = dataOf(await uploads.post("external_id,type\na,c\n", { dry_run: true })).id;
   await uploads.finish(trial);
@@ -83,6 +111,8 @@ export async function createSample(): Promise<Line[]> {
   const deliver = await createDelivery(runtime);
   await deliver();
   await createSweepChanges(runtime)({}, lambdaContext(120_000));
+  clock.advance(MINUTE_MS);
+  await operate(runtime, clock, organization.id);
   clock.advance(MINUTE_MS);
   const running = dataOf(await uploads.post("external_id,type\nr1,x\nr2,y\n")).id;
   await uploads.split(running);

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { assertLedgerOf, missingErasure, reapplyErasures } from "../../apps/operator/data/reapply-erasures.ts";
 import { DATA_VERSION } from "../../lib/store/data-version.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { createSample, type Line, namesOf, restoreSample, toLine, toText } from "../samples/sample.ts";
 import { createTestClock } from "../support/clock.ts";
+import { operatorOf } from "../support/customer-data.ts";
 import { createCaller } from "../support/service.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
@@ -47,6 +49,14 @@ test("this code reads everything that this version has stored and sent", async (
   for (const list of ["listWebhooks", "listConversationUploads", "listWorkItemUploads"] as const) {
     expect([list, (await call(list)).body.data.length > 0]).toEqual([list, true]);
   }
+
+  // The ledger was applied once, and then a person's erasure was interrupted.
+  const operator = operatorOf(runtime);
+  await expect(assertLedgerOf(operator, operator, false)).resolves.toMatchObject({ region: "us" });
+  const missing = await missingErasure(operator, operator);
+  expect(missing).toBeDefined();
+  const reapplied = await reapplyErasures(operator, operator, missing!, { onDamaged: () => expect.unreachable() });
+  expect([reapplied.deleted, reapplied.emptied, await missingErasure(operator, operator)]).toEqual([0, 1, undefined]);
 
   const handlers = {
     splitQueue: createSplitUpload(runtime),
