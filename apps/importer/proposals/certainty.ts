@@ -72,6 +72,13 @@ export function wordsOf({ survey, values }: FileColumn): readonly string[] {
 /** More different texts aren't choices, unless some are known. */
 const CHOICES_MAX = 12;
 
+/** The rows in which a column has no value, or a word for none. Rows without any value don't count. */
+export function emptyRowsOf({ survey }: Pick<FileColumn, "survey">, { columns }: Pick<Survey, "columns">): number {
+  const filled = ({ filledRows, emptyWords }: SurveyedColumn): number =>
+    [...emptyWords.values()].reduce((rest, rows) => rest - rows, filledRows);
+  return Math.max(...columns.map(filled)) - filled(survey);
+}
+
 /** What is known about a file beside one of its columns. */
 export interface FileFacts {
   /** Number of the first rows that aren't blank. */
@@ -98,18 +105,18 @@ function checkChoices(target: string, column: FileColumn, isNamed: boolean): Fou
 export function checkValues(target: string, column: FileColumn, isNamed: boolean, facts: FileFacts): Found | undefined {
   if (choicesOf(target)) return checkChoices(target, column, isNamed);
   const { name, values, index } = column;
+  const { survey } = facts;
   const source = { column: name, ...cleanTexts(target, column) };
   const named = (doubts: readonly string[] = []): Found => ({ source, isSure: isNamed, reason: "by name", doubts });
   if (target === "external_id") {
-    const doubts = doubtsOfIds(column, isNamed, facts.survey.ids.get(index) ?? NOT_COMPARED);
-    const isFilled = facts.rows > 0 && values.length === facts.rows;
-    if (isNamed || !isFilled || doubts.length > 0) return named(doubts);
+    const doubts = doubtsOfIds(column, isNamed, survey.ids.get(index) ?? NOT_COMPARED, emptyRowsOf(column, survey));
+    if (isNamed || facts.rows === 0 || doubts.length > 0) return named(doubts);
     return { source, isSure: true, reason: "by name and values", doubts };
   }
   if (target.startsWith("agent_")) {
     if (target === "agent_email" && values.length > 0 && !areEmails(values)) return undefined;
     const people = wordsOf(column).filter((word) => !isEmptyWord(word) && source.values?.[word] === undefined);
-    const grouped = facts.survey.grouped.includes(index) ? ["only the first row of each group has a value"] : [];
+    const grouped = survey.grouped.includes(index) ? ["only the first row of each group has a value"] : [];
     const lost = [...column.survey.emptyWords.keys()].find(isLost);
     const doubtOfLost = lost === undefined ? [] : [`"${lost}" stands in place of values that were lost`];
     return named([...doubtsOfPeople(target, people), ...grouped, ...doubtOfLost]);

@@ -1,7 +1,7 @@
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { targetOfPerson } from "./agent-columns.ts";
-import { certaintyOf, checkValues, type FileColumn, type FileFacts } from "./certainty.ts";
+import { certaintyOf, checkValues, emptyRowsOf, type FileColumn, type FileFacts } from "./certainty.ts";
 import { Choices } from "./column-choices.ts";
 import { arePhones, isIdentifier, mayIdentify } from "./id-columns.ts";
 import { CHOICE_FIELDS, meaningsIn } from "./known-choices.ts";
@@ -32,8 +32,8 @@ interface NamedColumn {
 }
 
 /**
- * Takes the column of the IDs. If it can, one whose values don't repeat in the whole file and aren't telephone numbers; never
- * one that repeats in most rows. Without any, those that may be IDs are rivals.
+ * Takes the column of the IDs. If it can, one that has values in all rows of the file, which don't repeat and aren't telephone
+ * numbers; never one that repeats in most rows. Without any, those that may be IDs are rivals.
  */
 function takeId(
   choices: Choices,
@@ -44,7 +44,8 @@ function takeId(
 ): void {
   const { ids, rows } = facts.survey;
   const repeatedRows = ({ index }: FileColumn): number => ids.get(index)?.repeatedRows ?? Infinity;
-  const differs = (column: FileColumn): boolean => repeatedRows(column) === 0 && !arePhones(column.values);
+  const differs = (column: FileColumn): boolean =>
+    repeatedRows(column) === 0 && emptyRowsOf(column, facts.survey) === 0 && !arePhones(column.values);
   const isOther = (column: FileColumn): boolean => !named.some((each) => each.column === column);
   const others = columns.filter(
     (column) => isOther(column) && differs(column) && column.values.length === facts.rows && mayIdentify(column, now),
@@ -68,8 +69,11 @@ function takeId(
   }
   const taken = order.find(({ column }) => choices.columns.get(column.index)?.target === "external_id");
   const isSure = taken !== undefined && taken.isNamed && differs(taken.column);
+  // In the export of another system, it may be the ID that a third one has.
+  const isExternal = taken?.column.words === "external id";
   for (const { column, rank, isNamed } of taken === undefined ? [...named, ...byValues] : order) {
-    if (!isSure || (isNamed && rank === taken.rank && differs(column))) choices.addRival(column, "external_id");
+    const isEqual = isSure && (isExternal || (isNamed && rank === taken.rank)) && differs(column);
+    if (!isSure || isEqual) choices.addRival(column, "external_id");
   }
   if (taken !== undefined) return;
   for (const { column, isNamed } of named.filter(isGroup)) {
@@ -92,7 +96,7 @@ export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, 
   }
   for (const column of columns) {
     const own = nameOfColumn(column.name);
-    if (own !== undefined) choices.take(own, column, true);
+    if (own !== undefined && own !== "external_id") choices.take(own, column, true);
   }
   const known = columns
     .flatMap((column): NamedColumn[] => {

@@ -1,4 +1,3 @@
-import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { plainWords, targetOfName } from "./known-headers.ts";
 import { combinations, PART_MAX_CHARACTERS } from "./made-ids.ts";
 
@@ -19,7 +18,6 @@ export interface IdCandidates {
 
 /** Whether a column is named after an ID, and whether its name leaves no doubt; undefined if it isn't. */
 function idName(name: string): { readonly isCertain: boolean } | undefined {
-  if (nameOfColumn(name) === "external_id") return { isCertain: true };
   const found = targetOfName(plainWords(name));
   return found?.target === "external_id" ? found : undefined;
 }

@@ -92,12 +92,19 @@ function doubtsOfCompared({ doubts: ofForms, repeatedRows, oddRows, odd: [odd], 
  * Why a column may not hold IDs; empty without doubt.
  * @param isCertain whether its name leaves no doubt
  * @param ids what a comparison of its values in all rows showed
+ * @param emptyRows the rows in which it has no value
  */
-export function doubtsOfIds({ values, survey }: IdColumn, isCertain: boolean, ids: IdFindings): string[] {
+export function doubtsOfIds(
+  { values, survey }: IdColumn,
+  isCertain: boolean,
+  ids: IdFindings,
+  emptyRows: number,
+): string[] {
   const phone = arePhones(values) ? values[0] : undefined;
   const [[word, rows] = ["", 0]] = survey.emptyWords;
+  const doubtOfEmpty = emptyRows === 0 ? [] : [`${countedRows(emptyRows, "has", "have")} no ID`];
   return [
-    ...(rows === 0 ? [] : [`${countedRows(rows, "has", "have")} "${word}" in place of an ID`]),
+    ...(rows === 0 ? doubtOfEmpty : [`${countedRows(rows, "has", "have")} "${word}" in place of an ID`]),
     ...(phone === undefined ? [] : [`values such as "${phone}" look like telephone numbers`]),
     ...doubtsOfCompared(ids),
     ...(!isCertain && ids.repeatedRows === 0 && isRowNumber(values) ? ["its values only number the rows"] : []),
