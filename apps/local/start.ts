@@ -4,7 +4,6 @@ import { CommandError, createCommandLine, runCommand } from "@work-items/termina
 import { originSchema } from "../../infra/settings/stage-settings.ts";
 import { processTerminal } from "@work-items/terminal/terminal.ts";
 import { type LocalService, startLocalService } from "./local-service.ts";
-import { watchSources } from "./watch.ts";
 
 /** npm repeats the signal of Ctrl-C. A second signal within this time is that repetition. */
 const SAME_SIGNAL_MS = 1000;
@@ -54,12 +53,7 @@ function onSignals(stop: () => void): void {
 }
 
 /** What `npm start` runs. */
-async function start({ watch = false }: { readonly watch?: boolean }): Promise<void> {
-  if (watch) {
-    const watched = watchSources();
-    onSignals(() => void watched.stop().then(() => process.exit(0)));
-    return;
-  }
+async function start(): Promise<void> {
   process.stderr.write("Starting the service …\n");
   const service = await startLocalService({
     port: portOf(process.env["PORT"] ?? "3000"),
@@ -85,7 +79,7 @@ async function start({ watch = false }: { readonly watch?: boolean }): Promise<v
 
 const terminal = processTerminal();
 const program = createCommandLine(terminal, "npm start --", "Run the service on this machine");
-program.option("--watch", "restart whenever a source file changes").action(start);
+program.action(start);
 const status = await runCommand(terminal, program, (error) =>
   error instanceof CommandError ? `Cannot start: ${error.message}` : inspect(error),
 );
