@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)("items on the upload page", () => {
       await page.getByLabel("Your organization’s API key").fill(key);
       await page.keyboard.press("Enter");
       const sections = page.getByRole("navigation", { name: "Sections" });
-      for (const section of ["Import a file", "Imports", "Items", "Webhooks"]) {
+      for (const section of ["Import a file", "Imports", "Items"]) {
         await sections.getByRole("link", { name: section, exact: true }).click();
         for (const shown of [organization.id, name]) {
           const part = sections.getByTitle(shown, { exact: true });
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)("items on the upload page", () => {
 
   test("can be loaded again after the connection was lost", async () => {
     await importAndWait(site.stack, { name: "again.csv", csv: "external_id\nagain-1\n" });
-    const { page } = await site.begin("#webhooks");
+    const { page } = await site.begin("#import");
     await page.context().setOffline(true);
     /** Waits for the failure of what was just opened, then loads it again. */
     const loadAgain = async (): Promise<void> => {

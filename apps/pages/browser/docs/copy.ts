@@ -1,4 +1,16 @@
-import { COPIED_MS, copyText } from "../copy-text.ts";
+/** How long a button says what became of a copy. */
+const COPIED_MS = 2000;
+
+/** Copies a text. @returns what the button says then */
+async function copyText(text: string): Promise<string> {
+  try {
+    // Pages without HTTPS have no clipboard, so this fails there too.
+    await navigator.clipboard.writeText(text);
+    return "Copied";
+  } catch {
+    return "Select and copy it yourself";
+  }
+}
 
 /** Lets the buttons above code copy it. In tabs they copy the block that is shown. */
 export function startCopyButtons(): void {

@@ -10,7 +10,7 @@ import { Alert, Button, Heading } from "./parts/parts.tsx";
 import type { Sent } from "./file/send.ts";
 import { useLoaded } from "./parts/use-calls.ts";
 
-const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items", webhooks: "Webhooks" } as const;
+const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
 /** The import whose items a list shows. */
 function importIn(list: string): string | undefined {
   return new URLSearchParams(list.split("?")[1]).get("upload") ?? undefined;
@@ -44,7 +44,6 @@ function useView() {
 const LATER = {
   items: async () => (await import("./items/items-view.tsx")).ItemsView,
   item: async () => (await import("./items/item-view.tsx")).ItemView,
-  webhooks: async () => (await import("./webhooks-view.tsx")).WebhooksView,
 } as const;
 
 /** Shows such a view. */
@@ -130,7 +129,6 @@ export function App({ root }: { readonly root: URL }) {
       {name === "jobs" && <JobsView api={api} />}
       {!own && job}
       {name === "items" && <Later key={query} load={LATER.items} props={{ api, query }} />}
-      {name === "webhooks" && <Later load={LATER.webhooks} props={{ api }} />}
       {name === "item" && (
         <Later key={id} load={LATER.item} props={{ api, id, list: list.current, importId: importIn(list.current) }} />
       )}

@@ -11,9 +11,6 @@ import { inPageWords, inTypographicQuotes } from "./field-names.ts";
 
 export type { WorkItem as Item, WorkItemEvent as ItemEvent } from "work-items-client/client.ts";
 
-/** A webhook of the organization. */
-export type Webhook = Awaited<ReturnType<Api["webhooks"]["list"]>>[number];
-
 /** An upload job. It has its whole mapping, also if that came from an earlier job. */
 export interface Job extends Omit<UploadJob, "mapping"> {
   readonly mapping?: Mapping | undefined;
@@ -60,7 +57,7 @@ export function newKey(): string {
  */
 export function createApi(root: URL, key: string) {
   const retrying = { retrySeconds: RETRY_SECONDS };
-  const { me, uploads, webhooks, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...retrying });
+  const { me, uploads, workItems } = createClient({ baseUrl: root.href, apiKey: key, ...retrying });
   let known: ReturnType<typeof me> | undefined;
   const send = fetchWithRetries(retrying);
 
@@ -87,7 +84,6 @@ export function createApi(root: URL, key: string) {
         throw error;
       })),
     uploads,
-    webhooks,
     workItems,
     get,
     listUrl,

@@ -101,7 +101,6 @@ export function inPageWords(message: string): string {
       return value === undefined ? name : `${name}, “${value}”`;
     })
     .replaceAll(NAME, (name) => FIELD_NAMES[name] ?? EVENT_NAMES[name] ?? name)
-    .replaceAll("webhook.url: ", "URL: ")
     .replaceAll(/\bcustom_attributes\.(\S+?)(?=: )/g, (_, name: string) => fieldName(ATTRIBUTE_PREFIX + name));
   return inTypographicQuotes(text);
 }
