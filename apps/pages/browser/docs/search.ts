@@ -1,4 +1,4 @@
-import { type Found, openIndex, type SearchResults, termsOf } from "./search-index.ts";
+import { type Found, openIndex, termsOf } from "./search-index.ts";
 
 /** The most results that are shown. */
 const RESULTS_MAX = 8;
@@ -37,13 +37,9 @@ function resultOf(found: Found, root: URL): HTMLElement {
   return item;
 }
 
-/** What was found, and which words no page has. */
-function summaryOf(typed: string, { found, unknown }: SearchResults): string {
-  if (found.length === 0) return `Nothing found for “${typed}”. Try other words.`;
-  const notes = unknown.map(({ word, similar }) =>
-    similar === undefined ? `No page has “${word}”.` : `No page has “${word}”; these have “${similar}”.`,
-  );
-  return [`${found.length} found.`, ...notes].join(" ");
+function summaryOf(typed: string, found: readonly Found[]): string {
+  if (typed.trim() === "") return "";
+  return found.length === 0 ? `Nothing found for “${typed}”. Try other words.` : `${found.length} found.`;
 }
 
 /** Starts the search of pages and their sections. Loads the index when the search is first used. */
@@ -53,8 +49,8 @@ export function startSearch(): void {
   const status = document.querySelector(".found");
   if (!input || !list || !status) return;
   const root = new URL(input.dataset["root"]!, location.href);
-  let loaded: Promise<(query: string) => SearchResults> | undefined;
-  const load = (): Promise<(query: string) => SearchResults> =>
+  let loaded: Promise<ReturnType<typeof openIndex>> | undefined;
+  const load = (): Promise<ReturnType<typeof openIndex>> =>
     (loaded ??= fetch(new URL(input.dataset["index"]!, location.href)).then(async (response) => {
       if (!response.ok) throw new Error(`The search could not be loaded (${response.status}).`);
       return openIndex(await response.text());
@@ -63,9 +59,9 @@ export function startSearch(): void {
     const typed = input.value;
     const search = await load();
     if (input.value !== typed) return;
-    const results = search(typed);
-    status.textContent = typed.trim() === "" ? "" : summaryOf(typed, results);
-    list.replaceChildren(...results.found.slice(0, RESULTS_MAX).map((found) => resultOf(found, root)));
+    const found = search(typed);
+    status.textContent = summaryOf(typed, found);
+    list.replaceChildren(...found.slice(0, RESULTS_MAX).map((one) => resultOf(one, root)));
   };
   input.addEventListener("input", () => {
     show().catch((error: unknown) => {
