@@ -166,6 +166,11 @@ export class MalformedBodyError extends WorkItemsError {
   override readonly name: string = "MalformedBodyError";
 }
 
+/** The path or the query isn't valid UTF-8. */
+export class MalformedUrlError extends WorkItemsError {
+  override readonly name: string = "MalformedUrlError";
+}
+
 /** The request has no valid API key. The message is the same for every reason. */
 export class UnauthenticatedError extends WorkItemsError {
   override readonly name: string = "UnauthenticatedError";

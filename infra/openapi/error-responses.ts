@@ -21,7 +21,7 @@ interface ErrorResponse {
 const ERRORS = {
   400: {
     name: "BadRequest",
-    description: "The body can't be parsed.",
+    description: "The body can't be parsed, or the URL isn't UTF-8.",
     example: "the request body is not valid JSON (line 1 column 2)",
   },
   401: {

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Clock } from "../clock.ts";
-import { InvalidInputError, NotFoundError, type Problem } from "../errors.ts";
+import { InvalidInputError, MalformedUrlError, NotFoundError, type Problem } from "../errors.ts";
 import { parseUuid, problemsOf } from "../schema.ts";
 import type { ApiEvent } from "./middleware.ts";
 import { etagOf, isKnown } from "./etag.ts";
@@ -85,12 +85,25 @@ function idOf({ path }: Route, event: ApiEvent, name: "id" | "event_id"): string
 }
 
 /**
+ * The gateway has decoded path and query: bytes that aren't UTF-8 are U+FFFD then, like a U+FFFD that was sent.
+ * @throws MalformedUrlError
+ */
+function assertDecoded(values: object): void {
+  const wrong = Object.entries(values).find((entry) => entry.join().includes("\uFFFD"));
+  if (wrong === undefined) return;
+  throw new MalformedUrlError(
+    `the URL is not valid UTF-8 in ${wrong[0]}: percent-encode UTF-8, for example ü as %C3%BC`,
+  );
+}
+
+/**
  * Validates query and body by the route's schemas, and checks whether the key may make such a call.
- * @throws InvalidInputError naming all problems of both; MissingScopeError; NotFoundError if the path's ID isn't a UUID
+ * @throws MalformedUrlError; InvalidInputError naming all problems of both; MissingScopeError; NotFoundError if the path's ID isn't a UUID
  */
 export function callOf<R extends Route>(route: R, clock: Clock, event: ApiEvent, context: Context): Call<R> {
   const { caller, requestId, headers, body: read, written } = event.progress;
   const { parameters, repeated } = readQuery(event, route.repeatable);
+  assertDecoded({ ...event.pathParameters, ...parameters });
   const query = validate<R["query"]>(route.query, parameters);
   const form = read?.kind === "file" ? read : undefined;
   const value = read?.kind === "json" ? read.value : undefined;

@@ -4,6 +4,7 @@ import {
   ExternalIdTakenError,
   InvalidInputError,
   MalformedBodyError,
+  MalformedUrlError,
   MissingScopeError,
   NotFoundError,
   PreconditionFailedError,
@@ -76,6 +77,7 @@ const taken: Problem = { path: ["work_item", "external_id"], code: "taken", mess
 /** The kind and the headers of each expected error. */
 const table = [
   row(MalformedBodyError, { status: 400, name: "malformed-body", title: "The body cannot be parsed" }),
+  row(MalformedUrlError, { status: 400, name: "malformed-url", title: "The URL is not valid UTF-8" }),
   row(UnauthenticatedError, { status: 401, name: "unauthenticated", title: "A valid API key is required" }, () => ({
     headers: { "www-authenticate": "Bearer" },
   })),

@@ -124,6 +124,8 @@ describe("endpoint", () => {
       [413, wrong],
       [415, { ...wrong, body: "{" }],
       [400, { ...wrong, body: "{", headers: {} }],
+      [400, { ...wrong, query: { ...wrong.query, limit: "\uFFFD" }, body, headers: {} }],
+      [400, { ...wrong, params: { id: "\uFFFD" }, body, headers: {} }],
       [422, { ...wrong, body, headers: {} }],
       [201, { body }],
     ] as const;

@@ -100,6 +100,7 @@ describe("problem details", () => {
     await service.call("createWorkItem", { body });
     const requests: readonly (readonly [string, Name, ApiRequest])[] = [
       ["malformed-body", "createWorkItem", { body: "{" }],
+      ["malformed-url", "listWorkItems", { query: { external_id: "M\uFFFDller" } }],
       ["unauthenticated", "listWorkItems", { key: undefined }],
       ["not-found", "getWorkItem", { params: { id: "x" } }],
       ["external-id-taken", "createWorkItem", { body }],

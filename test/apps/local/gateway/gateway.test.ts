@@ -28,9 +28,14 @@ describe("the event", () => {
   });
 
   test("holds the last value of a repeated query parameter, and all of them", async () => {
-    const event = await eventOf("/items/1?limit=5&status=a&status=b%20c&empty=");
-    expect(event.queryStringParameters).toEqual({ limit: "5", status: "b c", empty: "" });
-    expect(event.multiValueQueryStringParameters).toEqual({ limit: ["5"], status: ["a", "b c"], empty: [""] });
+    const event = await eventOf("/items/1?limit=5&status=a&status=b%20c&empty=&latin1=%FC");
+    expect(event.queryStringParameters).toEqual({ limit: "5", status: "b c", empty: "", latin1: "\uFFFD" });
+    expect(event.multiValueQueryStringParameters).toEqual({
+      limit: ["5"],
+      status: ["a", "b c"],
+      empty: [""],
+      latin1: ["\uFFFD"],
+    });
   });
 
   test("has null where there is no query and no path parameter", async () => {
