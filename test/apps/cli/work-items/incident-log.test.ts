@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { readItems } from "../../../../apps/cli/work-items/read-items.ts";
-import logMapping from "../../../../apps/cli/demo/incident-log.mapping.json" with { type: "json" };
+import logMapping from "./incident-log.mapping.json" with { type: "json" };
 import { mappingSchema } from "../../../../lib/uploads/mapping/mapping.ts";
 import { createUploadService } from "../../../support/uploads/upload-service.ts";
 
