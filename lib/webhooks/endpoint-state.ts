@@ -225,7 +225,7 @@ export type NextStep =
   | { readonly kind: "rest" };
 
 /** The message that says that the feed has changes up to a position. @param asked @see {@link EndpointState} */
-export function changesMessage(webhook: string, sequence: number, asked = ""): WebhookMessage {
+function changesMessage(webhook: string, sequence: number, asked = ""): WebhookMessage {
   return {
     id: webhookMessageId(webhook, "work_items.changed", `${sequence}${asked}`),
     type: "work_items.changed",
@@ -233,7 +233,7 @@ export function changesMessage(webhook: string, sequence: number, asked = ""): W
   };
 }
 /** The message that says that a job has ended. */
-export function endOf(webhook: string, job: EndedJob): WebhookMessage {
+function endOf(webhook: string, job: EndedJob): WebhookMessage {
   return { id: webhookMessageId(webhook, "upload.ended", job.id), type: "upload.ended", data: job };
 }
 function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState): WebhookMessage {

@@ -7,7 +7,6 @@ import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, EXIT } from "./command.ts";
 import { importCommand } from "./import-command.ts";
 import { itemCommands } from "./item-commands.ts";
-import { listenCommand } from "./listen-command.ts";
 import { explain, openService } from "./service-client.ts";
 import { undoCommand, uploadsCommand } from "./uploads-command.ts";
 import { webhooksCommand } from "./webhooks-command.ts";
@@ -20,7 +19,6 @@ export const commands: Readonly<Record<string, Command>> = {
   uploads: uploadsCommand,
   undo: undoCommand,
   webhooks: webhooksCommand,
-  listen: listenCommand,
 };
 
 const PROGRAM = "work-items";

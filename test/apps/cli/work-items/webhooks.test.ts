@@ -1,9 +1,7 @@
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { runProgram } from "../../../../apps/cli/work-items/program.ts";
-import { createClient, type Webhook } from "../../../../apps/client/client.ts";
+import type { Webhook } from "../../../../apps/client/client.ts";
 import { startTestService, type TestService } from "../../../support/local-service.ts";
-import { testTerminal } from "../../../support/terminal.ts";
 import { startReceiver } from "../../../support/webhooks.ts";
 import { run } from "./terminal.ts";
 
@@ -84,46 +82,3 @@ const last = (): [string, Record<string, string>] => {
   const { body, headers } = receiver.received.at(-1)!;
   return [body, headers];
 };
-
-describe("work-items listen", () => {
-  test("posts signed messages to a receiver on this machine, and those again that it didn't take", async () => {
-    const client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey });
-    await client.workItems.create({ external_id: "before" });
-    const before = receiver.received.length;
-    const end = new AbortController();
-    const { terminal, printed } = testTerminal(["listen", "--forward-to", receiver.url], { signal: end.signal });
-    const listening = runProgram(terminal);
-    try {
-      await expect.poll(() => printed.stderr).toContain("Listening.");
-      const types = (): string[] => receiver.received.slice(before).map(({ type }) => type);
-      status = 500;
-      await client.workItems.create({ external_id: "after" });
-      await expect.poll(() => types().length, { timeout: 10_000 }).toBeGreaterThan(1);
-      status = 204;
-      await expect.poll(() => printed.stdout, { timeout: 10_000 }).toMatch(/work_items.changed \{.*\} -> 204/);
-      const { id } = await client.uploads.upload("external_id\na\n");
-      await expect.poll(() => types(), { timeout: 10_000 }).toContain("upload.ended");
-      const ended = receiver.received.find(({ type }) => type === "upload.ended");
-      expect(ended?.data).toEqual({
-        id,
-        status: "completed",
-        dry_run: false,
-        total_rows: 1,
-        succeeded_rows: 1,
-        failed_rows: 0,
-      });
-      const [, secret = ""] = /(whsec_\S+)/.exec(printed.stderr) ?? [];
-      const { body, headers } = receiver.received[before]!;
-      expect(() => new StandardWebhook(secret).verify(body, headers)).not.toThrow();
-      expect(types().filter((type) => type === "upload.ended")).toHaveLength(1);
-    } finally {
-      end.abort();
-      await expect(listening).rejects.toThrow("aborted");
-    }
-  });
-
-  test("requires a URL and a secret of the right form", async () => {
-    expect(await run("listen")).toMatchObject({ exit: 2, told: expect.stringContaining("--forward-to") });
-    expect(await run("listen", "--forward-to", receiver.url, "--secret", "x")).toMatchObject({ exit: 2 });
-  });
-});
