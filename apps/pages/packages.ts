@@ -7,10 +7,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
 import { create } from "tar";
+import * as client from "work-items-client/client.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The oldest Node in which both packages work. */
-const ENGINES = { node: ">=20" };
+/** The oldest in which CommonJS can `require` the client's modules. The command is tested in them, too. */
+const ENGINES = { node: "^20.19 || >=22.12" };
 
 /** A package that npm installs from this service. */
 export interface Package {
@@ -54,6 +55,16 @@ function noticesOf({ inputs }: Metafile): string {
   return `${notices.join("\n\n----\n\n")}\n`;
 }
 
+/** Types of the client's one module for CommonJS, where TypeScript's `node16` rejects imports of a module's own types. */
+function commonJsTypes(): string {
+  const module = '"./client.js" with { "resolution-mode": "import" };';
+  const declarations = Object.entries(client).flatMap(([name, value]) => [
+    `export declare const ${name}: typeof client.${name};`,
+    ...(String(value).startsWith("class ") ? [`export type ${name} = client.${name};`] : []),
+  ]);
+  return [`import type * as client from ${module}`, `export type * from ${module}`, ...declarations, ""].join("\n");
+}
+
 /** The client in JavaScript, with its types. */
 async function packClient(folder: string): Promise<Package> {
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
@@ -62,7 +73,9 @@ async function packClient(folder: string): Promise<Package> {
   cpSync(join(ROOT, "apps/client/README.md"), join(folder, "README.md"));
   const { name, version, description, license, type, dependencies } = manifestIn("apps/client");
   const entry = "./dist/apps/client/client";
-  const exports = { ".": { types: `${entry}.d.ts`, default: `${entry}.js` } };
+  const types = { require: `${entry}.d.cts`, default: `${entry}.d.ts` };
+  writeFileSync(join(folder, types.require), commonJsTypes());
+  const exports = { ".": { types, default: `${entry}.js` } };
   return pack(folder, { name, version, description, license, type, exports, dependencies, engines: ENGINES });
 }
 

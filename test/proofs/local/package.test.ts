@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,6 +13,7 @@ import { startTestService, type TestService } from "../../support/local-service.
 
 const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "empty-"));
+const TSC = join(PROJECT_ROOT, "node_modules/typescript/bin/tsc");
 let stack: TestService;
 let page: readonly Tokens.Code[];
 
@@ -51,11 +52,12 @@ it("the client's package has what its manifest exports, and nothing of the repos
   const installed = join(folder, "node_modules/work-items-client");
   const files = readdirSync(installed, { recursive: true }).map(String);
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
-    readonly exports: Record<string, Record<string, string>>;
+    readonly exports: { readonly ".": { readonly types: Record<string, string>; readonly default: string } };
     readonly dependencies: object;
   };
-  const exported = Object.values(manifest.exports).flatMap((each) => Object.values(each));
-  expect(files).toEqual(expect.arrayContaining(exported.map((path) => path.replace("./", ""))));
+  const { types, default: entry } = manifest.exports["."];
+  const exported = [...Object.values(types), entry].map((path) => path.replace("./", ""));
+  expect(files).toEqual(expect.arrayContaining(exported));
   expect(files.filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))).toEqual([]);
   expect(Object.keys(manifest.dependencies)).toEqual(["openapi-fetch"]);
 });
@@ -81,8 +83,8 @@ it("the page's programs and the client's own compile with the strictest options,
     verbatimModuleSyntax: true,
     isolatedModules: true,
   };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options }));
-  await run(process.execPath, [join(PROJECT_ROOT, "node_modules/typescript/bin/tsc"), "-p", "."]);
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, exclude: ["commonjs"] }));
+  await run(process.execPath, [TSC, "-p", "."]);
   expect(await run("node", ["sync.js"])).toMatch(/created: 500/);
   expect(await run("node", ["sync.js"])).toMatch(/unchanged: 500/);
   writeFileSync(join(folder, "tickets.csv"), "external_id,type\nT-2,ticket\n");
@@ -146,8 +148,31 @@ describe("the page's receiver", () => {
   });
 });
 
-/** Beside the one that runs this test. */
-const NODES = ["20.19.5", "22.21.1"];
+const COMMON_JS = `
+import { ApiError, createClient, inputOf, type WorkItem, type WorkItemInput } from "work-items-client";
+import required = require("work-items-client");
+
+const item: WorkItemInput = { external_id: "common-js", type: "call" };
+async function main(): Promise<void> {
+  const { BASE_URL = "", API_KEY = "" } = process.env;
+  const client = createClient({ baseUrl: BASE_URL, apiKey: API_KEY });
+  for await (const { external_id } of client.workItems.apply([item])) console.log(external_id);
+  for await (const found of client.workItems.list({ external_id: "common-js" })) {
+    const read: WorkItem = found;
+    console.log(inputOf(read).type);
+  }
+  const imported = await import("work-items-client");
+  console.log(imported.ApiError === ApiError, required.ApiError === ApiError);
+  await createClient({ baseUrl: BASE_URL, apiKey: "revoked" }).me();
+}
+main().catch((error: unknown) => {
+  if (error instanceof ApiError) console.log((error satisfies required.ApiError).status);
+  else if (error instanceof required.OutageError || error instanceof required.OutcomeUnknownError) throw error;
+});
+`;
+
+/** The oldest that the packages name, beside the one that runs this test. */
+const NODES = ["20.19.0", "22.12.0"];
 describe.each(NODES)("in Node %s", (version) => {
   const node = join(folder, version, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node");
   const program = join(folder, version, "command/node_modules/work-items/work-items.cjs");
@@ -161,6 +186,17 @@ describe.each(NODES)("in Node %s", (version) => {
     writeFileSync(join(folder, "first.mjs"), codeOf("js first", /./));
     expect(await run(node, ["--version"])).toBe(`v${version}\n`);
     expect(await run(node, ["first.mjs"])).toMatch(/^client-1 (created|unchanged)\n[0-9a-f-]{36} call\n$/);
+  });
+
+  it("a CommonJS project compiles with TypeScript's node16, and requires the one client that others import", async () => {
+    mkdirSync(join(folder, "commonjs"), { recursive: true });
+    writeFileSync(join(folder, "commonjs/package.json"), JSON.stringify({ private: true, type: "commonjs" }));
+    writeFileSync(join(folder, "commonjs/use.ts"), COMMON_JS);
+    const options = { module: "node16", types: ["node"], strict: true, skipLibCheck: false };
+    writeFileSync(join(folder, "commonjs/tsconfig.json"), JSON.stringify({ compilerOptions: options }));
+    await run(process.execPath, [TSC, "-p", "commonjs"]);
+    expect(readFileSync(join(folder, "commonjs/use.js"), "utf8")).toContain('require("work-items-client")');
+    expect(await run(node, ["commonjs/use.js"])).toBe("common-js\ncall\ntrue true\n401\n");
   });
 
   it("the command imports a file of another system, and a workbook's mapping is proposed", async () => {
