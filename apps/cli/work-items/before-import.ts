@@ -1,9 +1,11 @@
-import type { Client, Mapping, WorkItemUpload } from "work-items-client/client.ts";
+import type { Client, Mapping, UploadJob, WorkItemUpload } from "work-items-client/client.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
+import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
 import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
+import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { isPersonAt } from "./ask-targets.ts";
 import { shownRows } from "./proposal-lines.ts";
@@ -59,6 +61,26 @@ export function noteCounts(terminal: Terminal, trial: WorkItemUpload): void {
   terminal.note(`trial of ${countOf(trial.total_rows)}: ${counts.join(", ")}`);
 }
 
+/** Limit of the look-alikes that are shown. */
+const SHOWN_ALIKE = 10;
+
+/** Prints which new IDs look like that of an item that exists. @returns their number */
+export async function noteAlike(terminal: Terminal, client: Client, trial: UploadJob): Promise<number> {
+  try {
+    const { alike, compared, created } = await compareWithExisting(client, trial);
+    for (const { row, externalId, existing } of alike.slice(0, SHOWN_ALIKE)) {
+      terminal.note(`row ${row}: "${externalId}" would be new, but "${existing}" exists and looks the same`);
+    }
+    if (alike.length > SHOWN_ALIKE) terminal.note(`${countOf(alike.length)} in all would create such items`);
+    if (compared < created) terminal.note(`${compared} of ${created} new IDs were compared with those that exist`);
+    return alike.length;
+  } catch (error) {
+    // An import doesn't fail because of it: the key may not be allowed to read.
+    terminal.note(`new IDs weren't compared with those that exist: ${plainReason(error)}`);
+    return 0;
+  }
+}
+
 /** Says which columns have empty cells, if a trial would update items and the mapping doesn't say what such cells do. */
 export function noteEmptyCells(
   terminal: Terminal,
@@ -84,6 +106,8 @@ async function ask(terminal: Terminal, question: string): Promise<boolean | unde
 /** Why a person has to agree to an import. */
 interface Reasons {
   readonly ids: IdFindings | undefined;
+  /** Number of new IDs that look like existing ones. */
+  readonly alike: number;
   /** The targets that nothing sets. */
   readonly unset: readonly TargetName[];
   /** The rows that are left out. */
@@ -91,7 +115,7 @@ interface Reasons {
 }
 
 /**
- * Asks whether to import after a trial. If existing items would change, IDs repeat, a target isn't set or rows are left out,
+ * Asks whether to import after a trial. If existing items would change, IDs repeat or look alike, a target isn't set or rows are left out,
  * a person has to agree.
  * @param isAgreed whether to import without asking
  * @returns whether to start the import
@@ -99,11 +123,11 @@ interface Reasons {
 export async function confirmed(
   terminal: Terminal,
   trial: WorkItemUpload,
-  { ids, unset, leftOut }: Reasons,
+  { ids, alike, unset, leftOut }: Reasons,
   isAgreed: boolean,
 ): Promise<boolean> {
   const isHarmless =
-    trial.updated_rows + trial.restored_rows + (ids?.repeatedRows ?? 0) + unset.length + leftOut.length === 0;
+    trial.updated_rows + trial.restored_rows + (ids?.repeatedRows ?? 0) + alike + unset.length + leftOut.length === 0;
   if (isHarmless || isAgreed) return true;
   const without = leftOut.length === 0 ? "" : ` without ${shownRows(leftOut)}`;
   const answer = await ask(terminal, `Import the file${without}? [y/N] `);

@@ -13,7 +13,7 @@ import { isReportColumn } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
-import { confirmed, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./before-import.ts";
+import { confirmed, noteAlike, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./before-import.ts";
 import { writeProposal } from "./propose.ts";
 import { changedFile, lookThrough, type SeenFile, totalsOf } from "./survey-file.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
@@ -144,19 +144,19 @@ async function sendFile(
     withProgress(terminal, label, "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
-  const show = async (trial: UploadJob): Promise<void> => {
+  /** @returns the number of new IDs that look like existing ones */
+  const show = async (trial: UploadJob): Promise<number> => {
     if (tried) await noteTrial(terminal, client, trial, tried);
     if (isShown && seen) noteEmptyCells(terminal, trial, seen);
+    return noteAlike(terminal, client, trial);
   };
   for (const file of Object.values(lists)) await removeEarlierList(path, file);
   if (!isDry && hasTrial) {
     const trial = await endOf(await start(true), "trial");
     const hasCompleted = trial.status === "completed";
-    if (hasCompleted) {
-      noteCounts(terminal, trial);
-      await show(trial);
-    }
-    if (!hasCompleted || !(await confirmed(terminal, trial, { ids, unset, leftOut }, options["yes"] === true))) {
+    if (hasCompleted) noteCounts(terminal, trial);
+    const alike = hasCompleted ? await show(trial) : 0;
+    if (!hasCompleted || !(await confirmed(terminal, trial, { ids, alike, unset, leftOut }, options["yes"] === true))) {
       printJob(terminal, trial, options);
       terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
       return;

@@ -57,6 +57,19 @@ describe("before an import the command", () => {
     expect(await typeOf("R-1")).toBe("c");
   });
 
+  it("names new IDs that look like those of items that exist, and asks", async () => {
+    writeFileSync("usual.csv", "external_id\nLOOK-1\nLÖÖK-2\n");
+    expect(await run("import", "usual.csv", "--wait")).toMatchObject({ exit: 0 });
+    writeFileSync("other.csv", `external_id\nLOOK\u20111\n${"LÖÖK-2".normalize("NFD")}\nLOOK-3\n`);
+    const stopped = await run("import", "other.csv", "--wait");
+    expect(stopped).toMatchObject({ exit: 4, out: expect.stringContaining("3 created") });
+    expect(stopped.told).toContain(
+      'row 2: "LOOK\u20111" would be new, but "LOOK-1" exists and looks the same\n' +
+        `row 3: "${"LÖÖK-2".normalize("NFD")}" would be new, but "LÖÖK-2" exists and looks the same\nnothing`,
+    );
+    expect(await run("import", "other.csv", "--wait", "--yes")).toMatchObject({ exit: 0 });
+  });
+
   it("says what items would change, and imports what changes none without a question", async () => {
     writeFileSync("first.csv", "external_id;type\nC-1;a\nC-2;a\n");
     const first = await run("import", "first.csv", "--wait");

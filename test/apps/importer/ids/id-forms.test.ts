@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IdForms, SEPARATORS } from "../../../../apps/importer/ids/id-forms.ts";
-import { looksOf } from "../../../../apps/importer/ids/look-alikes.ts";
+import { looksOf, otherSpellings } from "../../../../apps/importer/ids/look-alikes.ts";
 import { RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
 
 const judged = (ids: readonly string[]) => {
@@ -114,23 +114,51 @@ describe("the IDs of a column", () => {
   });
 });
 
-test.each([
-  ["composed and decomposed letters", "M\u00FC-1", "Mu\u0308-1"],
-  ["full width", "T-1", "Ｔ－１"],
-  ["a hyphen that doesn't break", "T-1", "T\u20111"],
-  ["a dash", "T-1", "T\u20131"],
-  ["Cyrillic letters", "CAB-1", "САВ-1"],
-  ["Greek letters", "AB-1", "ΑΒ-1"],
-  ["half-width kana", "カ-1", "ｶ-1"],
-  ["kana of the other kind", "へ-1", "ヘ-1"],
-])("two IDs that differ by %s look alike, whichever comes first", (_, id, other) => {
-  expect(looksOf(id)).toBe(looksOf(other));
-  for (const rows of [
-    [id, "X-9", other],
-    [other, "X-9", id],
-  ]) {
-    const ids = new RepeatedIds(([cell = ""]) => cell);
-    for (const [index, cell] of rows.entries()) ids.observe({ row: index + 2, cells: [cell] });
-    expect(ids.findings).toMatchObject({ repeatedRows: 0, oddRows: 1 });
-  }
+/** What a comparison of the IDs of a file shows. */
+const compared = (ids: readonly string[]) => {
+  const all = new RepeatedIds(([cell = ""]) => cell);
+  for (const [index, cell] of ids.entries()) all.observe({ row: index + 2, cells: [cell] });
+  return all.findings;
+};
+
+/** Each letter of one alphabet in place of that of the other. */
+const inLetters = (usual: string, other: string) => (id: string) =>
+  Array.from(id, (letter) => other[usual.indexOf(letter)] ?? letter).join("");
+
+describe("two IDs that look alike", () => {
+  const ids = fc.tuple(upper, number).map(([key, digits]) => `Mü-カ${key}C-${digits}`);
+
+  test.each<[string, (id: string) => string]>([
+    ["decomposed letters", (id) => id.normalize("NFD")],
+    ["full width", (id) => id.replaceAll(/[!-~]/g, (letter) => String.fromCodePoint(letter.codePointAt(0)! + 0xfee0))],
+    ["a hyphen that doesn't break", inLetters("-", "\u2011")],
+    ["a dash", inLetters("-", "\u2013")],
+    ["Cyrillic letters", inLetters("ABCEHIJKMOPSTXY", "АВСЕНІЈКМОРЅТХУ")],
+    ["Greek letters", inLetters("ABEHIKMNOPTXYZ", "ΑΒΕΗΙΚΜΝΟΡΤΧΥΖ")],
+    ["the ideograph of a kana", inLetters("カ", "力")],
+    ["half-width kana", inLetters("カ", "ｶ")],
+  ])("by %s are found, whichever comes first, and looked up", (name, rewrite) => {
+    fc.assert(
+      fc.property(ids, (id) => {
+        const other = rewrite(id);
+        expect(looksOf(other)).toBe(looksOf(id));
+        for (const rows of [
+          [id, "X-9", other],
+          [other, "X-9", id],
+        ]) {
+          expect(compared(rows)).toMatchObject({ repeatedRows: 0, oddRows: 1 });
+        }
+        expect(otherSpellings(other)).toContain(id);
+        expect(otherSpellings(id).includes(other)).toBe(name !== "half-width kana");
+      }),
+    );
+  });
+
+  test("aren't found among those that nobody touched", () => {
+    fc.assert(
+      fc.property(columns, (all) => {
+        expect(compared(all).oddRows).toBe(0);
+      }),
+    );
+  });
 });

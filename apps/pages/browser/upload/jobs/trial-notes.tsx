@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
 import type { ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
 import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { Button, TextField } from "../parts/parts.tsx";
-import { countOf } from "../parts/shown.ts";
+import { countOf, shownNumber } from "../parts/shown.ts";
 import type { Sent } from "../file/send.ts";
 import { changeSingles } from "../file/sources.ts";
 import { unfilled } from "../file/table-file.ts";
@@ -74,8 +75,22 @@ function PrefixOffer({
   );
 }
 
-/** How many rows that are left out are named. */
-const SHOWN_LEFT_OUT = 20;
+/** How many rows are named. */
+const NAMED_ROWS = 20;
+
+/** The first rows, each with a text about it. */
+function FirstRows({ rows }: { readonly rows: readonly { readonly row: number; readonly text: string }[] }) {
+  return (
+    <ul>
+      {rows.slice(0, NAMED_ROWS).map(({ row, text }) => (
+        <li key={row}>
+          Row {row}: {text}
+        </li>
+      ))}
+      {rows.length > NAMED_ROWS && <li>and {countOf(rows.length - NAMED_ROWS, "more row")}</li>}
+    </ul>
+  );
+}
 
 /** The rows that are left out because they don't look like items. */
 function LeftOutRows({ sent: { table, repairs: now, trial } }: { readonly sent: Sent }) {
@@ -91,15 +106,35 @@ function LeftOutRows({ sent: { table, repairs: now, trial } }: { readonly sent: 
         , because{" "}
         {rows.length === 1 ? "it looks like a total, a note or a header" : "they look like totals, notes or headers"}:
       </p>
-      <ul>
-        {rows.slice(0, SHOWN_LEFT_OUT).map(({ row, cells }) => (
-          <li key={row}>
-            Row {row}: {cells.filter((cell) => cell.trim() !== "").join(", ")}
-          </li>
-        ))}
-        {rows.length > SHOWN_LEFT_OUT && <li>and {countOf(rows.length - SHOWN_LEFT_OUT, "more row")}</li>}
-      </ul>
+      <FirstRows
+        rows={rows.map(({ row, cells }) => ({ row, text: cells.filter((cell) => cell.trim() !== "").join(", ") }))}
+      />
     </div>
+  );
+}
+
+/** The rows whose new IDs look like that of an item that exists. */
+function AlikeIds({ api, job }: { readonly api: Api; readonly job: Job }) {
+  const { alike = [], compared = 0, created = 0 } = useLoaded(() => compareWithExisting(api, job)).value ?? {};
+  return (
+    <>
+      {alike.length > 0 && (
+        <div class="warning">
+          <p>
+            <strong>{countOf(alike.length, "new ID")} look like that of an item that exists</strong>, written with other
+            characters. If they mean the same items, correct them in the file:
+          </p>
+          <FirstRows
+            rows={alike.map(({ row, externalId, existing }) => ({ row, text: `${externalId} looks like ${existing}` }))}
+          />
+        </div>
+      )}
+      {compared < created && (
+        <p class="note">
+          {shownNumber(compared)} of {countOf(created, "new ID")} were compared with those that exist.
+        </p>
+      )}
+    </>
   );
 }
 
@@ -147,6 +182,7 @@ export function TrialNotes({
           </div>
         )}
       </div>
+      <AlikeIds api={api} job={job} />
       {sent && <LeftOutRows sent={sent} />}
       <TrialItems items={examples.flatMap((row) => itemAt(row) ?? [])} />
       {sent && <TrialValues job={job} sent={sent} />}
