@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
+import { mapConcurrently } from "../../lib/retry.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { failRequests, refuseMessages } from "../support/faults.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
@@ -19,6 +20,14 @@ let uploads: UploadService;
 beforeEach(async () => {
   uploads = await createUploadService();
 });
+
+/** Requests so many forms for an organization. */
+const createForms = async (count: number, organization = uploads.organization): Promise<void> => {
+  const form = () => ({ id: randomUUID(), origin: "form", expected_size: 1 }) as const;
+  const { store } = uploads.harness;
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  await mapConcurrently(numbers, 50, () => store.create(organization, form(), uploads.clock()));
+};
 
 const throttled = { name: "ThrottlingException", httpStatusCode: 400 };
 
@@ -114,16 +123,8 @@ describe("messages of S3", () => {
 
 describe("the sweep", () => {
   it("finds another organization's lost message in the same minute, however many jobs one has open", async () => {
-    const { store } = uploads.harness;
     const neighbour = await createTestOrganization(uploads.runtime);
-    const forms = 2000;
-    for (let from = 0; from < forms; from += 100) {
-      await Promise.all(
-        Array.from({ length: 100 }, () =>
-          store.create(neighbour.organization, { id: randomUUID(), origin: "form", expected_size: 1 }, uploads.clock()),
-        ),
-      );
-    }
+    await createForms(2000, neighbour.organization);
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
     uploads.clock.advance(3 * MINUTE_MS);
     // Time for a few jobs: each look at one takes the sweep some milliseconds.
@@ -149,12 +150,13 @@ describe("the sweep", () => {
 
 describe("an organization", () => {
   it("may pass the limit by what the index doesn't show yet, and no request below it is refused", async () => {
-    const responses = await Promise.all(Array.from({ length: 101 }, () => uploads.requestForm(10)));
-    const statuses = responses.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 202).length).toBeGreaterThanOrEqual(100);
+    await createForms(95);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => uploads.requestForm(10)));
+    const accepted = responses.filter(({ status }) => status === 202).length;
+    expect(accepted).toBeGreaterThanOrEqual(5);
     expect((await uploads.requestForm(10)).status).toBe(429);
     const open = await uploads.harness.store.openJobsOf(uploads.organization.id);
-    expect(open).toHaveLength(statuses.filter((status) => status === 202).length);
+    expect(open).toHaveLength(95 + accepted);
     await Promise.all(open.slice(99).map(({ id }) => uploads.cancel(id)));
     expect((await uploads.requestForm(10)).status).toBe(202);
     expect((await uploads.requestForm(10)).status).toBe(429);
@@ -168,8 +170,7 @@ describe("an organization", () => {
       (each) => crc32(`${name}-${each}`) % 8 === crc32(name) % 8,
     );
     const { organization } = await createTestOrganization(uploads.runtime, { id: `${name}-${number}` });
-    const forms = Array.from({ length: 100 }, () => ({ id: randomUUID(), origin: "form", expected_size: 1 }) as const);
-    await Promise.all(forms.map((form) => store.create(organization, form, uploads.clock())));
+    await createForms(100, organization);
     expect((await uploads.requestForm(10)).status).toBe(202);
     await expect(store.assertRoom(organization)).rejects.toThrow("at most 100 uploads may be unfinished");
   });
@@ -177,7 +178,8 @@ describe("an organization", () => {
   it("has at most a hundred unfinished uploads, and repeated requests are still answered", async () => {
     const upload = (headers: Record<string, string> = {}) => uploads.requestForm(10, headers);
     const first = await upload({ "Idempotency-Key": "first" });
-    for (let count = 1; count < 100; count++) expect((await upload()).status).toBe(202);
+    await createForms(98);
+    expect((await upload()).status).toBe(202);
     const refused = await upload();
     expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "30" } });
     expect(refused.body.error).toContain("at most 100 uploads may be unfinished");

@@ -62,11 +62,13 @@ interface Sent {
 /**
  * Lets each request of a client go through a function, above the SDK's retries.
  * @param around is given what sends the request, with another input if it has one
+ * @param priority `low` is below those of other functions
  * @returns what ends it
  */
 export const aroundRequests = (
   client: FaultyClient,
   around: (command: string, input: never, send: (input?: object) => Promise<Sent>) => Promise<object>,
+  priority: "normal" | "low" = "normal",
 ): (() => void) => {
   const stack = client.middlewareStack as S3Client["middlewareStack"];
   const name = `around ${randomUUID()}`;
@@ -76,7 +78,7 @@ export const aroundRequests = (
         around(String(commandName), request.input as never, (input = request.input) =>
           next({ ...request, input }),
         ) as ReturnType<typeof next>,
-    { step: "initialize", name },
+    { step: "initialize", priority, name },
   );
   return () => void stack.remove(name);
 };
