@@ -12,6 +12,7 @@ import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 
 /** A file that was looked at as a whole. */
 export type SurveyedSample = Sample & { readonly survey: Survey };
@@ -65,15 +66,29 @@ function isAsked({ state, columns, candidates }: TargetState): boolean {
   return state === "missing" || (state === "asked" && candidates.length > columns.length);
 }
 
+/** Asks in which time zone times without an offset are; undefined if the file says it. */
+async function askZone(terminal: Terminal, { questions = [] }: Proposal): Promise<string | undefined> {
+  const zones = questions.filter(({ kind }) => kind === "zone");
+  const [first] = zones;
+  if (first?.kind !== "zone") return undefined;
+  const columns = zones.map(({ column }) => `"${column}"`).join(" and ");
+  for (;;) {
+    const answer = (await terminal.ask(`time zone of times in ${columns} [${first.timeZone}] `)) || first.timeZone;
+    if (isTimeZone(answer)) return answer;
+    terminal.note(`there is no time zone ${answer}; name one such as Europe/Berlin`);
+  }
+}
+
 /**
- * Asks the person at the terminal about each target that nothing sets, or that several columns could set.
+ * Asks the person at the terminal about each target that nothing sets, or that several columns could set, and for the time zone.
  * @returns the proposal after the answers
  */
 export async function askTargets(terminal: Terminal, sample: SurveyedSample): Promise<Proposal> {
   const chosen = new Map<string, number>();
   const values = new Map<TargetName, string>();
-  const propose = (): Proposal => {
-    const proposal = proposeMapping({ ...sample, chosen });
+  const propose = (timeZone?: string): Proposal => {
+    const zone = timeZone === undefined ? {} : { timeZone, isZoneChosen: true };
+    const proposal = proposeMapping({ ...sample, ...zone, chosen });
     const replaced = new Set([...values.keys()].flatMap(fieldsOfTarget));
     const others = Object.entries(proposal.mapping.fields ?? {}).filter(([field]) => !replaced.has(field));
     const fixed = [...values].map(([target, value]) => [fieldOfTarget(target), { value }] as const);
@@ -115,5 +130,6 @@ export async function askTargets(terminal: Terminal, sample: SurveyedSample): Pr
       isOpen = problem !== undefined;
     }
   }
-  return proposal;
+  const zone = await askZone(terminal, proposal);
+  return zone === undefined ? proposal : propose(zone);
 }

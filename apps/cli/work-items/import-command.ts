@@ -89,6 +89,9 @@ function describeJob(job: WorkItemUpload): string {
   const counts = outcomes.map((outcome) => `${job[`${outcome}_rows`]} ${outcome.replace("_", " ")}`);
   const kind = job.dry_run ? " (dry run)" : "";
   const error = job.error === undefined ? "" : `; ${job.error}`;
+  if (!hasEnded(job) && job.total_rows === 0) {
+    return `${job.id} ${job.status}${kind}: sent; work-items uploads show ${job.id} shows what its rows do`;
+  }
   return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
 }
 
@@ -231,7 +234,7 @@ export const importCommand: Command = {
     "--json": "print the job as JSON",
   },
   examples: [
-    "import tickets.csv --propose mapping.json",
+    "import tickets.csv --propose mapping.json --time-zone Europe/Berlin",
     "import tickets.csv --mapping mapping.json --dry-run --wait",
     "import tickets.csv --mapping mapping.json --errors failed.csv",
     "import tickets.csv --mapping mapping.json --yes --wait",

@@ -28,10 +28,7 @@ function otherColumns(columns: readonly ProposedColumn[], { fields = {}, others 
 }
 
 /** What the proposal assumes without evidence in the file. */
-function assumptions({ mapping, questions = [] }: Proposal): string[] {
-  const local = questions.filter((question) => question.kind === "zone");
-  const columns = local.map(({ column }) => `"${column}"`).join(" and ");
-  const [zone] = local;
+function assumptions({ mapping }: Proposal): string[] {
   const quotedWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(", ");
   const { empty = [], fields = {} } = mapping;
   const sources = Object.values(fields).flatMap((source) => source.first_of ?? [source]);
@@ -43,12 +40,6 @@ function assumptions({ mapping, questions = [] }: Proposal): string[] {
       : [`assumed, please check: in "${column}" these values are empty: ${quotedWords(words)}`];
   });
   return [
-    ...(zone === undefined
-      ? []
-      : [
-          `assumed, please check: times of ${columns} without a UTC offset are in ${zone.timeZone}, ` +
-            "the time zone of this computer; name another with --time-zone",
-        ]),
     ...(trimmed.length === 0
       ? []
       : [`assumed, please check: spaces around values are removed in ${trimmed.join(", ")}`]),
@@ -90,10 +81,12 @@ function choices({ totals = [], keptEmptyWords = [] }: Proposal): string[] {
 
 /** The questions that must be answered before a mapping is written, and the options that answer them. */
 export function openQuestions({ questions = [] }: Proposal): string[] {
-  return questions.flatMap((question) => {
-    if (question.kind !== "date") return [];
+  return questions.map((question) => {
+    if (question.kind === "zone") {
+      return `Which time zone are times of "${question.column}" in? Answer with --time-zone, such as --time-zone ${question.timeZone}.`;
+    }
     const orders = question.formats.map((format) => `--dates ${orderOf(format)}`).join(" or ");
-    return [`which date is "${question.column}" ${shownQuestion(question)} Answer with ${orders}.`];
+    return `Which date is "${question.column}" ${shownQuestion(question)} Answer with ${orders}.`;
   });
 }
 

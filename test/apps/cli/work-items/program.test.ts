@@ -44,7 +44,7 @@ const withType = (path: string): void => {
 
 describe("work-items", () => {
   it("imports another system's file by a mapping that it proposes", async () => {
-    const proposed = await run("import", "tickets.csv", "--propose", "mapping.json");
+    const proposed = await run("import", "tickets.csv", "--propose", "mapping.json", "--time-zone", "Europe/Berlin");
     expect(proposed).toMatchObject({ exit: 0, told: expect.stringContaining("\nnot found: type\n") });
     expect(JSON.parse(readFileSync("mapping.json", "utf8"))).toMatchObject({
       fields: { external_id: { column: "Ticket ID" }, completed_at: { column: "Closed", format: "dd.MM.yyyy" } },
@@ -94,7 +94,7 @@ describe("work-items", () => {
     ["I", "CR alone", (text: string): Buffer => Buffer.from(text.replaceAll("\r\n", "\r")), []],
   ] as const)("reads a file of %s-… in %s", async (name, _, encode, named) => {
     writeFileSync("encoded.csv", encode(TICKETS.replaceAll("T-", `${name}-`)));
-    await run("import", "encoded.csv", ...named, "--propose", "mapping.json");
+    await run("import", "encoded.csv", ...named, "--propose", "mapping.json", "--time-zone", "Europe/Berlin");
     const { out, exit } = await run(
       "import",
       "encoded.csv",
@@ -132,11 +132,10 @@ describe("work-items", () => {
   });
 
   it("imports a sheet of a workbook, with its dates", async () => {
-    const proposed = await run("import", "tickets.xlsx", "--sheet", "june", "--propose", "sheet.json");
+    const june = ["--sheet", "june", "--propose", "sheet.json", "--time-zone", "Europe/Berlin"];
+    const proposed = await run("import", "tickets.xlsx", ...june);
     expect(proposed).toMatchObject({ exit: 0, told: expect.stringContaining("the sheet June; others are Notes") });
     const mapping = JSON.parse(readFileSync("sheet.json", "utf8")) as { fields: Record<string, object> };
-    expect(mapping.fields["completed_at"]).toMatchObject({ column: "Closed", time_zone: expect.any(String) });
-    mapping.fields["completed_at"] = { column: "Closed", time_zone: "Europe/Berlin" };
     // A mapping that was made for a file with semicolons is good for the workbook too.
     writeFileSync("sheet.json", JSON.stringify({ ...mapping, delimiter: ";" }));
     withType("sheet.json");
@@ -311,13 +310,15 @@ describe("work-items", () => {
 
   it("runs the examples of its help", async () => {
     await run("batch", "items.jsonl");
-    await run("import", "tickets.csv", "--propose", "mapping.json");
+    await run("import", "tickets.csv", "--propose", "mapping.json", "--time-zone", "Europe/Berlin");
     withType("mapping.json");
     await run("import", "tickets.csv", "--mapping", "mapping.json", "--wait");
     const firstOf = async (list: string): Promise<string> =>
       /"id":"([^"]+)"/.exec((await run(list, "--json")).out)?.[1] ?? "";
     const upload = await firstOf("uploads");
     await endedDaysAgo(service, upload, 1);
+    const sent = await run("import", "tickets.csv", "--mapping", "mapping.json", "--dry-run");
+    expect(sent.out).toMatch(/^(\S+) pending \(dry run\): sent; work-items uploads show \1 shows what its rows do\n$/);
     for (const [name, { examples }] of Object.entries(commands)) {
       const { out } = await run(name, "--help");
       for (const example of examples) {

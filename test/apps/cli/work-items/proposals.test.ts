@@ -7,7 +7,7 @@ import { type CsvFile, keep, openCsv } from "../../../../apps/cli/work-items/ope
 import { changedFile, lookThrough } from "../../../../apps/cli/work-items/survey-file.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 import { testTerminal } from "../../../support/terminal.ts";
-import { run } from "./terminal.ts";
+import { run, runAt } from "./terminal.ts";
 
 /** The rows that are sent with `--without-totals`. */
 const withoutTotals = async ({ blob }: CsvFile, mapping: Mapping): Promise<string | undefined> => {
@@ -34,16 +34,21 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
-it("imports nothing by a mapping that no one has reviewed, and names what a proposal assumes", async () => {
+it("imports nothing by a mapping that no one has reviewed, names what it assumes, and asks for the time zone", async () => {
   const header = "Ticket ID\tAssignee\tStatus\tResolved At";
   writeFileSync("guess.tsv", `${header}\nNN-1\tNan\tClosed\t2024-06-01 10:00:00\nNN-2\tAda \tOpen\t\n`);
   const { exit, out, told } = await run("import", "guess.tsv", "--wait");
   expect({ exit, out }).toEqual({ exit: 1, out: "" });
   expect(told).toMatch(/unknown column "Ticket ID", "Assignee", "Resolved At": write a mapping with --propose <file>/);
   const proposed = await run("import", "guess.tsv", "--propose", "guess.json");
-  expect(proposed.told).toMatch(
-    /assumed, please check: times of "Resolved At" without a UTC offset are in \S+, the time zone of this computer/,
-  );
+  expect(proposed.told).toContain('Which time zone are times of "Resolved At" in? Answer with --time-zone');
+  expect([proposed.exit, existsSync("guess.json")]).toEqual([1, false]);
+  const answers = "\n\nBerlin\nEurope/Berlin\n";
+  const asked = await runAt(["stdin", "stderr"], answers, "import", "guess.tsv", "--propose", "guess.json");
+  expect(asked).toMatchObject({ exit: 0, told: expect.stringContaining("there is no time zone Berlin") });
+  expect(JSON.parse(readFileSync("guess.json", "utf8"))).toMatchObject({
+    fields: { completed_at: { column: "Resolved At", time_zone: "Europe/Berlin" } },
+  });
   expect(proposed.told).toContain('assumed, please check: spaces around values are removed in "Assignee"\n');
   // A person may be called so.
   expect(proposed.told).not.toContain("values are empty");
@@ -151,8 +156,9 @@ it("writes no mapping while a date can be read in two ways, and says what answer
   writeFileSync("calls.csv", "Call ID,End time,Status\nu1,02/03/2024 9:10 AM,Closed\nu2,,Closed\n");
   const { exit, told } = await run("import", "calls.csv", "--propose", "calls.json");
   expect(exit).toBe(1);
-  expect(told).toContain('which date is "End time" 02/03/2024 9:10 AM: 2 Mar 2024 or 3 Feb 2024?');
-  expect(told).toContain("Answer with --dates day-first or --dates month-first. No mapping was written.");
+  expect(told).toContain('Which date is "End time" 02/03/2024 9:10 AM: 2 Mar 2024 or 3 Feb 2024?');
+  expect(told).toContain("Answer with --dates day-first or --dates month-first. Which time zone");
+  expect(told).toMatch(/ Answer with --time-zone, such as --time-zone \S+\. No mapping was written\./);
   expect(existsSync("calls.json")).toBe(false);
   const answers = ["--dates", "month-first", "--time-zone", "America/New_York"];
   const answered = await run("import", "calls.csv", "--propose", "calls.json", ...answers);
