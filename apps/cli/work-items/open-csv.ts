@@ -32,6 +32,8 @@ export interface CsvFile {
   readonly readAs: string | undefined;
   /** What differs from what a workbook shows. */
   readonly notes: readonly string[];
+  /** The columns of whose numbers a workbook doesn't show all digits. */
+  readonly cut: Sheet["cut"];
   /** Deletes its temporary files. */
   readonly close: () => Promise<void>;
 }
@@ -75,6 +77,7 @@ async function openWorkbook(file: Blob, { sheet: name, withoutHidden: leavesOut 
     delimiter: COMMA,
     isWorkbook: true,
     readAs: `the sheet ${sheet.name}${others.length > 0 ? `; others are ${others.join(", ")}` : ""}`,
+    cut: sheet.cut,
     notes: [...notesOf(sheet, headerRow), ...(hidden.length === 0 ? [] : [hiddenNote])],
     close: async () => undefined,
   };
@@ -150,6 +153,7 @@ async function openText(file: Blob, { encoding, delimiter }: OpenOptions): Promi
     isWorkbook: false,
     readAs: format.encoding === UTF_8 ? undefined : format.encoding,
     notes: [],
+    cut: [],
   };
 }
 

@@ -39,13 +39,13 @@ function timeZoneOf(options: Options): string | undefined {
 /** What a file shows, with the IDs as they will be imported. */
 async function sampled(
   terminal: Terminal,
-  file: Pick<CsvFile, "blob" | "delimiter">,
+  file: Pick<CsvFile, "blob" | "delimiter" | "cut">,
   options: Options,
 ): Promise<SurveyedSample> {
   const dateOrder = dateOrderOf(options);
   const chosenZone = timeZoneOf(options);
   const first = await readSample(file, SAMPLE_ROWS);
-  const survey = new RowSurvey(first.names, first.rows, first.delimiter);
+  const survey = new RowSurvey(first.names, first.rows, first.delimiter, file.cut);
   const isWhole = await withBar(terminal, "reading [{bar}] {percentage} %", {}, (update) => {
     const onProgress = (bytes: number): void => update(bytes, file.blob.size);
     return observeRows(file.blob.stream(), { ...first, onProgress }, () => [survey]);

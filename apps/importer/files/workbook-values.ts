@@ -78,6 +78,21 @@ export function shownIds(code: string | undefined): ((number: number) => string)
   return (number) => format(code, number).trim();
 }
 
+/** The ids of `0.00E+00` and `##0.0E+0`, which workbooks don't write out. */
+const EXPONENTS: ReadonlySet<number> = new Set([11, 48]);
+const NINE_DIGITS = 123_456_789;
+
+/** Whether a number format shows less than all digits of a whole number: none, thousands, or an exponent. */
+export function hidesDigits(id: number, code: string | undefined): boolean {
+  if (code === undefined) return EXPONENTS.has(id);
+  try {
+    const digits = format(code, NINE_DIGITS).replaceAll(/\D/g, "");
+    return kindOfFormat(id, code) === "number" && !digits.includes(String(NINE_DIGITS));
+  } catch {
+    return false;
+  }
+}
+
 /** Hours, minutes and seconds. */
 function textOfDuration(milliseconds: number): string {
   const rest = new Date(Math.abs(milliseconds) % 3_600_000)

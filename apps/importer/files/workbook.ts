@@ -5,6 +5,7 @@ import { isReportHeader, withoutPrefix } from "./cell-values.ts";
 import { type CellPosition, type MergedRange, mergedRangeOf, positionOf, withMergedValues } from "./merged-cells.ts";
 import {
   type DateSystem,
+  hidesDigits,
   kindOfFormat,
   type NumberKind,
   shownIds,
@@ -23,6 +24,8 @@ export interface Sheet {
   readonly lost: Readonly<Record<"formulas" | "errors" | "damaged", LostCells>>;
   /** Numbers with zeros or a text that only their number format has: here they are as it shows them. */
   readonly formatted: FormattedCells;
+  /** The indexes of columns with whole numbers of which it doesn't show all digits. */
+  readonly cut: readonly number[];
   /** Merged cells with a text. */
   readonly merged: readonly MergedRange[];
   /** Numbers of the rows with texts that it hides. */
@@ -148,8 +151,9 @@ interface NumberStyle {
   readonly kind: NumberKind;
   /** What it shows of a whole number, if that is an ID. */
   readonly shown: ReturnType<typeof shownIds>;
+  readonly hidesDigits: boolean;
 }
-const PLAIN: NumberStyle = { kind: "number", shown: undefined };
+const PLAIN: NumberStyle = { kind: "number", shown: undefined, hidesDigits: false };
 
 /** How each cell style shows numbers. */
 function readStyles(part: Uint8Array | undefined): NumberStyle[] {
@@ -162,7 +166,7 @@ function readStyles(part: Uint8Array | undefined): NumberStyle[] {
     else if (name === "xf" && isCellStyle) {
       const id = Number(attribute("numFmtId") ?? 0);
       const code = codes.get(id);
-      styles.push({ kind: kindOfFormat(id, code), shown: shownIds(code) });
+      styles.push({ kind: kindOfFormat(id, code), shown: shownIds(code), hidesDigits: hidesDigits(id, code) });
     }
   });
   return styles;
@@ -224,6 +228,7 @@ function readRows(xml: string, book: Book) {
   const lost = { formulas: none, errors: none, damaged: none };
   let formatted: FormattedCells = { ...none, value: "", shown: "" };
   const hiddenRanges: { readonly first: number; readonly last: number }[] = [];
+  const cut = new Set<number>();
   const merged: MergedRange[] = [];
   const hidden: number[] = [];
   let isFiltered = false;
@@ -248,8 +253,10 @@ function readRows(xml: string, book: Book) {
     read++;
     if (text === "") return;
     if (row > ROWS_MAX || column > COLUMNS_MAX) throw new WorkbookError(TOO_LARGE);
-    const { shown } = (raw.type === "n" && book.styles[Number(raw.style ?? 0)]) || PLAIN;
-    const id = shown && /^\d{1,15}$/.test(text) ? shown(Number(text)) : text;
+    const style = (raw.type === "n" && book.styles[Number(raw.style ?? 0)]) || PLAIN;
+    const isWhole = /^\d{1,15}$/.test(text);
+    if (style.hidesDigits && isWhole) cut.add(column - 1);
+    const id = style.shown && isWhole ? style.shown(Number(text)) : text;
     if (id !== text) {
       const { count, first } = formatted;
       formatted = first
@@ -306,7 +313,7 @@ function readRows(xml: string, book: Book) {
       Array.from({ length: Math.max(0, Math.min(last, width) - first + 1) }, (_, at) => first + at),
     )
     .filter((each) => rows.some((cells) => (cells[each - 1] ?? "") !== ""));
-  return { lost, formatted, hiddenRows, hiddenColumns, isFiltered, ...withMergedValues(rows, merged) };
+  return { lost, formatted, cut: [...cut], hiddenRows, hiddenColumns, isFiltered, ...withMergedValues(rows, merged) };
 }
 
 /** Rows as CSV, all as wide as the longest. */

@@ -52,7 +52,8 @@ const FORMS = {
   fraction: /^\d+[.,]\d+$/,
   /** A day of a month, or a month of a year, as spreadsheets show it. Keys of projects are in capital letters. */
   day: /^\d\d?(?:-|\. ?)(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mär|Mai|Okt|Dez|janv|févr|mars|avr|mai|juin|juil|août|sept|oct|nov|déc|ene|feb|mar|abr|may|jun|jul|ago|sep|dic)\.?$|^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mär|Mai|Okt|Dez|janv|févr|mars|avr|mai|juin|juil|août|sept|oct|nov|déc|ene|feb|mar|abr|may|jun|jul|ago|sep|dic)\.?[- ]\d\d$/,
-  date: /^(?:19|20)\d\d([-/.])(?:0?[1-9]|1[0-2])\1(?:[0-2]?\d|3[01])$|^[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)\d\d$/,
+  /** A date, maybe with a time, or a duration. */
+  date: /^(?:(?:19|20)\d\d([-/.])(?:0?[1-9]|1[0-2])\1(?:[0-2]?\d|3[01])|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)\d\d)(?: \d\d:\d\d(?::\d\d)?)?$|^\d+:\d\d:\d\d$/,
 } as const;
 type Form = keyof typeof FORMS | "other";
 

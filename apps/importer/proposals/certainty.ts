@@ -109,7 +109,11 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
   const source = { column: name, ...cleanTexts(target, column) };
   const named = (doubts: readonly string[] = []): Found => ({ source, isSure: isNamed, reason: "by name", doubts });
   if (target === "external_id") {
-    const doubts = doubtsOfIds(column, isNamed, survey.ids.get(index) ?? NOT_COMPARED, emptyRowsOf(column, survey));
+    const ofValues = doubtsOfIds(column, isNamed, survey.ids.get(index) ?? NOT_COMPARED, emptyRowsOf(column, survey));
+    const doubts = [
+      ...ofValues,
+      ...(survey.cut.includes(index) ? ["the workbook doesn't show all of their digits"] : []),
+    ];
     if (isNamed || facts.rows === 0 || doubts.length > 0) return named(doubts);
     return { source, isSure: true, reason: "by name and values", doubts };
   }

@@ -59,6 +59,8 @@ export interface Survey {
   readonly grouped: readonly number[];
   /** The numbers of rows in whose values there may be other rows. */
   readonly joined: readonly number[];
+  /** The indexes of columns with whole numbers of which the workbook doesn't show all digits. */
+  readonly cut: readonly number[];
 }
 
 /** More different texts aren't choices. */
@@ -235,6 +237,7 @@ export class RowSurvey {
   readonly #groups: GroupedColumns;
   readonly #joined: JoinedRows;
   readonly #totals: NumberedRow[] = [];
+  readonly #cut: readonly number[];
   #rows = 0;
   /** Undefined once they have been decided. */
   #waiting: NumberedRow[] | undefined = [];
@@ -242,8 +245,15 @@ export class RowSurvey {
   /**
    * @param names the header's cells
    * @param rows the first rows, which show which columns may hold IDs; without any, no IDs are compared
+   * @param cut what the workbook shows
    */
-  constructor(names: readonly string[], rows: readonly (readonly string[])[] = [], delimiter: Delimiter = COMMA) {
+  constructor(
+    names: readonly string[],
+    rows: readonly (readonly string[])[] = [],
+    delimiter: Delimiter = COMMA,
+    cut: Survey["cut"] = [],
+  ) {
+    this.#cut = cut;
     this.#names = names;
     this.#columns = names.map(() => new ColumnSurvey());
     this.#ids = new ComparedIds(names, rows);
@@ -282,6 +292,7 @@ export class RowSurvey {
       madeId: isWhole ? this.#ids.combined.result() : undefined,
       grouped: this.#groups.result(),
       joined: this.#joined.result(this.#columns[0]?.forms),
+      cut: this.#cut,
     };
   }
 

@@ -124,6 +124,8 @@ describe("a workbook of an unusual program", () => {
     ["#,##0", "1001", "1001"],
     ["0.00", "1001", "1001"],
     ["0,", "1001", "1001"],
+    [";;;", "1001", "1001"],
+    ["0.00E+00", "1001", "1001"],
     ["0%", "1001", "1001"],
     ['"€"000', "42", "42"],
     ['"USD "00', "7", "7"],
@@ -141,6 +143,7 @@ describe("a workbook of an unusual program", () => {
     ];
     const [sheet] = await readSheets(new Blob([makeWorkbook({ Sheet: rows }, { parts: { "xl/styles.xml": styles } })]));
     expect(sheet.csv).toBe(["id", shown, shown, ""].join("\n"));
+    expect(sheet.cut).toEqual(["0,", ";;;", "0.00E+00"].includes(code) ? [0] : []);
     const isSaid = shown !== value && code !== "dd.mm.yyyy";
     expect(notesOf(sheet, 1)).toEqual(
       isSaid ? [`2 numbers, the first in A2, are imported as the workbook shows them: ${shown}, not ${value}`] : [],

@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { hidesDigits, shownIds } from "../../../../apps/importer/files/workbook-values.ts";
 import { proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
 import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 import { targetStates } from "../../../../apps/importer/proposals/target-states.ts";
 
 /** What is proposed for the ID of a file: its state, the candidates and the reason. */
-function idOf(names: readonly string[], rows: readonly (readonly string[])[]) {
-  const survey = surveyOf(names, rows, 2);
+function idOf(names: readonly string[], rows: readonly (readonly string[])[], cut: readonly number[] = []) {
+  const survey = { ...surveyOf(names, rows, 2), cut };
   const sample = { names, rows: rows.slice(0, 500), survey, delimiter: ",", timeZone: "UTC", now: Date.now() } as const;
   const { state, candidates, reason } = targetStates({ ...sample, ...proposeMapping(sample) })[0]!;
   return [state, candidates.map(({ column }) => column), reason];
@@ -34,4 +35,56 @@ test.each(["external_id", "External ID", "Ticket number"])("%s with empty cells 
 test("an ID without a value in some rows is asked about, however late they stand", () => {
   const rows = Array.from({ length: 700 }, (_, row) => [row === 650 ? "" : `T-${row + 1000}`, "open"]);
   expect(idOf(["Ticket ID", "Status"], rows)).toEqual(["asked", ["Ticket ID"], "by name, but 1 row has no ID"]);
+});
+
+const WORDS = ["\\N", "(null)", "<nil>", "<NA>", "undefined", "None", "--", "(blank)", "#REF!", "#NAME?", "########"];
+
+test("a word in place of one of the IDs is asked about, and no other", () => {
+  fc.assert(
+    fc.property(files, fc.constantFrom(...WORDS), fc.nat(), ({ ids }, word, at) => {
+      const rows = ids.map((id) => [`T-${id}`, "open"]);
+      expect(idOf(["Ticket ID", "Status"], rows)[0]).toBe("found");
+      rows[at % rows.length] = [word, "open"];
+      const reason = `by name, but 1 row has "${word}" in place of an ID`;
+      expect(idOf(["Ticket ID", "Status"], rows)).toEqual(["asked", ["Ticket ID"], reason]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a text and zeros of a number format are part of the ID", () => {
+  // A key of three letters may be a currency.
+  const number = fc.integer({ min: 1, max: 999_999_999 });
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^(?:[A-Z]{4,6}|[A-Z]{1,5}[-_])$/),
+      fc.integer({ min: 2, max: 12 }),
+      number,
+      (key, width, id) => {
+        const padded = String(id).padStart(width, "0");
+        for (const [code, shown] of [
+          ["0".repeat(width), padded],
+          [`"${key}"${"0".repeat(width)}`, key + padded],
+          [`"${key}"0`, `${key}${id}`],
+        ] as const) {
+          expect(shownIds(code)?.(id)).toBe(shown);
+          expect(hidesDigits(164, code)).toBe(false);
+        }
+        for (const code of ["#,##0", "0.00", "0%", `0" ${key}"`, "General"]) {
+          expect([shownIds(code), hidesDigits(164, code)]).toEqual([undefined, false]);
+        }
+      },
+    ),
+  );
+});
+
+test("numbers of which a workbook doesn't show all digits are asked about as IDs, not as other values", () => {
+  const rows = [
+    ["1001", "5000"],
+    ["1002", "7000"],
+  ];
+  expect(idOf(["Ticket ID", "Amount"], rows, [1])[0]).toBe("found");
+  expect(idOf(["Ticket ID", "Amount"], rows, [0])[2]).toBe(
+    "by name, but the workbook doesn't show all of their digits",
+  );
 });

@@ -56,6 +56,8 @@ describe("the IDs of a column", () => {
     ["a day", (id) => `${id[0]}-Dec`],
     ["a German day", (id) => `${id[0]}. Dez`],
     ["a date", () => "2025-12-02"],
+    ["a date and time", () => "2025-12-02 10:30:00"],
+    ["a duration", (id) => `${id}:00:00`],
   ])("are doubtful if one of them was rewritten with %s", (_, rewrite) => {
     fc.assert(
       fc.property(numbers, (ids) => {

@@ -113,9 +113,14 @@ function asRead<T extends TableFile>(table: T): T | SurveyedTable {
   return own.cleaned?.of ?? own;
 }
 
+/** The sheet that is read of a workbook. */
+function sheetOf({ workbook }: Pick<TableFile, "workbook">): Sheet | undefined {
+  return workbook?.sheets.find(({ name }) => name === workbook.sheet);
+}
+
 /** The sheet that is read of a workbook, and the numbers of its hidden rows; undefined if it hides none. */
 export function hiddenIn({ workbook, headerRow }: Pick<TableFile, "workbook" | "headerRow">) {
-  const sheet = workbook?.sheets.find(({ name }) => name === workbook.sheet);
+  const sheet = sheetOf({ workbook });
   const rows = sheet ? hiddenBelow(sheet, headerRow) : [];
   return sheet && rows.length > 0 ? { sheet, rows } : undefined;
 }
@@ -293,7 +298,7 @@ export async function surveyFile(
   table: TableFile,
   options: Parameters<typeof observeTable>[2] = {},
 ): Promise<SurveyedTable> {
-  const survey = new RowSurvey(table.names, table.rows, table.delimiter);
+  const survey = new RowSurvey(table.names, table.rows, table.delimiter, sheetOf(table)?.cut);
   const isWhole = await observeTable(table, () => [survey], options).catch((error: unknown) => {
     if (options.signal?.aborted !== true) throw error;
     return false;
