@@ -4,14 +4,19 @@
  * it in a fresh clone.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { runMain } from "node:module";
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const NODE_MAJOR = 24;
 const PARENT_CHECK_MS = 200;
+const LOCK_CHECK_MS = 200;
 const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A link to the id of the process that installs packages: unlike a file, it is made with its content. */
+const LOCK = `${root}.installing`;
 
 function packagesOf(/** @type {string} */ file) {
   try {
@@ -31,6 +36,45 @@ function isInstalled() {
   );
 }
 
+function isRunning(/** @type {string} */ pid) {
+  try {
+    return process.kill(Number(pid), 0);
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM";
+  }
+}
+
+/** The process that has the lock, if one has. */
+function lockOwner() {
+  try {
+    return readlinkSync(LOCK);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until this process has the lock. Two installations at once would leave a folder that lacks packages. */
+async function lock() {
+  const own = String(process.pid);
+  let told = "";
+  while (lockOwner() !== own) {
+    const owner = lockOwner();
+    if (owner !== undefined && isRunning(owner)) {
+      if (told !== owner) console.error(`Process ${owner} is installing the packages (${LOCK}): waiting for it …`);
+      told = owner;
+    } else {
+      if (owner !== undefined) rmSync(LOCK, { force: true });
+      try {
+        symlinkSync(own, LOCK);
+      } catch (error) {
+        if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
+      }
+    }
+    // Another may have found the same dead owner, and have removed this process's lock in its place.
+    await sleep(LOCK_CHECK_MS);
+  }
+}
+
 function install() {
   console.error("Installing the packages that package-lock.json names: this takes a minute or two …");
   const npm = process.env["npm_execpath"];
@@ -41,8 +85,24 @@ function install() {
   });
   if (status !== 0) {
     console.error("npm ci failed: see above");
+    rmSync(LOCK);
     process.exit(1);
   }
+}
+
+/** Names the packages for this kind of machine that npm has left out: one that can't be fetched is no error for it. */
+function nameMissing() {
+  const missing = Object.entries(packagesOf("package-lock.json") ?? {}).filter(
+    ([path, { optional, os, cpu, libc }]) =>
+      optional &&
+      os?.includes(process.platform) &&
+      cpu?.includes(process.arch) &&
+      libc === undefined &&
+      !existsSync(root + path),
+  );
+  if (missing.length === 0) return;
+  const names = missing.map(([path]) => path.replace("node_modules/", "")).join(", ");
+  console.error(`${root}node_modules lacks ${names}: remove this folder and run the command again`);
 }
 
 /** The Node in node_modules, or else the one that runs this. */
@@ -75,7 +135,12 @@ function runBy(/** @type {string} */ node, /** @type {string[]} */ args) {
   endWithNpm(child.pid ?? 0);
 }
 
-if (!isInstalled()) install();
+if (!isInstalled()) {
+  await lock();
+  if (!isInstalled()) install();
+  rmSync(LOCK);
+}
+nameMissing();
 const node = projectNode();
 const [, , file, ...args] = process.argv;
 if (file !== undefined) {
