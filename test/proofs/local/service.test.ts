@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -235,7 +235,13 @@ describe("what npm start serves", () => {
   });
 });
 
+const taken = createServer().listen(0);
+await once(taken, "listening");
+const { port: takenPort } = taken.address() as AddressInfo;
+afterAll(() => taken.close());
+
 test.each([
+  ["a taken port", { PORT: String(takenPort) }, `Cannot start: port ${takenPort} is`],
   ["a port that is none", { PORT: "http" }, "Cannot start: PORT is http: it must be a number from 0 to 65535\n"],
   [
     "a DynamoDB that does not respond",
@@ -252,10 +258,10 @@ test.each([
     { DATA_DIR: "/proc/work-items/data" },
     "Cannot start: the data directory /proc/work-items/data cannot be used: ENOENT",
   ],
-])("ends with one line and status 1 on %s", async (_, variables, expected) => {
-  const { status, error } = await printedBy(
-    run("start.ts", [], { DATA_DIR: temporaryDirectory(), PORT: "0", ...variables }),
-  );
+])("ends with one line, status 1 and no file for callers on %s", async (_, variables, expected) => {
+  const directory = temporaryDirectory();
+  const { status, error } = await printedBy(run("start.ts", [], { DATA_DIR: directory, PORT: "0", ...variables }));
+  expect(existsSync(join(directory, "env"))).toBe(false);
   expect(status).toBe(1);
   expect(error).toContain(expected);
   expect(error.replace(STARTING, "").trim().split("\n")).toHaveLength(1);

@@ -14,6 +14,7 @@ import {
   listedOrganizationKey,
   organizationRecordKey,
 } from "../../../../lib/organizations/access-store.ts";
+import { readOrigin } from "../../../../lib/store/table-origin.ts";
 import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
 import {
   createCustomer,
@@ -294,7 +295,10 @@ describe("npm run organizations", () => {
   });
 
   it("erases a person, and names what may still hold the address", async () => {
+    const before = await readOrigin(runtime);
     const { out, error } = await run("erase acme --person ann@example.com", "acme\n");
+    // A backup from now on says that it is later than the erasure.
+    expect((await readOrigin(runtime))!.at > before!.at).toBe(true);
     expect(error).toMatch(/waiting until 20\S+Z: running calls and workers may still write, and the index may lag$/);
     expect(out).toContain("emptied the agent of 2 work items and the actor of 1 events;");
     expect(out).toMatch(/ {2}content \(1\): [-0-9a-f]{36}\n/);
