@@ -1,5 +1,6 @@
 import { fstatSync, ftruncateSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { saysDiskFull } from "./engines/full-disk.ts";
 
 /** A longer log starts over. */
 export const LOG_MAX_BYTES = 64 * 1024 * 1024;
@@ -8,6 +9,8 @@ const CHECK_AGAIN_AFTER = 1024 * 1024;
 /** The most characters of an error's message in the line for the terminal. */
 const MESSAGE_MAX = 200;
 const ERROR_LINE = '"level":"ERROR"';
+/** A full disk is named once, and again only after so long without an error of it. */
+const FULL_AGAIN_MS = 60_000;
 /** How paths of the project begin in stacks. */
 const ROOT = new URL("../..", import.meta.url).href;
 const ROOT_PATH = fileURLToPath(ROOT);
@@ -64,6 +67,8 @@ export interface LogTargets {
   readonly log: number;
   /** Whether the terminal gets everything, not just one line for each unexpected error. */
   readonly verbose: boolean;
+  /** Whether another process names a full disk: the workers find it within a second. @default false */
+  readonly leavesFullDisk?: boolean;
 }
 
 /**
@@ -71,8 +76,12 @@ export interface LogTargets {
  * also gets one line in the terminal.
  * @param complain writes to the terminal
  */
-export function createLogWriter({ log, verbose }: LogTargets, complain: (text: string) => void) {
+export function createLogWriter(
+  { log, verbose, leavesFullDisk = false }: LogTargets,
+  complain: (text: string) => void,
+) {
   let written = CHECK_AGAIN_AFTER;
+  let fullAt = -Infinity;
   const cutIfLong = (next: string): void => {
     if (written >= CHECK_AGAIN_AFTER) {
       written = 0;
@@ -81,6 +90,12 @@ export function createLogWriter({ log, verbose }: LogTargets, complain: (text: s
     }
     written += next.length;
   };
+  const nameFullDisk = (): void => {
+    const now = Date.now();
+    if (!leavesFullDisk && now - fullAt > FULL_AGAIN_MS)
+      complain("the disk of the data directory is full: writes fail until it has space\n");
+    fullAt = now;
+  };
   return (chunk: string | Uint8Array): void => {
     const given = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
     const isError = given.includes(ERROR_LINE);
@@ -88,12 +103,14 @@ export function createLogWriter({ log, verbose }: LogTargets, complain: (text: s
     try {
       cutIfLong(text);
       writeSync(log, text);
-    } catch {
-      // The disk is full: lines are lost and the service continues.
+    } catch (error) {
+      // Lines are lost and the service continues.
+      if (saysDiskFull((error as Error).message)) nameFullDisk();
     }
     if (verbose) complain(text);
     const fault = isError && !verbose ? faultIn(text) : undefined;
-    if (fault !== undefined) complain(`${summaryOf(fault)}\n`);
+    if (fault !== undefined && saysDiskFull(text)) nameFullDisk();
+    else if (fault !== undefined) complain(`${summaryOf(fault)}\n`);
   };
 }
 

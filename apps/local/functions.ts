@@ -10,6 +10,7 @@ import { createSqsClient } from "@work-items/lib/aws/sqs-client.ts";
 import { loggedError } from "@work-items/lib/http/middleware.ts";
 import { resources } from "@work-items/lib/resources.ts";
 import type { Variables } from "@work-items/terminal/environment-file.ts";
+import { reportFullDisk } from "./engines/full-disk.ts";
 import { CommandError } from "@work-items/terminal/command-line.ts";
 
 type Everything = Required<Permissions>;
@@ -21,11 +22,11 @@ const everything = Object.fromEntries(
 export type LocalRuntime = Runtime<Everything>;
 
 /** Makes the clients. Endpoints and credentials come from this process's environment, as in functions. */
-export const createClients = () => ({
-  dynamodb: createDynamoDbClient(),
-  s3: createS3Client({ S3_FORCE_PATH_STYLE: true }),
-  sqs: createSqsClient(),
-});
+export const createClients = () => {
+  const dynamodb = createDynamoDbClient();
+  reportFullDisk(dynamodb);
+  return { dynamodb, s3: createS3Client({ S3_FORCE_PATH_STYLE: true }), sqs: createSqsClient() };
+};
 
 /** @param variables name tables, bucket and queues */
 export function createLocalRuntime(variables: Variables, log: Logger): LocalRuntime {

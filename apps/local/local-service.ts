@@ -202,7 +202,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const stores = await openStores(options, started);
   const { data, variables, runtime } = stores;
   // Before the API starts, since requests may come before the service is ready.
-  const terminal = printToLog({ log: data.log, verbose });
+  const terminal = printToLog({ log: data.log, verbose, leavesFullDisk: create === undefined });
   started.defer(() => terminal.end());
   const startOwnWorkers = async (): Promise<{ readonly failed?: Promise<CommandError> }> => {
     if (create === undefined) return forkWorkers(stores, verbose, started);

@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -7,8 +7,9 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { organizationsCommand } from "../../../apps/operator/commands/organizations.ts";
+import { WRITE_WITHIN_MS } from "../../../lib/store/optimistic-write.ts";
 import { readEnvironmentFile } from "../../../infra/terminal/environment-file.ts";
 import type { ListWorkItemsResponseBody } from "../../../apps/client/openapi-types.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
@@ -233,6 +234,28 @@ describe("what npm start serves", () => {
     expect(headers.get("ratelimit-policy")).toBe('"organization";q=2;w=1');
     running.kill("SIGKILL");
   });
+});
+
+test("names a full disk in one line, refuses writes at once, and goes on when there is space", async ({ skip }) => {
+  const small = temporaryDirectory();
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=60m", "tmpfs", small]);
+  skip(mounted.status !== 0, "only root may mount a small disk");
+  onTestFinished(() => void spawnSync("umount", ["-l", small]));
+  const { child } = await start(join(small, "data"));
+  let told = "";
+  child.stderr.on("data", (chunk) => (told += String(chunk)));
+  expect(() => writeFileSync(join(small, "rest"), Buffer.alloc(60 * 1024 * 1024))).toThrow("ENOSPC");
+  const call = caller(join(small, "data"));
+  const began = performance.now();
+  const [batch, one] = [{ work_items: [{ external_id: "a" }] }, { work_item: { external_id: "b" } }];
+  const refused = [await call("/v1/work_items/batch", json(batch)), await call("/v1/work_items", json(one))];
+  expect(refused).toEqual(Array.from({ length: 2 }, () => ({ status: 503, body: { error: expect.any(String) } })));
+  expect(performance.now() - began).toBeLessThan(WRITE_WITHIN_MS);
+  await expect.poll(() => told).toContain("full");
+  rmSync(join(small, "rest"));
+  await expect.poll(async () => (await call("/v1/work_items/batch", json(batch))).status).toBe(200);
+  expect(told).toBe("the disk of the data directory is full: writes fail until it has space\n");
+  child.kill("SIGKILL");
 });
 
 const taken = createServer().listen(0);
