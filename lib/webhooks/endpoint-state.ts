@@ -58,10 +58,14 @@ export function toEndedJob(job: { readonly undo_of?: string | undefined }): Ende
   return job.undo_of === undefined ? shown : { deleted_rows, partly_undone_rows, kept_rows, ...shown };
 }
 
+/** The types of messages that a webhook chooses. */
+export const WEBHOOK_TYPES = ["work_items.changed", "upload.ended"] as const;
+const MESSAGE_TYPES = [...WEBHOOK_TYPES, "uploads.ended", "webhook.test"] as const;
+
 /** A call that has ended. Its reason is one of our own texts: nothing that a receiver sends is kept but the status. */
 const deliverySchema = z.object({
   at: z.number(),
-  type: z.enum(["work_items.changed", "upload.ended", "uploads.ended", "webhook.test"]),
+  type: z.enum(MESSAGE_TYPES),
   /** The `webhook-id`. */
   id: z.string(),
   status: z.int().optional(),
@@ -116,6 +120,43 @@ export interface WebhookMessage {
   readonly id: string;
   readonly type: Delivery["type"];
   readonly data: object;
+}
+
+/** When messages of a type are sent. */
+interface Sender {
+  /** What names the message that is due, and its data. Undefined if none is. */
+  readonly due: (state: EndpointState) => { readonly name: string; readonly data: object } | undefined;
+  /** Removes what was sent, but nothing that has arrived since. @param isDue whether the same message is still due */
+  readonly sent: (state: EndpointState, data: object, isDue: boolean) => EndpointState;
+}
+
+const SENDERS: Readonly<Record<WebhookMessage["type"], Sender>> = {
+  "work_items.changed": {
+    due: ({ due, asked = "" }) => (due === undefined ? undefined : { name: `${due}${asked}`, data: { sequence: due } }),
+    sent: (state, data, isDue) => {
+      const { sequence } = data as { readonly sequence: number };
+      return { ...state, sent: sequence, ...(isDue && { due: undefined, asked: undefined }) };
+    },
+  },
+  "upload.ended": {
+    due: ({ jobs: [job], more }) => (job === undefined || more !== undefined ? undefined : { name: job.id, data: job }),
+    sent: (state, job) => ({ ...state, jobs: state.jobs.filter(({ id }) => id !== (job as EndedJob).id) }),
+  },
+  "uploads.ended": {
+    due: ({ more }) => (more === undefined ? undefined : { name: more, data: { more: true } }),
+    sent: (state, _, isDue) => (isDue ? { ...state, more: undefined } : state),
+  },
+  // It is sent at once, or not at all.
+  "webhook.test": { due: () => undefined, sent: (state) => state },
+};
+
+/** What is due. It begins after the type that was sent last, so that no type holds up another. */
+function dueMessages(webhook: string, state: EndpointState): WebhookMessage[] {
+  const next = MESSAGE_TYPES.findIndex((type) => type === state.deliveries[0]?.type) + 1;
+  return [...MESSAGE_TYPES.slice(next), ...MESSAGE_TYPES.slice(0, next)].flatMap((type) => {
+    const due = SENDERS[type].due(state);
+    return due === undefined ? [] : [{ id: webhookMessageId(webhook, type, due.name), type, data: due.data }];
+  });
 }
 
 /** A receiver's response, or why there is none. */
@@ -185,13 +226,9 @@ export function disabledReasonOf({ disabled_reason: reason = "paused" }: Endpoin
   return reason;
 }
 
-function hasJobs({ jobs, more }: EndpointState): boolean {
-  return jobs.length > 0 || more !== undefined;
-}
-
 /** Whether anything is due. */
 function isDue(state: EndpointState): boolean {
-  return state.due !== undefined || hasJobs(state);
+  return Object.values(SENDERS).some(({ due }) => due(state) !== undefined);
 }
 
 /** Sets since when something is due. */
@@ -224,23 +261,6 @@ export type NextStep =
   | { readonly kind: "wait"; readonly until: number; readonly isBusy: boolean }
   | { readonly kind: "rest" };
 
-/** The message that says that the feed has changes up to a position. @param asked @see {@link EndpointState} */
-function changesMessage(webhook: string, sequence: number, asked = ""): WebhookMessage {
-  return {
-    id: webhookMessageId(webhook, "work_items.changed", `${sequence}${asked}`),
-    type: "work_items.changed",
-    data: { sequence },
-  };
-}
-/** The message that says that a job has ended. */
-function endOf(webhook: string, job: EndedJob): WebhookMessage {
-  return { id: webhookMessageId(webhook, "upload.ended", job.id), type: "upload.ended", data: job };
-}
-function jobMessageOf(webhook: string, { jobs: [job], more = "" }: EndpointState): WebhookMessage {
-  if (job !== undefined && more === "") return endOf(webhook, job);
-  return { id: webhookMessageId(webhook, "uploads.ended", more), type: "uploads.ended", data: { more: true } };
-}
-
 /** Message for callers who would have to wait for a call to end. */
 export const BEING_CALLED = "a message is being sent to this webhook; try again in a few seconds";
 
@@ -264,19 +284,17 @@ export function nextAttemptOf({ next_attempt_at: nextAttemptAt, greet_at: greetA
   return Math.max(nextAttemptAt, greetAt);
 }
 
-/** What to do for an endpoint. Changes and ended jobs alternate, so that neither holds up the other. */
+/** What to do for an endpoint. */
 export function nextStep(webhook: string, state: EndpointState, now: number): NextStep {
-  const { enabled, due } = state;
-  const nextAttemptAt = nextAttemptOf(state);
-  if (!enabled || !isDue(state)) return { kind: "rest" };
+  const messages = state.enabled ? dueMessages(webhook, state) : [];
+  if (messages.length === 0) return { kind: "rest" };
   const wait = waitForCall(state, now);
   if (wait !== undefined) return wait;
+  const nextAttemptAt = nextAttemptOf(state);
   if (nextAttemptAt > now) return { kind: "wait", until: nextAttemptAt, isBusy: false };
   const changesAt = state.changes_sent_at + CHANGES_EVERY_MS;
-  const areJobsNext = hasJobs(state) && (changesAt > now || state.deliveries[0]?.type === "work_items.changed");
-  if (due === undefined || areJobsNext) return { kind: "send", message: jobMessageOf(webhook, state) };
-  if (changesAt > now) return { kind: "wait", until: changesAt, isBusy: false };
-  return { kind: "send", message: changesMessage(webhook, due, state.asked) };
+  const message = messages.find(({ type }) => type !== "work_items.changed" || changesAt <= now);
+  return message === undefined ? { kind: "wait", until: changesAt, isBusy: false } : { kind: "send", message };
 }
 
 /** The state with a worker's claim. The worker must write it before it calls. */
@@ -284,20 +302,9 @@ export function claimed(state: EndpointState, by: string, now: number): Endpoint
   return { ...state, claimed_by: by, busy_until: now + CLAIM_MS };
 }
 
-/** Removes what was sent, but nothing that has arrived since. */
 function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, webhook: string): EndpointState {
-  if (type === "webhook.test") return state;
-  if (type === "upload.ended") {
-    const { id: job } = data as EndedJob;
-    return { ...state, jobs: state.jobs.filter(({ id: waiting }) => waiting !== job) };
-  }
-  if (type === "uploads.ended") {
-    const isSame = state.more !== undefined && webhookMessageId(webhook, type, state.more) === id;
-    return isSame ? { ...state, more: undefined } : state;
-  }
-  const { sequence } = data as { readonly sequence: number };
-  const isNewest = state.due !== undefined && state.due <= sequence;
-  return { ...state, sent: sequence, ...(isNewest && { due: undefined, asked: undefined }) };
+  const isDue = dueMessages(webhook, state).some((due) => due.id === id);
+  return SENDERS[type].sent(state, data, isDue);
 }
 
 /** Whether the status is a 2xx. Redirects count as failures. */

@@ -9,6 +9,7 @@ import {
   disabledReasonSchema,
   type EndpointState,
   nextAttemptOf,
+  WEBHOOK_TYPES,
 } from "./endpoint-state.ts";
 import { hostOf, isPrivateLiteral, LOCALHOST } from "./public-addresses.ts";
 
@@ -23,9 +24,8 @@ const FREE_PORTS_FROM = 1024;
 
 /** What a webhook can be notified of. */
 const webhookTypeSchema = z
-  .enum(["work_items.changed", "upload.ended"])
+  .enum(WEBHOOK_TYPES)
   .meta({ id: "WebhookType", description: "An event for which a webhook gets messages." });
-const ALL_TYPES = webhookTypeSchema.options;
 
 function inputShape() {
   return {
@@ -35,7 +35,7 @@ function inputShape() {
       .describe(
         "Where to send messages: an https URL without a user name, on port 443 or from 1024 up. Only a service on your own machine also takes `http://localhost`.",
       ),
-    types: boundedArray(webhookTypeSchema, ALL_TYPES.length, "types", false).describe(
+    types: boundedArray(webhookTypeSchema, WEBHOOK_TYPES.length, "types", false).describe(
       "Which messages to send. `upload.ended` includes `uploads.ended`. Default: all.",
     ),
     description: text().nullable().describe("Your own note."),
@@ -99,7 +99,7 @@ export type Webhook = Readonly<z.output<typeof webhookRecordSchema>>;
 
 /** The settings of a new webhook. */
 export function newWebhook(organization: string, id: string, input: WebhookInput, now: number): Webhook {
-  const { url, types = ALL_TYPES, description = null } = input;
+  const { url, types = WEBHOOK_TYPES, description = null } = input;
   return {
     organization,
     id,

@@ -17,6 +17,8 @@ import type { EndWithoutRows } from "./finish.ts";
 import type { SendChunks, SendJob } from "./messages.ts";
 
 const MINUTE_MS = 60_000;
+/** So much before a sweep, a check is due that it must not leave to the next one. */
+const BEFORE_SWEEP_MS = MINUTE_MS - CHECK_WITHIN_MS;
 /** A message is received within this time, unless the queue is long. */
 const MESSAGE_MS = MINUTE_MS;
 /** A message that a worker sends after a refusal is received this long after its delay. */
@@ -27,12 +29,13 @@ const DOUBLINGS_MAX = 5;
 const CONCURRENT_CHECKS = 16;
 
 /**
- * Time until the next look for a form's file: a minute, or a tenth of the form's age in whole minutes. In the six hours in
+ * Time until the next look for a form's file: a tenth of the form's age, and a sweep that comes no later. In the six hours in
  * which the largest file may arrive, this makes fewer than 60 requests to S3.
  */
 function waitForFile(job: UploadJob, now: number): number {
-  const minutes = Math.floor((now - Date.parse(job.created_at)) / 10 / MINUTE_MS);
-  return Math.max(CHECK_WITHIN_MS, Math.min(minutes * MINUTE_MS - (MINUTE_MS - CHECK_WITHIN_MS), fileDue(job) - now));
+  const tenth = (now - Date.parse(job.created_at)) / 10;
+  const wholeMinutes = tenth - (tenth % MINUTE_MS);
+  return Math.max(CHECK_WITHIN_MS, Math.min(wholeMinutes - BEFORE_SWEEP_MS, fileDue(job) - now));
 }
 
 /** How long the sweep waits after it has sent this many messages. The wait before the second is as long as before the first. */

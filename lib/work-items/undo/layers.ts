@@ -173,8 +173,10 @@ function impliedBy(layers: readonly Layer[], maker: number, record: Undoable): R
   const left = fieldsOf(record);
   for (const { fields } of layers.slice(maker + 1).toReversed()) {
     for (const [field, before] of Object.entries(fields)) {
-      if (before?.length === 1) left.set(field, before[0]);
-      else if (before) left.delete(field);
+      if (before === null) continue;
+      const [value] = before;
+      if (value === undefined) left.delete(field);
+      else left.set(field, value);
     }
   }
   left.delete(DELETED_AT);
