@@ -1,6 +1,6 @@
 import type { Client, Mapping, UploadJob, WorkItemUpload } from "work-items-client/client.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
+import { shownEmptyCells, undecidedEmptyCells, undecidedReopenings } from "@work-items/importer/checks/empty-cells.ts";
 import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
 import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
@@ -81,20 +81,27 @@ export async function noteAlike(terminal: Terminal, client: Client, trial: Uploa
   }
 }
 
-/** Says which columns have empty cells, if a trial would update items and the mapping doesn't say what such cells do. */
-export function noteEmptyCells(
+/**
+ * Finds columns with empty cells, if a trial would update items and the mapping doesn't say what such cells do.
+ * @param isShown whether they are named
+ * @returns the number of rows that would reopen items and keep their completion dates
+ */
+export async function noteEmptyCells(
   terminal: Terminal,
-  { updated_rows: updated, restored_rows: restored }: WorkItemUpload,
+  client: Client,
+  trial: UploadJob,
   { mapping, names, survey }: Pick<SeenFile, "mapping" | "names" | "survey">,
-): void {
+  isShown: boolean,
+): Promise<number> {
   const cells = survey ? undecidedEmptyCells(mapping, names, survey) : [];
-  const rows = updated + restored;
-  if (rows === 0 || cells.length === 0) return;
-  terminal.note(
+  const rows = trial.updated_rows + trial.restored_rows;
+  if (rows === 0 || cells.length === 0) return 0;
+  const line =
     `${countOf(rows)} would update items, and ${cells.length === 1 ? "this column has" : "these columns have"} ` +
-      `empty cells: ${shownEmptyCells(cells)}; the items keep what they have: say so with "blank": "keep" in the ` +
-      'mapping, or clear it with "blank": "clear"',
-  );
+    `empty cells: ${shownEmptyCells(cells)}; the items keep what they have: say so with "blank": "keep" in the ` +
+    'mapping, or clear it with "blank": "clear"';
+  if (isShown) terminal.note(line);
+  return undecidedReopenings(client, trial, cells);
 }
 
 /** Asks a yes-or-no question. @returns undefined without a terminal */
@@ -108,6 +115,8 @@ interface Reasons {
   readonly ids: IdFindings | undefined;
   /** Number of new IDs that look like existing ones. */
   readonly alike: number;
+  /** Number of rows that would reopen items and keep their completion dates: `--yes` doesn't decide that. */
+  readonly reopened: number;
   /** The targets that nothing sets. */
   readonly unset: readonly TargetName[];
   /** The rows that are left out. */
@@ -123,11 +132,18 @@ interface Reasons {
 export async function confirmed(
   terminal: Terminal,
   trial: WorkItemUpload,
-  { ids, alike, unset, leftOut }: Reasons,
+  { ids, alike, reopened, unset, leftOut }: Reasons,
   isAgreed: boolean,
 ): Promise<boolean> {
   const isHarmless =
     trial.updated_rows + trial.restored_rows + (ids?.repeatedRows ?? 0) + alike + unset.length + leftOut.length === 0;
+  if (reopened > 0) {
+    terminal.note(
+      `${countOf(reopened)} would reopen completed items, which keep their completion dates; nothing was imported: ` +
+        'add "blank": "clear" to the mapping, or "blank": "keep"',
+    );
+    return false;
+  }
   if (isHarmless || isAgreed) return true;
   const without = leftOut.length === 0 ? "" : ` without ${shownRows(leftOut)}`;
   const answer = await ask(terminal, `Import the file${without}? [y/N] `);

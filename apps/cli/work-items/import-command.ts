@@ -147,19 +147,18 @@ async function sendFile(
     withProgress(terminal, label, "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
-  /** @returns the number of new IDs that look like existing ones */
-  const show = async (trial: UploadJob): Promise<number> => {
+  const show = async (trial: UploadJob) => {
     if (tried) await noteTrial(terminal, client, trial, tried);
-    if (isShown && seen) noteEmptyCells(terminal, trial, seen);
-    return noteAlike(terminal, client, trial);
+    const reopened = seen ? await noteEmptyCells(terminal, client, trial, seen, isShown) : 0;
+    return { reopened, alike: await noteAlike(terminal, client, trial) };
   };
   for (const file of Object.values(lists)) await removeEarlierList(path, file);
   if (!isDry && hasTrial) {
     const trial = await endOf(await start(true), "trial");
     const hasCompleted = trial.status === "completed";
     if (hasCompleted) noteCounts(terminal, trial);
-    const alike = hasCompleted ? await show(trial) : 0;
-    if (!hasCompleted || !(await confirmed(terminal, trial, { ids, alike, unset, leftOut }, options["yes"] === true))) {
+    const found = hasCompleted && { ...(await show(trial)), ids, unset, leftOut };
+    if (!found || !(await confirmed(terminal, trial, found, options["yes"] === true))) {
       printJob(terminal, trial, options);
       terminal.exitCode = hasCompleted ? EXIT.notConfirmed : EXIT.failed;
       return;

@@ -25,8 +25,9 @@ function readIso(text: string): WrittenTime {
   return found === undefined ? NO_TIME : writtenTime(found);
 }
 
-function expectedOf(format: string): string {
-  if (format === "iso") return "isn't a date and time; use, for example, 2026-01-31T09:30:00Z";
+function expectedOf(format: string, isLocal: boolean): string {
+  const example = isLocal ? "2026-01-31 09:30" : "2026-01-31T09:30:00Z";
+  if (format === "iso") return `isn't a date and time; use, for example, ${example}`;
   if (format === "unix") return "isn't a Unix time in seconds, such as 1769851800";
   if (format === "unix_ms") return "isn't a Unix time in milliseconds, such as 1769851800000";
   return `doesn't match the format ${format}`;
@@ -68,7 +69,8 @@ export function createTimeReader({ format, timeZone }: TimeFormat, decimal: Deci
       throw new CellError(`${quoted(text)} has no UTC offset; set time_zone in the mapping`);
     }
     const time = instantOf(needsZone ? { ...written, time: toInstant(written.time, timeZone!) } : written);
-    if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expectedOf(format)}${adviceOn(text)}`);
+    const expected = expectedOf(format, timeZone !== undefined);
+    if (Number.isNaN(time)) throw new CellError(`${quoted(text)} ${expected}${adviceOn(text)}`);
     if (!isFourDigitYear(time)) throw new CellError(`${quoted(text)} is outside the years 0001 to 9999`);
     return new Date(time).toISOString();
   };

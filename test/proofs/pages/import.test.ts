@@ -292,6 +292,8 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await question
       .getByText("2 rows would update items, and these columns have empty cells: Closed at (2), Assignee email (1).")
       .waitFor();
+    await question.getByText("1 row would reopen completed items, which would keep their completion dates.").waitFor();
+    expect(await page.getByRole("button", { name: "Import 2 rows" }).isDisabled()).toBe(true);
     await takeScreenshot(page, "upload-empty-cells");
     expect(await accessibilityFindings(page)).toEqual([]);
     await question.getByRole("button", { name: "Keep what the items have" }).press("Enter");

@@ -209,6 +209,14 @@ describe("before an import the command", () => {
     const item = JSON.parse((await run("get", "M-1")).out) as WorkItem;
     expect(item).toMatchObject({ completed_at: null, custom_attributes: { Team: "blue" } });
     expect(item.agent?.name ?? null).toBeNull();
+
+    write({ fields: { ...fields, status: { column: "State" } } });
+    writeFileSync("open.csv", `${header},State\nM-3,Cid,,,,in_progress\n`);
+    const undecided = await run("import", "open.csv", "--mapping", "empty.json", "--yes", "--wait");
+    expect(undecided).toMatchObject({
+      exit: 4,
+      told: expect.stringContaining("1 row would reopen completed items, which keep their completion dates"),
+    });
   });
 
   it("names what removes the spaces around IDs, until the mapping does it", async () => {

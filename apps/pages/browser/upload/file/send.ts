@@ -13,9 +13,18 @@ export interface Sent {
   /** Rows that a person has corrected in the page. */
   readonly repairs: Repairs;
   readonly dryRun: boolean;
-  /** The last trial that ended: what it tried (`triedBy`), in a line what it found, and the corrections that it had. */
+  /**
+   * The last trial that ended: what it tried (`triedBy`), in a line what it found, the corrections that it had, and the number of
+   * rows that reopen items and leave their completion dates, which a person has to decide.
+   */
   readonly trial?:
-    | { readonly id: string; readonly of: string; readonly found: string; readonly repairs: Repairs }
+    | {
+        readonly id: string;
+        readonly of: string;
+        readonly found: string;
+        readonly repairs: Repairs;
+        readonly reopened: number;
+      }
     | undefined;
 }
 

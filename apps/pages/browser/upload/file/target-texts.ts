@@ -94,7 +94,7 @@ function shownSources(target: TargetName, { table, mapping }: Mapped): string {
 }
 
 /** What an import does with a target, without how that was decided. */
-function shownOutcome({ target, state, value }: TargetState, mapped: Mapped): string {
+function shownOutcome({ target, state, value, candidates }: TargetState, mapped: Mapped): string {
   const sources = shownSources(target, mapped);
   if (sources !== "") return value === undefined ? `from ${sources}` : sources;
   if (state === "left") {
@@ -103,7 +103,7 @@ function shownOutcome({ target, state, value }: TargetState, mapped: Mapped): st
   }
   if (target === "external_id") return "we couldn’t tell: choose a column, or make an ID of several";
   const ways = ["a column", ...(canHaveValue(target) ? ["a value"] : [])].join(", ");
-  return `not in this file: choose ${ways}${canBeLeft(target) ? ", or leave it empty" : ""}`;
+  return `${candidates.length === 0 ? "not in this file" : "not certain"}: choose ${ways}${canBeLeft(target) ? ", or leave it empty" : ""}`;
 }
 
 /** The line of a target: what the import does with it, and whether a person has said so. */

@@ -70,13 +70,15 @@ function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined) {
   const { mapping } = proposal;
   if (!earlier) return { table, proposal, initial: withRemembered(api, table, { ...NOTHING_SAID, mapping }) };
   // What that mapping leaves empty was decided for the file before.
+  const targets = targetsIn(mapping);
   const decisions = Object.fromEntries(
-    targetsIn(mapping).map((target) => {
+    targets.map((target) => {
       const isSet = sourcesOf(target, { names: table.names, mapping }).length > 0;
       return [target, isSet ? "as mapped" : "left"] as const;
     }),
   );
-  return { table, proposal, initial: { ...NOTHING_SAID, mapping, decisions, checked: answersIn(table, mapping) } };
+  const known = { checked: answersIn(table, mapping), decisions, remembered: new Set(targets) };
+  return { table, proposal, initial: { mapping, ...known } };
 }
 
 /** The state of an import, from a file to what is sent. @param isImported whether the page shows the file's import */
@@ -235,6 +237,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       ids,
       sending,
       hasTried: trial !== undefined,
+      /** Number of rows that reopen items and leave their completion dates, if a person has yet to decide that. */
+      reopened: trial?.reopened ?? 0,
       /** Why the file wasn't sent. */
       error,
       // Only what was answered: forms make the next answers of all that they were given.

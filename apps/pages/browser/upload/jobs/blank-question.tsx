@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
+import { type EmptyCells, shownEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
 import type { Job } from "../parts/api.ts";
 import { Button } from "../parts/parts.tsx";
 import { type Sent, triedBy } from "../file/send.ts";
@@ -12,27 +12,29 @@ import { countOf } from "../parts/shown.ts";
 export function BlankQuestion({
   job: { updated_rows: updated, restored_rows: restored },
   sent,
+  cells,
   isSending,
   onSent,
   onSend,
 }: {
   readonly job: Job;
   readonly sent: Sent;
+  readonly cells: readonly EmptyCells[];
   readonly isSending: boolean;
   readonly onSent: (sent: Sent) => void;
   readonly onSend: (changes: Pick<Sent, "mapping" | "dryRun">) => void;
 }) {
-  const { table, mapping, trial } = sent;
+  const { mapping, trial } = sent;
   const [isKept, setKept] = useState(false);
   const answer = useRef<HTMLParagraphElement>(null);
   // The button that had the focus is gone.
   useLayoutEffect(() => answer.current?.focus(), [isKept]);
+  const { reopened = 0 } = trial ?? {};
   const rows = updated + restored;
-  const cells = undecidedEmptyCells(mapping, table.names, table.survey);
   const keep = (): void => {
     // The trial did the same.
     const kept = { ...sent, mapping: { ...mapping, blank: "keep" as const } };
-    onSent({ ...kept, trial: trial?.of === triedBy(sent) ? { ...trial, of: triedBy(kept) } : trial });
+    onSent({ ...kept, trial: trial?.of === triedBy(sent) ? { ...trial, of: triedBy(kept), reopened: 0 } : trial });
     setKept(true);
   };
   if (isKept) {
@@ -50,6 +52,12 @@ export function BlankQuestion({
         {countOf(rows, "row")} would update items, and {cells.length === 1 ? "this column has" : "these columns have"}{" "}
         empty cells: {shownEmptyCells(cells)}.
       </p>
+      {reopened > 0 && (
+        <p class="unchecked">
+          {countOf(reopened, "row")} would reopen completed items, which would keep their completion dates. Answer
+          before you import.
+        </p>
+      )}
       <p class="buttons">
         <Button disabled={isSending} onClick={keep}>
           Keep what the items have

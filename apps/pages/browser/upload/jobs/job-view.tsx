@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "../parts/api.ts";
+import { undecidedEmptyCells, undecidedReopenings } from "@work-items/importer/checks/empty-cells.ts";
 import { BlankQuestion } from "./blank-question.tsx";
 import { Counts } from "../parts/charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
@@ -93,7 +94,11 @@ function NextOfTrial({
             {isSending ? "Sending…" : "Run the trial again with the corrections"}
           </Button>
         )}
-        <Button kind={isTried ? "main" : undefined} disabled={isSending} onClick={() => onSend({ dryRun: false })}>
+        <Button
+          kind={isTried ? "main" : undefined}
+          disabled={isSending || trial?.reopened !== 0}
+          onClick={() => onSend({ dryRun: false })}
+        >
           {isSending ? "Sending…" : label}
         </Button>
         <a href="#import">Change the mapping</a>
@@ -155,10 +160,16 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const titled = (title: string): string => (sent ? titleOfStep(sent.dryRun ? "Check" : "Import", title) : title);
   const isImportTrial = job?.dry_run === true && !isUndo(job);
   const hasTried = isImportTrial && job.status === "completed";
+  const cells = sent ? undecidedEmptyCells(sent.mapping, sent.table.names, sent.table.survey) : [];
+  const { value: reopened, error: unread } = useLoaded(
+    async () => hasTried && undecidedReopenings(api, job, cells),
+    [hasTried],
+  );
   useEffect(() => {
-    if (hasTried && sent && !sent.trial)
-      onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs: sent.repairs } });
-  }, [hasTried, sent]);
+    if (!hasTried || !sent || sent.trial || (typeof reopened !== "number" && unread === undefined)) return;
+    const { repairs } = sent;
+    onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs, reopened: reopened || 0 } });
+  }, [hasTried, sent, reopened, unread]);
   const isOver = job !== undefined && hasEnded(job);
   const status = useRef<HTMLParagraphElement>(null);
   // The button that cancelled it is gone.
@@ -212,7 +223,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       )}
       {hasTried && sent && (
         <>
-          <BlankQuestion {...{ job, sent, onSent }} isSending={sending.isRunning} onSend={sendAgain} />
+          <BlankQuestion {...{ job, sent, onSent, cells }} isSending={sending.isRunning} onSend={sendAgain} />
           <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
         </>
       )}

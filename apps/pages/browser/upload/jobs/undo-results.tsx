@@ -61,7 +61,7 @@ function becauseOf({ reasons, isWhole }: UndoRows, outcome: UndoneRow["outcome"]
 function Outcomes({ job, rows }: { readonly job: Job; readonly rows: UndoRows }) {
   const would = job.dry_run ? "would be " : "";
   const lines = [
-    ["deleted", `items ${would}deleted`, job.deleted_rows],
+    ["deleted", `${job.deleted_rows === 1 ? "item" : "items"} ${would}deleted`, job.deleted_rows],
     ["undone", `${would}restored to earlier values`, job.undone_rows],
     ["partly", `${would}partly restored${becauseOf(rows, "partly")}`, job.partly_undone_rows],
     ["kept", `${would}kept${becauseOf(rows, "kept")}`, job.kept_rows],

@@ -26,7 +26,7 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
-  const { table, fillable, states, isReady, fileDoubt, check, sending, hasTried, error, onStart } = match;
+  const { table, fillable, states, isReady, fileDoubt, check, sending, hasTried, reopened, error, onStart } = match;
   const isDisabled = !isReady || check.problem !== undefined || sending !== undefined || match.isReading;
   const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question of the strip.
@@ -63,9 +63,10 @@ export function MatchStep({ match }: { readonly match: Match }) {
         </p>
       )}
       <OpenTargets states={states} />
+      {reopened > 0 && <p class="unchecked">Before you import, answer the question of the trial about empty cells.</p>}
       <p class="buttons next">
         {hasTried && (
-          <Button kind="main" disabled={isDisabled} onClick={() => onStart(false)}>
+          <Button kind="main" disabled={isDisabled || reopened > 0} onClick={() => onStart(false)}>
             Import
           </Button>
         )}

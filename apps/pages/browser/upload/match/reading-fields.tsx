@@ -17,6 +17,8 @@ import type { Match } from "../file/use-import.ts";
 
 /** Further values aren't asked for or shown. A column with so many is hardly a choice. */
 const SHOWN_VALUES = 30;
+/** How many of the values that get one answer are named. */
+const NAMED_VALUES = 5;
 const CHOOSE = "\0";
 /** A format that isn't in the list. */
 const OTHER = "other";
@@ -31,6 +33,12 @@ interface ReadingProps {
 /** What happens with an answer whose question goes away. */
 interface AnswerProps {
   readonly onAnswer: (answered: Answered) => void;
+}
+
+/** Values in a line; only the first, if they are many. */
+function shownValues(values: readonly string[]): string {
+  const named = values.slice(0, NAMED_VALUES).map((value) => `“${value}”`);
+  return `${named.join(", ")}${values.length > NAMED_VALUES ? ` and ${values.length - NAMED_VALUES} more` : ""}`;
 }
 
 /** Asks what each unknown value means, and shows what each known one means. */
@@ -64,7 +72,7 @@ export function ChoiceReading({
       })}
       {open.length > 1 && (
         <Choice
-          label={`The other ${countOf(open.length, "value")} mean`}
+          label={`All values without an answer (${shownValues(open)}) mean`}
           value={CHOOSE}
           options={[[CHOOSE, "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]]}
           onChange={(choice) => setAll(open, choice)}
@@ -94,7 +102,7 @@ export function ChoiceReading({
 function inZone(zone: string, example: string, format: string): Answer {
   const time = readTime(example, format, zone);
   const own = zone === TIME_ZONE ? " (this computer’s)" : "";
-  const examples = time === undefined ? [] : [`“${example}” is ${shownTime(time, "UTC")} UTC`];
+  const examples = time === undefined ? [] : [`“${example}” is ${shownTime(time)} on this computer’s clock`];
   return { answer: zone, shown: zone + own, examples };
 }
 
