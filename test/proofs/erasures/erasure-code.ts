@@ -15,23 +15,32 @@ const ROOT = join(import.meta.dirname, "../../..");
 const DATA = join(ROOT, "apps/operator/data");
 const FILES = ["erase-item.ts", "erasure-ledger.ts", "reapply-erasures.ts"];
 
-/** A change of the text of the code that breaks a rule. */
-type Mutant = readonly [text: string, instead: string];
+/** A change of the text of the code that breaks a rule, and a history in which something goes wrong with it. */
+type Mutant = readonly [text: string, instead: string, seed: number];
 
 /** The rules of erasures and restored tables, each with what breaks it. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
-  "an interrupted erasure ends with the next one": ["return ends.toSorted()[0];", "return undefined;"],
+  "an interrupted erasure is about what was there before it": [
+    "at === undefined || at > since",
+    "at !== undefined && at > since",
+    2,
+  ],
+  "an interrupted erasure ends with the next one": ["return ends.toSorted()[0];", "return undefined;", 16],
+  "or with one of the whole organization": ["&& (isSame || isWhole(later))", "&& isSame", 179],
   "a record without a time is judged by what it belongs to": [
     'return typeof created === "string" && created < time;',
     'return typeof created !== "string" || created < time;',
+    79,
   ],
   "a restored table says itself what was applied to it": [
     'return { TableName: environment.WORK_ITEMS_TABLE, Key: { pk: partitionKeyOf("ORIGIN", "table"), sk: "#APPLIED" } };',
     'const { AUDIT_TABLE: TableName = "", WORK_ITEMS_TABLE: name } = environment as any; return { TableName, Key: { pk: `RESTORED#${name}`, sk: "#RESTORED" } };',
+    2,
   ],
   "an interrupted erasure of an item can be run again": [
     "isGone && !(await isItemPending(runtime, organization, id))",
     "isGone",
+    19,
   ],
 };
 

@@ -202,12 +202,12 @@ export async function simulate(seed: number, code: Code) {
     const kept: Item[] = [];
     for (const record of [...table.values()].filter(isDataOf)) {
       const about = erasures.filter((each) => covers(each, record));
-      const isGone = about.some((each) => (each.ended ?? 0) > at);
-      const mayBeGone = about.some((each) => {
-        const end = endOf(each);
-        const isLater = each.subject === "all" || "item" in (each.subject as object);
-        return end === undefined ? !isLater || cameAt(record, table) < each.began : end > at;
-      });
+      // One that was interrupted is about what was there before it, and a person's about all.
+      const isOpenOn = (each: Erased): boolean =>
+        endOf(each) === undefined &&
+        ((typeof each.subject === "object" && "person" in each.subject) || cameAt(record, table) < each.began);
+      const isGone = about.some((each) => (each.ended ?? 0) > at || isOpenOn(each));
+      const mayBeGone = about.some((each) => (endOf(each) ?? 0) > at || isOpenOn(each));
       if (isGone) gone.push(record);
       else if (!mayBeGone) kept.push(record);
     }
