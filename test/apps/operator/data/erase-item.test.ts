@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { eraseItem } from "../../../../apps/operator/data/erase-item.ts";
-import { keptInLedger } from "../../../../apps/operator/data/erasure-ledger.ts";
 import { workItemId } from "../../../../lib/identity.ts";
 import { createCustomer, type Customer, fill, tracesOf } from "../../../support/customer-data.ts";
 import { type Fault, failRequests, injectFaults } from "../../../support/faults.ts";
@@ -101,20 +100,6 @@ describe("erasing a work item", () => {
       sleep: async () => void (await acme.apply({ external_id: "kept" })),
     });
     expect((await get()).body).toMatchObject({ data: { external_id: "kept", agents: [], events: [] } });
-  });
-
-  it("goes on where an interrupted erasure has left nothing, and waits again", async () => {
-    const { id: organization } = acme.organization;
-    const erase = (wait: () => Promise<void>) =>
-      keptInLedger(runtime, organization, { item: id }, () =>
-        eraseItem(runtime, organization, "kept", { sleep: wait }),
-      );
-    await expect(erase(() => Promise.reject(new Error("stopped")))).rejects.toThrow("stopped");
-    expect(await eraseItem(runtime, organization, "kept", { dryRun: true, sleep })).toMatchObject({ item: false });
-    const waits: string[] = [];
-    await erase(async () => void waits.push("waited"));
-    expect(waits).toEqual(["waited"]);
-    await expect(eraseItem(runtime, organization, "kept", { sleep })).rejects.toThrow("has no work item kept");
   });
 
   it("tells that there is no such item", async () => {
