@@ -3,7 +3,7 @@ import { type Mapping as CheckedMapping, mappingSchema } from "@work-items/lib/u
 import { shownEmptyCells, undecidedEmptyCells, undecidedReopenings } from "@work-items/importer/checks/empty-cells.ts";
 import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
 import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
-import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
+import type { FileRow } from "@work-items/importer/files/whole-file.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";
@@ -120,7 +120,7 @@ interface Reasons {
   /** The targets that nothing sets. */
   readonly unset: readonly TargetName[];
   /** The rows that are left out. */
-  readonly leftOut: readonly NumberedRow[];
+  readonly leftOut: readonly FileRow[];
 }
 
 /**

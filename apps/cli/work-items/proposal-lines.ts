@@ -1,7 +1,7 @@
 import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { orderOf, shownQuestion } from "@work-items/importer/proposals/propose-time.ts";
-import type { NumberedRow } from "@work-items/importer/proposals/survey.ts";
+import type { FileRow } from "@work-items/importer/files/whole-file.ts";
 import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 
 /** Limit of the texts or rows that are shown. */
@@ -51,12 +51,12 @@ function assumptions({ mapping }: Proposal): string[] {
 }
 
 /** A row's number and cells. */
-export function shownRow({ row, cells }: NumberedRow): string {
+export function shownRow({ row, cells }: FileRow): string {
   return `row ${row} (${cells.filter(Boolean).join(", ")})`;
 }
 
 /** Some rows: `row 5 (Total, 5) and 2 more`. */
-export function shownRows(rows: readonly NumberedRow[]): string {
+export function shownRows(rows: readonly FileRow[]): string {
   const more = rows.length > SHOWN ? ` and ${rows.length - SHOWN} more` : "";
   return rows.slice(0, SHOWN).map(shownRow).join(", ") + more;
 }

@@ -4,11 +4,11 @@ import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts
 import { fillRows } from "@work-items/importer/files/fill-down.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";
 import { cleanIds, LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
-import { observeRows } from "@work-items/importer/files/whole-file.ts";
+import { type FileRow, observeRows } from "@work-items/importer/files/whole-file.ts";
 import { cleaningFor, type IdCleaning, idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
 import { readIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { doubtOfJoined } from "@work-items/importer/proposals/joined-rows.ts";
-import { type NumberedRow, RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
+import { RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { columnIndex, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
@@ -60,26 +60,22 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
     values = reader && new ResultingValues(reader, new Date().toISOString());
     return [survey, values].filter((each) => each !== undefined);
   };
-  const { findings: ids, judgement } = await withBar(
-    terminal,
-    "reading the file [{bar}] {percentage} %",
-    {},
-    (update) => {
-      const options = { ...layout, onProgress: (bytes: number) => update(bytes, content.size) };
-      return readIds(
-        (beginIds) => observeRows(content.stream(), options, (header) => [...beginIds(header), ...begin(header)]),
-        mapping,
-      );
-    },
-  );
+  const found = await withBar(terminal, "reading the file [{bar}] {percentage} %", {}, (update) => {
+    const options = { ...layout, onProgress: (bytes: number) => update(bytes, content.size) };
+    return readIds(
+      (beginIds) => observeRows(content.stream(), options, (header) => [...beginIds(header), ...begin(header)]),
+      mapping,
+    );
+  });
   const read: TriedFile["read"] = (options, observer) =>
     observeRows(content.stream(), { ...layout, ...options }, () => [observer]);
   return {
     mapping,
     /** Cells of the header. */
     names,
-    ids,
-    cleaning: cleaningFor(idColumn(mapping, names), judgement),
+    /** Undefined where rows are events, which repeat IDs. */
+    ids: mapping.event === undefined ? found : undefined,
+    cleaning: cleaningFor(idColumn(mapping, names), found),
     survey: survey?.result(),
     tried: reader && values && { reader, read, findings: values.findings },
   };
@@ -119,7 +115,7 @@ export function totalsOf({
   mapping,
   names,
   survey,
-}: Pick<SeenFile, "mapping" | "names" | "survey">): readonly NumberedRow[] {
+}: Pick<SeenFile, "mapping" | "names" | "survey">): readonly FileRow[] {
   return survey ? totalsIn(survey, names, mapping) : [];
 }
 

@@ -51,9 +51,9 @@ function shownValue(value: string): string {
   return text === undefined ? withoutPrefix(value) : text.replaceAll('""', '"');
 }
 
-/** Whether a text may contain a cell with a prefix, or a text written as a formula. */
+/** Whether a text may contain a cell with a prefix, a text written as a formula, or a row that ends with CR CR LF. */
 export function mayNeedRepair(text: string): boolean {
-  return /'[=@＝＠＋－\t\r\n+-]|= ?"/.test(text);
+  return /'[=@＝＠＋－\t\r\n+-]|= ?"|\r\r\n/.test(text);
 }
 
 /**
@@ -113,10 +113,14 @@ function repairedRecord(record: string, delimiter: Delimiter): string {
   }
 }
 
-/** Gives the cells of a CSV text the values that a spreadsheet shows, unless it is a report. Changes nothing else. */
+/**
+ * Gives the cells of a CSV text the values that a spreadsheet shows, unless it is a report, and rows one CR at their end.
+ * Changes nothing else.
+ */
 export function createCellRepair(delimiter: Delimiter): TransformStream<string, string> {
   let isReport: boolean | undefined;
-  return mapRecords((record) => {
+  return mapRecords((whole) => {
+    const record = whole.replace(/\r{2,}\n$/, "\r\n");
     // A report begins with a blank line for each line above its file's header.
     if (isReport === undefined && record.trim() !== "") isReport = isReportHeader(record.split(delimiter));
     return isReport ? record : repairedRecord(record, delimiter);

@@ -43,5 +43,8 @@ export class FillDown {
 /** Gives empty cells of a CSV text that comes in pieces the value above. Changes nothing else, and no number of a row. */
 export function fillRows(filling: Filling, delimiter: Delimiter): TransformStream<string, string> {
   const filler = new FillDown(filling);
-  return changeRows((row, cells) => filler.valuesFor(row, cells), delimiter);
+  return changeRows((row, cells) => {
+    const values = filler.valuesFor(row, cells());
+    return values.size === 0 ? undefined : values;
+  }, delimiter);
 }

@@ -54,18 +54,20 @@ export function cellsInFile(names: readonly string[], reported: readonly string[
 
 /**
  * Replaces cells of a CSV text that comes in pieces. Everything else stays as it is, and each row keeps its number.
- * @param valuesFor the new cells of a row, by its number as in a spreadsheet
+ * @param valuesFor the new cells of a row, by its number as in a spreadsheet; undefined if nothing changes. Reads its cells only
+ * if they are asked for
  */
 export function changeRows(
-  valuesFor: (row: number, cells: readonly string[]) => RowRepairs,
+  valuesFor: (row: number, cells: () => string[]) => RowRepairs | undefined,
   delimiter: Delimiter,
 ): TransformStream<string, string> {
   let row = 0;
   return mapRecords((record) => {
     row += 1;
     try {
-      const values = valuesFor(row, cellsOf(record, delimiter));
-      if (values.size === 0) return record;
+      const values = valuesFor(row, () => cellsOf(record, delimiter));
+      if (values === undefined) return record;
+      if (values.size === 0) return lineEndOf(record);
       const cells = [...values].map(([column, value]) => [column, toCell(value, delimiter)] as const);
       return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
     } catch (error) {
@@ -78,14 +80,7 @@ export function changeRows(
 
 /** Replaces the corrected cells of a CSV text that comes in pieces. Everything else stays as it is. */
 export function repairRows(repairs: Repairs, delimiter: Delimiter): TransformStream<string, string> {
-  let row = 0;
-  return mapRecords((record) => {
-    const corrected = repairs.get((row += 1));
-    if (corrected === undefined) return record;
-    if (corrected.size === 0) return lineEndOf(record);
-    const cells = [...corrected].map(([column, value]) => [column, toCell(value, delimiter)] as const);
-    return repairedCells(rawCells(record, delimiter), new Map(cells)).join(delimiter) + lineEndOf(record);
-  });
+  return changeRows((row) => repairs.get(row), delimiter);
 }
 
 /** The content of a file in UTF-8 with its corrected rows. */
@@ -99,7 +94,7 @@ export function cleanIds(
   delimiter: Delimiter,
 ): TransformStream<string, string> {
   return changeRows((row, cells) => {
-    const id = row > headerRow ? wrapping.inside((cells[column] ?? "").trim()) : undefined;
-    return new Map(id === undefined ? [] : [[column, id]]);
+    const id = row > headerRow ? wrapping.inside((cells()[column] ?? "").trim()) : undefined;
+    return id === undefined ? undefined : new Map([[column, id]]);
   }, delimiter);
 }

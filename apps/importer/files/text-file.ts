@@ -4,8 +4,15 @@ import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter
 import { createCellRepair } from "./cell-values.ts";
 import { encodingName, UTF_8 } from "./encodings.ts";
 import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "./likely-encodings.ts";
-import { mapRecords } from "./records.ts";
-import { findBadByte, readWhole, type RowLayout, rowAt, sampleLines, type WholeText } from "./whole-text.ts";
+import {
+  endOfFileIn,
+  findBadByte,
+  readWhole,
+  type RowLayout,
+  rowAt,
+  sampleLines,
+  type WholeText,
+} from "./whole-text.ts";
 
 /** What is read of a file to detect its format. */
 export const HEAD_BYTES = 512 * 1024;
@@ -30,12 +37,8 @@ export interface TextFormat extends RowLayout {
   readonly delimiter: Delimiter;
   /** If several delimiters fit, how the header reads with each: a person has to choose. Otherwise empty. */
   readonly delimiters: readonly DelimiterReading[];
-  /** Whether there may be cells with the prefix of an export, or with a text written as a formula. */
-  readonly mayHavePrefixes: boolean;
-  /** Whether rows end with CR CR LF. */
-  readonly hasDoubleReturns: boolean;
-  /** Whether the file ends with the end-of-file character of DOS. */
-  readonly hasEndOfFile: boolean;
+  /** Whether `toUtf8` may change something else than its encoding, its line ends or a hidden line. */
+  readonly mayNeedRepair: boolean;
 }
 
 /** A file isn't text in its encoding. The message says in which row, as a sentence without its end. */
@@ -134,7 +137,7 @@ export async function findTextFormat(
   const layout = layoutOf(head, encoding, known.delimiter);
   if (given === undefined && encoding !== UTF_8) {
     const doubt = doubtOfUtf16(head, encoding, layout);
-    return { encoding, doubt, ...layout, mayHavePrefixes: true, hasDoubleReturns: true, hasEndOfFile: true };
+    return { encoding, doubt, ...layout, mayNeedRepair: true };
   }
   const whole = await readWhole(file, encoding);
   if (given !== undefined && whole.brokenFrom !== undefined) {
@@ -145,10 +148,7 @@ export async function findTextFormat(
     encoding: doubt?.likely[0]?.encoding ?? encoding,
     doubt,
     ...layout,
-    // Files in other encodings are converted anyway.
-    mayHavePrefixes: encoding !== UTF_8 || whole.mayHavePrefixes,
-    hasDoubleReturns: whole.hasDoubleReturns,
-    hasEndOfFile: endOfFileIn(whole.end) !== -1,
+    mayNeedRepair: whole.mayNeedRepair,
   };
 }
 
@@ -164,39 +164,21 @@ function createRepair({ hasOnlyReturns, hiddenCharacters }: TextFormat): Transfo
   });
 }
 
-/** Ends rows with CRLF that end with CR CR LF, as some programs write. */
-function withSingleReturns(): TransformStream<string, string> {
-  return mapRecords((record) => record.replace(/\r{2,}\n$/, "\r\n"));
-}
-
 /**
  * The file as UTF-8, with rows that end with LF or CRLF, and without a hidden first line, prefixes of an export, texts
  * written as formulas and an end-of-file character; undefined if the file is like that. The stream fails if the file
  * isn't text in its encoding, for example because it has changed.
  */
 export function toUtf8(file: Blob, format: TextFormat): ReadableStream<Uint8Array> | undefined {
-  const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayHavePrefixes, hasDoubleReturns, hasEndOfFile } =
-    format;
-  const isPlain = !hasOnlyReturns && hiddenCharacters === 0 && !mayHavePrefixes && !hasDoubleReturns && !hasEndOfFile;
-  if (encoding === UTF_8 && isPlain) return undefined;
+  const { encoding, delimiter, hasOnlyReturns, hiddenCharacters, mayNeedRepair } = format;
+  if (encoding === UTF_8 && !hasOnlyReturns && hiddenCharacters === 0 && !mayNeedRepair) return undefined;
   return file
     .stream()
     .pipeThrough(new TextDecoderStream(encoding, { fatal: true }))
     .pipeThrough(createRepair(format))
     .pipeThrough(withoutEndOfFile())
-    .pipeThrough(hasDoubleReturns ? withSingleReturns() : new TransformStream<string, string>())
     .pipeThrough(createCellRepair(delimiter))
     .pipeThrough(new TextEncoderStream());
-}
-
-/** The end-of-file character of DOS, which some programs still write. */
-const END_OF_FILE = "\u001A";
-
-/** Index of the end-of-file characters that end a text, apart from line ends; -1 if there are none. */
-function endOfFileIn(text: string): number {
-  let end = text.length;
-  while (end > 0 && (text[end - 1] === END_OF_FILE || text[end - 1]!.trim() === "")) end--;
-  return text.indexOf(END_OF_FILE, end);
 }
 
 /** Removes the end-of-file character of a text that comes in pieces, and the line ends after it. Elsewhere it stays. */

@@ -13,18 +13,25 @@ export interface RowLayout {
 
 /** What is found by reading a file to its end. */
 export interface WholeText {
-  readonly mayHavePrefixes: boolean;
-  /** Its last characters. */
-  readonly end: string;
+  /** Whether there may be cells with a prefix or a text written as a formula, rows that end with CR CR LF, or an end of file. */
+  readonly mayNeedRepair: boolean;
   /** A sign that a file in ASCII encodes other letters. */
   readonly sign: SevenBitSign | undefined;
-  /** Whether rows end with CR CR LF. */
-  readonly hasDoubleReturns: boolean;
   /** Offset of the first chunk that isn't text in the encoding; undefined if there is none. */
   readonly brokenFrom: number | undefined;
 }
 
-/** The characters among which an end-of-file character is searched. */
+/** The end-of-file character of DOS, which some programs still write. */
+const END_OF_FILE = "\u001A";
+
+/** Index of the end-of-file characters that end a text, apart from line ends; -1 if there are none. */
+export function endOfFileIn(text: string): number {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === END_OF_FILE || text[end - 1]!.trim() === "")) end--;
+  return text.indexOf(END_OF_FILE, end);
+}
+
+/** The characters among which it is searched. */
 const END_CHARACTERS = 8;
 
 async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
@@ -40,8 +47,7 @@ async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
 export async function readWhole(file: Blob, encoding: string): Promise<WholeText> {
   const decoder = new StrictDecoder(encoding);
   const signs = new SevenBitSigns();
-  let mayHavePrefixes = false;
-  let hasDoubleReturns = false;
+  let isOdd = false;
   let isAscii = true;
   let last = "";
   let offset = 0;
@@ -50,22 +56,17 @@ export async function readWhole(file: Blob, encoding: string): Promise<WholeText
       const text = decoder.decode(bytes);
       isAscii &&= text.length === bytes.length;
       if (isAscii) signs.read(text);
-      mayHavePrefixes ||= mayNeedRepair(last + text);
-      hasDoubleReturns ||= (last + text).includes("\r\r\n");
+      isOdd ||= mayNeedRepair(last + text);
       last = (last + text).slice(-END_CHARACTERS);
       offset += bytes.length;
     }
     decoder.decode();
-    return {
-      mayHavePrefixes,
-      hasDoubleReturns,
-      end: last,
-      sign: isAscii ? signs.end() : undefined,
-      brokenFrom: undefined,
-    };
+    const sign = isAscii ? signs.end() : undefined;
+    return { mayNeedRepair: isOdd || endOfFileIn(last) !== -1, sign, brokenFrom: undefined };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return { mayHavePrefixes, hasDoubleReturns, end: "", sign: undefined, brokenFrom: offset };
+    // It isn't read, or is in another encoding.
+    return { mayNeedRepair: true, sign: undefined, brokenFrom: offset };
   }
 }
 

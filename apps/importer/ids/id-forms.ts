@@ -1,3 +1,5 @@
+import { formOf } from "../proposals/no-items.ts";
+
 /** What a program put around or into the IDs of a column. */
 export interface Wrapping {
   /** What it is, such as "an apostrophe". */
@@ -95,7 +97,7 @@ export const NOT_JUDGED: IdJudgement = { wrapping: undefined, example: undefined
 export class IdForms {
   readonly #forms = new Map<Form, Counted>();
   readonly #wrapped = new Map<Wrapping, Counted>();
-  /** The shapes of texts that have no form. */
+  /** The shapes of texts that have none of these forms. */
   readonly #shapes = new Set<string>();
   #rows = 0;
   #lostDigits = 0;
@@ -108,7 +110,7 @@ export class IdForms {
     const form = formOfId(text);
     count(this.#forms, form, text);
     if (form === "cut") this.#lostDigits += text.length - KEPT_DIGITS;
-    if (form === "other" && this.#shapes.size < SHAPES_MAX) this.#shapes.add(shapeOf(text));
+    if (form === "other" && this.#shapes.size < SHAPES_MAX) this.#shapes.add(formOf(text));
   }
 
   get judgement(): IdJudgement {
@@ -124,7 +126,7 @@ export class IdForms {
       ...(rewritten === undefined ? [] : [`a spreadsheet or script has rewritten values such as "${rewritten}"`]),
     ];
     const dates = this.#forms.get("date");
-    if (dates?.rows === this.#rows) doubts.push(`values such as "${dates.first}" are dates`);
+    if (dates?.rows === this.#rows) doubts.push(`values such as "${dates.first}" are dates or times`);
     const grouped = this.#forms.get("grouped");
     // With other fractions, as in 1.001 and 1.1, a point separates parts of the ID.
     if (grouped === undefined || this.#forms.has("fraction")) {
@@ -148,7 +150,7 @@ export class IdForms {
     // With other fractions, as in 1.0 and 1.1, they are the numbers of chapters.
     const areZeros = !this.#forms.has("fraction");
     const date = this.#forms.get("date");
-    const isDate = date !== undefined && date.rows < this.#rows && !this.#shapes.has(shapeOf(date.first));
+    const isDate = date !== undefined && date.rows < this.#rows && !this.#shapes.has(formOf(date.first));
     const forms: readonly Form[] = [
       "exponent",
       "day",
@@ -163,9 +165,4 @@ export class IdForms {
 function count<K>(counts: Map<K, Counted>, key: K, text: string): void {
   const { rows = 0, first = text } = counts.get(key) ?? {};
   counts.set(key, { rows: rows + 1, first });
-}
-
-/** A text with a placeholder for each number. */
-function shapeOf(text: string): string {
-  return text.replaceAll(/\d+/g, "#");
 }

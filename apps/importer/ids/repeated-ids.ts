@@ -2,6 +2,7 @@ import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
+import type { FileRow } from "../files/whole-file.ts";
 import { idColumn } from "./clean-ids.ts";
 import { IdForms, type IdJudgement, NOT_JUDGED } from "./id-forms.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";
@@ -9,11 +10,6 @@ import { looksOf } from "./look-alikes.ts";
 
 /** Limit of the IDs that are named. Others are only counted. */
 const NAMED_IDS = 10;
-
-interface Row {
-  readonly row: number;
-  readonly cells: readonly string[];
-}
 
 /** An ID that more than one row has. */
 export interface RepeatedId {
@@ -99,7 +95,7 @@ export class RepeatedIds {
     this.#looks = new IdTable(idsMax);
   }
 
-  observe({ row, cells }: Row): void {
+  observe({ row, cells }: FileRow): void {
     const externalId = this.#idOf(cells);
     if (externalId === "") return;
     this.#forms.observe(this.#cellOf(cells));
@@ -170,24 +166,19 @@ export function idsOf({ fields, empty }: Mapping, names: readonly string[]): Rep
   }
 }
 
-/** What was found about the IDs that a mapping makes; without findings where rows are events, which repeat IDs. */
-export interface ReadIds {
-  readonly findings: IdFindings | undefined;
-  /** Undefined where `idsOf` is undefined. */
-  readonly judgement: IdJudgement | undefined;
-}
-
-/** Reads a file to its end. @param read shows all rows to observers, as `observeRows` does */
+/**
+ * What a file shows about the IDs that a mapping makes; undefined where `idsOf` is. Reads it to its end.
+ * @param read shows all rows to observers, as `observeRows` does
+ */
 export async function readIds(
   read: (begin: (names: readonly string[]) => readonly RepeatedIds[]) => Promise<boolean>,
   mapping: Mapping,
-): Promise<ReadIds> {
+): Promise<IdFindings | undefined> {
   let ids: RepeatedIds | undefined;
   const isWhole = await read((names) => {
     ids = idsOf(mapping, names);
     return ids ? [ids] : [];
   });
-  const judgement = ids?.findings;
-  if (judgement === undefined || mapping.event !== undefined) return { findings: undefined, judgement };
-  return { findings: { ...judgement, isComplete: judgement.isComplete && isWhole }, judgement };
+  const findings = ids?.findings;
+  return findings && { ...findings, isComplete: findings.isComplete && isWhole };
 }

@@ -79,13 +79,6 @@ export function emptyRowsOf({ survey }: Pick<FileColumn, "survey">, { columns }:
   return Math.max(...columns.map(filled)) - filled(survey);
 }
 
-/** What is known about a file beside one of its columns. */
-export interface FileFacts {
-  /** Number of the first rows that aren't blank. */
-  readonly rows: number;
-  readonly survey: Survey;
-}
-
 /** Whether the values of a column confirm that it holds the choices of a target; undefined if they don't fit at all. */
 function checkChoices(target: string, column: FileColumn, isNamed: boolean): Found | undefined {
   const { name, values } = column;
@@ -102,10 +95,9 @@ function checkChoices(target: string, column: FileColumn, isNamed: boolean): Fou
 }
 
 /** What the values of a column that is named after a target say about it; undefined if they don't fit. */
-export function checkValues(target: string, column: FileColumn, isNamed: boolean, facts: FileFacts): Found | undefined {
+export function checkValues(target: string, column: FileColumn, isNamed: boolean, survey: Survey): Found | undefined {
   if (choicesOf(target)) return checkChoices(target, column, isNamed);
   const { name, values, index } = column;
-  const { survey } = facts;
   const source = { column: name, ...cleanTexts(target, column) };
   const named = (doubts: readonly string[] = []): Found => ({ source, isSure: isNamed, reason: "by name", doubts });
   if (target === "external_id") {
@@ -114,7 +106,7 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
       ...ofValues,
       ...(survey.cut.includes(index) ? ["the workbook doesn't show all of their digits"] : []),
     ];
-    if (isNamed || facts.rows === 0 || doubts.length > 0) return named(doubts);
+    if (isNamed || values.length === 0 || doubts.length > 0) return named(doubts);
     return { source, isSure: true, reason: "by name and values", doubts };
   }
   if (target.startsWith("agent_")) {

@@ -1,12 +1,13 @@
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { targetOfPerson } from "./agent-columns.ts";
-import { certaintyOf, checkValues, emptyRowsOf, type FileColumn, type FileFacts } from "./certainty.ts";
+import { certaintyOf, checkValues, emptyRowsOf, type FileColumn } from "./certainty.ts";
 import { Choices } from "./column-choices.ts";
 import { arePhones, isIdentifier, mayIdentify } from "./id-columns.ts";
 import { CHOICE_FIELDS, meaningsIn } from "./known-choices.ts";
 import { mayBeAgent, mayBeStatus, targetOfName } from "./known-headers.ts";
 import type { TimeAnswers } from "./propose-time.ts";
+import type { Survey } from "./survey.ts";
 
 /** Whether all cells are known words for at least two choices of a field. */
 function holdsChoices(target: string, { values }: FileColumn): boolean {
@@ -39,17 +40,15 @@ function takeId(
   choices: Choices,
   columns: readonly FileColumn[],
   named: readonly NamedColumn[],
-  facts: FileFacts,
+  survey: Survey,
   now: number,
 ): void {
-  const { ids, rows } = facts.survey;
+  const { ids, rows } = survey;
   const repeatedRows = ({ index }: FileColumn): number => ids.get(index)?.repeatedRows ?? Infinity;
   const differs = (column: FileColumn): boolean =>
-    repeatedRows(column) === 0 && emptyRowsOf(column, facts.survey) === 0 && !arePhones(column.values);
+    repeatedRows(column) === 0 && emptyRowsOf(column, survey) === 0 && !arePhones(column.values);
   const isOther = (column: FileColumn): boolean => !named.some((each) => each.column === column);
-  const others = columns.filter(
-    (column) => isOther(column) && differs(column) && column.values.length === facts.rows && mayIdentify(column, now),
-  );
+  const others = columns.filter((column) => isOther(column) && differs(column) && mayIdentify(column, now));
   const byValues = others.map((column): NamedColumn => ({
     column,
     target: "external_id",
@@ -77,7 +76,7 @@ function takeId(
   }
   if (taken !== undefined) return;
   for (const { column, isNamed } of named.filter(isGroup)) {
-    const found = checkValues("external_id", column, isNamed, facts);
+    const found = checkValues("external_id", column, isNamed, survey);
     if (found && choices.rivals.get(column.index) === "external_id") {
       choices.reject(column, "external_id", certaintyOf(found).reason);
     }
@@ -88,8 +87,8 @@ function takeId(
 const OF_ONE_COLUMN: ReadonlySet<string> = new Set(["status", "type", "custom_attributes.short_description"]);
 
 /** Finds the columns of each target, and the columns that may be meant instead. */
-export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, answers: Answers): Choices {
-  const choices = new Choices(columns, facts, answers);
+export function chooseColumns(columns: readonly FileColumn[], survey: Survey, answers: Answers): Choices {
+  const choices = new Choices(columns, survey, answers);
   for (const [field, index] of answers.chosen ?? []) {
     const column = columns.find((each) => each.index === index);
     if (column !== undefined) choices.takeChosen(field, column);
@@ -116,7 +115,7 @@ export function chooseColumns(columns: readonly FileColumn[], facts: FileFacts, 
   }
   if (!choices.sources.has("external_id")) {
     const named = known.filter(({ target }) => target === "external_id");
-    takeId(choices, columns, named, facts, answers.now);
+    takeId(choices, columns, named, survey, answers.now);
   }
   addRivals(choices, columns, known);
   return choices;

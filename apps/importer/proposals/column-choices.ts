@@ -6,7 +6,6 @@ import {
   checkValues,
   cleanTexts,
   type FileColumn,
-  type FileFacts,
   type Found,
   withoutEmptyWords,
 } from "./certainty.ts";
@@ -19,6 +18,7 @@ import {
   timesOfDay,
   withoutNoDates,
 } from "./propose-time.ts";
+import type { Survey } from "./survey.ts";
 import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
 
 const TIME_DOUBTS: ReadonlySet<string> = new Set(Object.values(DOUBTS));
@@ -70,14 +70,14 @@ export class Choices {
   /** Names of several columns. */
   readonly #repeated: ReadonlySet<string>;
   readonly #all: readonly FileColumn[];
-  readonly #facts: FileFacts;
+  readonly #survey: Survey;
   readonly #answers: TimeAnswers;
 
-  constructor(columns: readonly FileColumn[], facts: FileFacts, answers: TimeAnswers) {
+  constructor(columns: readonly FileColumn[], survey: Survey, answers: TimeAnswers) {
     const groups = [...Map.groupBy(columns, ({ words }) => words)];
     this.#repeated = new Set(groups.filter(([, { length }]) => length > 1).map(([words]) => words));
     this.#all = columns;
-    this.#facts = facts;
+    this.#survey = survey;
     this.#answers = answers;
   }
 
@@ -92,7 +92,7 @@ export class Choices {
       return;
     }
     if (this.sources.has(target) || this.columns.has(column.index)) return;
-    const found = checkValues(target, column, isNamed, this.#facts);
+    const found = checkValues(target, column, isNamed, this.#survey);
     if (found === undefined) return;
     this.sources.set(target, found.source);
     const isRepeated = reason === undefined && this.#repeated.has(column.words);
@@ -111,7 +111,7 @@ export class Choices {
       const isTaken = own.some(
         ({ index }) => this.columns.has(index) && this.columns.get(index)?.target !== "agent_name",
       );
-      const checked = checkValues(target, own[0]!, true, this.#facts);
+      const checked = checkValues(target, own[0]!, true, this.#survey);
       const isSplit = source.values !== undefined;
       if (this.sources.has(target) || isTaken || (checked === undefined && !isSplit)) continue;
       const { values: emptyWords, ...trim } = source.columns ? {} : cleanTexts(target, own[0]!);

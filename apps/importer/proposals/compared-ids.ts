@@ -1,14 +1,8 @@
-import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
-import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { FileRow } from "../files/whole-file.ts";
 import { IdTable } from "../ids/id-table.ts";
 import { type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { idCandidates } from "./id-candidates.ts";
-
-interface Row {
-  readonly row: number;
-  readonly cells: readonly string[];
-}
 
 /** Compares combinations of columns in all rows, until they repeat. */
 class CombinedIds {
@@ -18,7 +12,7 @@ class CombinedIds {
     this.#left = combined.map((indexes) => ({ indexes, table: new IdTable() }));
   }
 
-  observe({ row, cells }: Row): void {
+  observe({ row, cells }: FileRow): void {
     const repeated = this.#left.filter(({ indexes, table }) => {
       const texts = indexes.map((index) => (cells[index] ?? "").trim());
       if (texts.every((text) => text === "")) return true;
@@ -50,7 +44,7 @@ export class ComparedIds {
     this.combined = new CombinedIds(combined);
   }
 
-  observe(row: Row): void {
+  observe(row: FileRow): void {
     for (const ids of this.#named.values()) ids.observe(row);
     for (const [index, ids] of this.#distinct) {
       ids.observe(row);
@@ -67,34 +61,4 @@ export class ComparedIds {
 /** The ID in a cell, without words that mean an empty value. */
 function idIn(cell = ""): string {
   return isEmptyWord(cell.trim()) ? "" : cell;
-}
-
-/** A file that has been read, without the rows that are left out. */
-interface ReadFile {
-  readonly names: readonly string[];
-  readonly survey: {
-    readonly ids: ReadonlyMap<number, IdFindings>;
-    readonly totals: readonly unknown[];
-    readonly columns: readonly { readonly emptyWords: ReadonlyMap<string, number> }[];
-  };
-  readonly leftOut?: ReadonlySet<number>;
-}
-
-/**
- * What the survey of a file showed about the IDs in a column; undefined if it didn't compare exactly those.
- * @param empty the texts that are empty in every column
- */
-export function comparedIds(
-  { names, survey, leftOut }: ReadFile,
-  { column, values = {}, ...others }: Source,
-  empty: readonly string[] = [],
-): IdFindings | undefined {
-  if (column === undefined || Object.keys(others).length > 0) return undefined;
-  const index = columnIndex(names, column);
-  const emptied = new Set([...empty, ...Object.keys(values)].map(comparable));
-  const isEmptied = Object.values(values).every((value) => value === "") && [...emptied].every(isEmptyWord);
-  const words = [...(survey.columns[index]?.emptyWords.keys() ?? [])];
-  const isSame = survey.totals.length === (leftOut?.size ?? 0) && words.every((word) => emptied.has(comparable(word)));
-  const findings = survey.ids.get(index);
-  return isEmptied && isSame && findings?.isComplete === true ? findings : undefined;
 }

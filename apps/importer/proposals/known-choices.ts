@@ -40,24 +40,12 @@ const STATUSES: Readonly<Record<WorkItem["status"], readonly string[]>> = {
   ],
 };
 
-/** What other systems call the choices of a field, in addition to the choices themselves. */
-interface KnownWords {
-  readonly words: Readonly<Record<string, readonly string[]>>;
-  /** Words whose meaning a person has to choose if the column also has one of `beside`. */
-  readonly asked: ReadonlySet<string>;
-  readonly beside: ReadonlySet<string>;
-}
-
-const KNOWN: Readonly<Record<string, KnownWords>> = {
-  status: {
-    words: STATUSES,
-    // "Open" means pending, unless there is a word for an earlier status: in Zendesk, an agent works on open tickets.
-    asked: new Set(["open", "opened", "offen", "ouvert", "ouverte", "abierto", "abierta"]),
-    beside: new Set(
-      "new, neu, nouveau, nouvelle, nuevo, nueva, pending, wartend, en attente, pendiente, solved".split(", "),
-    ),
-  },
-};
+/** Words whose meaning a person has to choose if the column also has one of `BESIDE`. */
+const ASKED = new Set("open, opened, offen, ouvert, ouverte, abierto, abierta".split(", "));
+/** "Open" means pending, unless there is a word for an earlier status: in Zendesk, an agent works on open tickets. */
+const BESIDE = new Set(
+  "new, neu, nouveau, nouvelle, nuevo, nueva, pending, wartend, en attente, pendiente, solved".split(", "),
+);
 
 /** The choices of a target; undefined if it isn't a field with choices. */
 export function choicesOf(target: string): readonly string[] | undefined {
@@ -67,7 +55,7 @@ export function choicesOf(target: string): readonly string[] | undefined {
 
 function meaningsOf(target: string): ReadonlyMap<string, string> {
   const meanings = new Map<string, string>();
-  for (const [choice, lines] of Object.entries(KNOWN[target]?.words ?? {})) {
+  for (const [choice, lines] of Object.entries(target === "status" ? STATUSES : {})) {
     for (const word of lines.join(", ").split(", ")) meanings.set(word, choice);
   }
   for (const choice of choicesOf(target) ?? []) meanings.set(plainWords(choice), choice);
@@ -88,9 +76,8 @@ function plain(word: string): string {
 
 /** Makes the function that finds the choice a word means. @param words its column's, which may make it ambiguous */
 export function meaningsIn(target: string, words: Iterable<string>): (word: string) => string | undefined {
-  const { asked, beside } = KNOWN[target] ?? {};
-  const isDoubtful = [...words].some((word) => beside?.has(plain(word)));
-  return (word) => (isDoubtful && asked?.has(plain(word)) ? undefined : MEANINGS.get(target)?.get(plain(word)));
+  const isDoubtful = target === "status" && [...words].some((word) => BESIDE.has(plain(word)));
+  return (word) => (isDoubtful && ASKED.has(plain(word)) ? undefined : MEANINGS.get(target)?.get(plain(word)));
 }
 
 /** The words of a column whose meaning isn't known: a person has to choose. */

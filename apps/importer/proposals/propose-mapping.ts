@@ -1,6 +1,7 @@
 import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { FileRow } from "../files/whole-file.ts";
 import { emptyWordsOf, type FileColumn, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
 import type { ChosenColumn } from "./column-choices.ts";
@@ -11,7 +12,7 @@ import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { CHOICE_FIELDS, choicesOf, unknownIn } from "./known-choices.ts";
 import { firstSpellings, plainWords } from "./known-headers.ts";
 import { type TimeQuestion, withoutZone } from "./propose-time.ts";
-import { type NumberedRow, type Survey, surveyOf, totalsIn } from "./survey.ts";
+import { type Survey, surveyOf, totalsIn } from "./survey.ts";
 
 /** The header of a file and its first rows. */
 export interface Sample extends Answers {
@@ -50,7 +51,7 @@ export interface Proposal {
   /** What a person has to answer before the file is imported. */
   readonly questions?: readonly TimeQuestion[];
   /** Rows that aren't items, such as sums. */
-  readonly totals?: readonly NumberedRow[];
+  readonly totals?: readonly FileRow[];
   readonly keptEmptyWords?: readonly KeptEmptyWord[];
 }
 
@@ -108,7 +109,7 @@ export function proposeMapping(sample: Sample): Proposal {
         .filter((cell) => cell.trim() !== "" && !isEmptyWord(cell.trim())),
       survey: survey.columns[index]!,
     }));
-  const choices = chooseColumns(columns, { rows: filled.length, survey }, sample);
+  const choices = chooseColumns(columns, survey, sample);
   const { external_id: id, ...others } = Object.fromEntries(choices.sources);
   const columnOf = (target: string): FileColumn | undefined =>
     columns.find(({ index }) => choices.columns.get(index)?.target === target);

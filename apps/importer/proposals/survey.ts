@@ -2,6 +2,7 @@ import { COMMA, type Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts"
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { FileRow } from "../files/whole-file.ts";
 import type { IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
@@ -37,18 +38,12 @@ export interface SurveyedColumn extends TextCounts {
   readonly isNumeric: boolean;
 }
 
-/** A row with its number in the file. */
-export interface NumberedRow {
-  readonly row: number;
-  readonly cells: readonly string[];
-}
-
 /** What a whole file, or its beginning, shows about its columns. */
 export interface Survey {
   /** By their indexes in the file. */
   readonly columns: readonly SurveyedColumn[];
   /** Rows that don't look like items, such as sums. The columns don't count them. */
-  readonly totals: readonly NumberedRow[];
+  readonly totals: readonly FileRow[];
   /** Number of the other rows. */
   readonly rows: number;
   /** What a comparison of all rows showed, by the indexes of columns that may hold IDs. */
@@ -236,11 +231,11 @@ export class RowSurvey {
   readonly #ids: ComparedIds;
   readonly #groups: GroupedColumns;
   readonly #joined: JoinedRows;
-  readonly #totals: NumberedRow[] = [];
+  readonly #totals: FileRow[] = [];
   readonly #cut: readonly number[];
   #rows = 0;
   /** Undefined once they have been decided. */
-  #waiting: NumberedRow[] | undefined = [];
+  #waiting: FileRow[] | undefined = [];
 
   /**
    * @param names the header's cells
@@ -261,7 +256,7 @@ export class RowSurvey {
     this.#joined = new JoinedRows(delimiter);
   }
 
-  observe({ row, cells }: NumberedRow): void {
+  observe({ row, cells }: FileRow): void {
     this.#groups.observe({ cells });
     this.#joined.observe({ row, cells });
     if (this.#totals.length < TOTALS_MAX) {
@@ -296,18 +291,18 @@ export class RowSurvey {
     };
   }
 
-  #add({ row, cells }: NumberedRow): void {
+  #add({ row, cells }: FileRow): void {
     this.#rows++;
     if (cells.some((cell) => cell.trim() !== "")) this.#ids.observe({ row, cells });
     for (const [index, column] of this.#columns.entries()) column.observe(cells[index] ?? "");
   }
 
-  #isWithoutItem({ cells }: NumberedRow): boolean {
+  #isWithoutItem({ cells }: FileRow): boolean {
     return isWithoutItem(cells, undefined, this.#columns, this.#rows);
   }
 
   /** Takes a row that may not be an item. */
-  #doubt(numbered: NumberedRow): void {
+  #doubt(numbered: FileRow): void {
     if (this.#waiting) {
       this.#waiting.push(numbered);
       if (this.#waiting.length === WAITING_MAX) this.#settle();
@@ -349,7 +344,7 @@ export function totalsIn(
   { columns, totals, rows }: Survey,
   names: readonly string[],
   { fields = {} }: Pick<Mapping, "fields">,
-): readonly NumberedRow[] {
+): readonly FileRow[] {
   const used = columnsOfAll([fields["external_id"] ?? {}]);
   const index = numberedNames(names).findIndex((name) => used.has(comparable(name)));
   const id = index === -1 ? undefined : index;

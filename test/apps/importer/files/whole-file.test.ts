@@ -155,7 +155,7 @@ describe("repeated IDs", () => {
     expect(repeatedIn({ fields: { external_id: { column: "b" } } }, ["a"])).toBeUndefined();
   });
 
-  it("may repeat where each row is an event, but are judged", async () => {
+  it("are judged while a file is read", async () => {
     const external_id = { column: "a" };
     const read = readIds(
       async (begin) => {
@@ -163,9 +163,9 @@ describe("repeated IDs", () => {
         for (const [row, id] of ["'7", "'7", "'8"].entries()) ids?.observe({ row, cells: [id] });
         return true;
       },
-      { fields: { external_id }, event: { external_id } },
+      { fields: { external_id } },
     );
-    expect(await read).toMatchObject({ findings: undefined, judgement: { wrapping: { name: "an apostrophe" } } });
+    expect(await read).toMatchObject({ wrapping: { name: "an apostrophe" }, repeatedRows: 1, isComplete: true });
   });
 
   it("that have outer spaces are counted, and compared without them once the mapping trims them", () => {
