@@ -5,6 +5,7 @@ import { build, type BuildOptions } from "esbuild";
 import { pages } from "../functions/pages.ts";
 import { gatewayFunctions } from "../functions/routes.ts";
 import { allWorkers } from "../functions/workers.ts";
+import { processTerminal } from "./terminal/terminal.ts";
 import { buildPages } from "@work-items/pages/build-pages.ts";
 
 /** Absolute path of the checkout. */
@@ -65,4 +66,7 @@ export async function buildFunctions(outdir: string = BUNDLES, names = functionN
   if (names.includes(pages.name)) await buildPages(join(outdir, pages.name, "pages"));
 }
 
-if (import.meta.main) await buildFunctions();
+if (import.meta.main) {
+  processTerminal().note(`Bundling ${functionNames.length} functions and the pages into ${BUNDLES} …`);
+  await buildFunctions();
+}

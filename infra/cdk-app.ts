@@ -7,10 +7,11 @@ import { processTerminal } from "./terminal/terminal.ts";
 
 /** The command in `cdk.json`. `node infra/cdk-app.ts -c stage=prod` also synthesizes, into `cdk.out`. */
 const terminal = processTerminal();
-await reportErrors(terminal, () =>
-  createServiceApp({
-    context: contextOf(terminal.args),
-    outdir: terminal.env["CDK_OUTDIR"] ?? join(PROJECT_ROOT, "cdk.out"),
-  }).synth(),
-);
+await reportErrors(terminal, () => {
+  const outdir = terminal.env["CDK_OUTDIR"] ?? join(PROJECT_ROOT, "cdk.out");
+  const app = createServiceApp({ context: contextOf(terminal.args), outdir });
+  terminal.note("Making each region's template and checking it: this takes about a minute …");
+  const { stacks } = app.synth();
+  for (const { stackName, templateFullPath } of stacks) terminal.note(`${stackName}: ${templateFullPath}`);
+});
 process.exitCode = terminal.exitCode;
