@@ -1,12 +1,10 @@
 import { startCopyButtons } from "./docs/copy.ts";
 import { startSearch } from "./docs/search.ts";
-import { startSendForm } from "./docs/request-form.ts";
 import { startTabs } from "./docs/tabs.ts";
 
 startTabs();
 startCopyButtons();
 startSearch();
-startSendForm();
 
 /** On wide screens the contents are a column, which is always open. */
 const contents = document.querySelector<HTMLDetailsElement>("details.all");

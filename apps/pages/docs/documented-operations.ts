@@ -11,7 +11,7 @@ export interface Schema extends JSONSchema.BaseSchema {
 }
 
 /** A value in the path, the query or a header of a request. */
-export interface Parameter {
+interface Parameter {
   readonly in: "path" | "query" | "header";
   readonly name: string;
   readonly description: string;

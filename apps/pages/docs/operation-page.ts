@@ -4,7 +4,6 @@ import { type Html, html } from "./html.ts";
 import { documentMarkdown, renderLine, renderMarkdown } from "./markdown.ts";
 import { type Operation, resolve } from "./documented-operations.ts";
 import { samplesOf } from "./samples.ts";
-import { sendForm } from "./send-form.ts";
 
 const LOCATIONS = { path: "Path", query: "Query", header: "Header" } as const;
 
@@ -93,6 +92,6 @@ export function operationPage(operation: Operation): Html {
       <p>${endpointLine(operation)} ${isExtension && html`<span class="tag">extension</span>`}</p>
       ${renderMarkdown(description)} ${security && html`<p class="note">No API key is needed.</p>`}
     </header>
-    ${pair(input, request)} ${pair(response, example)} ${renderMarkdown(others)} ${sendForm(operation)}
+    ${pair(input, request)} ${pair(response, example)} ${renderMarkdown(others)}
   </main>`;
 }

@@ -40,7 +40,7 @@ const PREPARATIONS = [
 const AFTER_THE_END = /^\/v1\/work_items\/upload\/\{id\}\/(?:undo|failed_rows|results)$/;
 
 /** The example of a body that does no harm: batches are dry runs. */
-export function exampleBody({ requestBody }: Operation): unknown {
+function exampleBody({ requestBody }: Operation): unknown {
   const json = requestBody?.content["application/json"];
   const example = json?.example;
   const { properties = {} } = json ? resolve(json.schema) : {};

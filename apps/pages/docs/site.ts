@@ -105,8 +105,8 @@ function overview(guides: Section, topics: Section, definition: string): Html {
     ${cards(guides)}
     <h2 id="reference">Reference</h2>
     <p>
-      Each endpoint has a page with code to copy and a form that sends requests with your key. The reference is also
-      available as an <a href="{{root}}v1/openapi.json">OpenAPI document</a>, from which you can generate a client.
+      Each endpoint has a page with code to copy. The reference is also available as an
+      <a href="{{root}}v1/openapi.json">OpenAPI document</a>, from which you can generate a client.
     </p>
     ${tags.map(
       ({ name, description }) =>

@@ -188,7 +188,6 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
     await page.goto(`${site.stack.baseUrl}/docs/list-work-items`);
-    await page.getByRole("button", { name: "Send GET" }).waitFor();
     await page.getByRole("button", { name: "Copy" }).first().click();
     await page.getByRole("button", { name: "Select and copy it yourself" }).waitFor();
     await page.getByRole("tab", { name: "Python" }).click();
