@@ -7,6 +7,7 @@ import {
   workItemEventId,
   workItemId,
 } from "../../lib/identity.ts";
+import { sumOf, toRowCounters } from "../../lib/uploads/job/counters.ts";
 import { createShow, initialFields } from "../../lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "../../lib/work-items/work-item-fields.ts";
 
@@ -91,16 +92,7 @@ const job = {
   size: 1048576,
   dry_run: false,
   total_rows: 0,
-  succeeded_rows: 0,
-  failed_rows: 0,
-  created_rows: 0,
-  updated_rows: 0,
-  unchanged_rows: 0,
-  restored_rows: 0,
-  deleted_rows: 0,
-  undone_rows: 0,
-  partly_undone_rows: 0,
-  kept_rows: 0,
+  ...toRowCounters(sumOf([])),
   created_at: CREATED_AT,
   updated_at: CREATED_AT,
 };

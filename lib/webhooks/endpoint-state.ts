@@ -126,16 +126,16 @@ export interface WebhookMessage {
 interface Sender {
   /** What names the message that is due, and its data. Undefined if none is. */
   readonly due: (state: EndpointState) => { readonly name: string; readonly data: object } | undefined;
-  /** Removes what was sent, but nothing that has arrived since. @param isDue whether the same message is still due */
-  readonly sent: (state: EndpointState, data: object, isDue: boolean) => EndpointState;
+  /** Removes what was sent, but nothing that has arrived since. @param isStillDue whether the same message is */
+  readonly sent: (state: EndpointState, data: object, isStillDue: boolean) => EndpointState;
 }
 
 const SENDERS: Readonly<Record<WebhookMessage["type"], Sender>> = {
   "work_items.changed": {
     due: ({ due, asked = "" }) => (due === undefined ? undefined : { name: `${due}${asked}`, data: { sequence: due } }),
-    sent: (state, data, isDue) => {
+    sent: (state, data, isStillDue) => {
       const { sequence } = data as { readonly sequence: number };
-      return { ...state, sent: sequence, ...(isDue && { due: undefined, asked: undefined }) };
+      return { ...state, sent: sequence, ...(isStillDue && { due: undefined, asked: undefined }) };
     },
   },
   "upload.ended": {
@@ -144,7 +144,7 @@ const SENDERS: Readonly<Record<WebhookMessage["type"], Sender>> = {
   },
   "uploads.ended": {
     due: ({ more }) => (more === undefined ? undefined : { name: more, data: { more: true } }),
-    sent: (state, _, isDue) => (isDue ? { ...state, more: undefined } : state),
+    sent: (state, _, isStillDue) => (isStillDue ? { ...state, more: undefined } : state),
   },
   // It is sent at once, or not at all.
   "webhook.test": { due: () => undefined, sent: (state) => state },
@@ -303,8 +303,8 @@ export function claimed(state: EndpointState, by: string, now: number): Endpoint
 }
 
 function withoutSent(state: EndpointState, { id, type, data }: WebhookMessage, webhook: string): EndpointState {
-  const isDue = dueMessages(webhook, state).some((due) => due.id === id);
-  return SENDERS[type].sent(state, data, isDue);
+  const isStillDue = dueMessages(webhook, state).some((due) => due.id === id);
+  return SENDERS[type].sent(state, data, isStillDue);
 }
 
 /** Whether the status is a 2xx. Redirects count as failures. */
