@@ -2,8 +2,7 @@ import type { Client, Mapping, UploadJob, WorkItemUpload } from "work-items-clie
 import { type Mapping as CheckedMapping, mappingSchema } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { shownEmptyCells, undecidedEmptyCells, undecidedReopenings } from "@work-items/importer/checks/empty-cells.ts";
 import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
-import type { IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
-import type { FileRow } from "@work-items/importer/files/whole-file.ts";
+import type { FileRow, IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";

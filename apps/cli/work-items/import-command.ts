@@ -6,7 +6,7 @@ import { COMMA, DELIMITERS, type Delimiter } from "@work-items/lib/uploads/csv/d
 import { quoted } from "@work-items/lib/cell-value.ts";
 import { listed } from "@work-items/lib/errors.ts";
 import { isJsonObject } from "@work-items/lib/json.ts";
-import type { FileRow } from "@work-items/importer/files/whole-file.ts";
+import type { FileRow } from "@work-items/importer/ids/repeated-ids.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { isReportColumn } from "@work-items/lib/uploads/csv/header-names.ts";

@@ -1,7 +1,7 @@
 import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { orderOf, shownQuestion } from "@work-items/importer/proposals/propose-time.ts";
-import type { FileRow } from "@work-items/importer/files/whole-file.ts";
+import type { FileRow } from "@work-items/importer/ids/repeated-ids.ts";
 import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
 
 /** Limit of the texts or rows that are shown. */

@@ -4,9 +4,9 @@ import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts
 import { fillRows } from "@work-items/importer/files/fill-down.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";
 import { cleanIds, LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
-import { type FileRow, observeRows } from "@work-items/importer/files/whole-file.ts";
+import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { cleaningFor, type IdCleaning, idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
-import { readIds } from "@work-items/importer/ids/repeated-ids.ts";
+import { type FileRow, readIds } from "@work-items/importer/ids/repeated-ids.ts";
 import { doubtOfJoined } from "@work-items/importer/proposals/joined-rows.ts";
 import { RowSurvey, totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";

@@ -5,7 +5,8 @@ import type { EventInput, WorkItem, WorkItemInput } from "@work-items/lib/work-i
 import { WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
 import { planApply } from "@work-items/lib/work-items/plan-apply.ts";
 import { type Client, inputOf } from "work-items-client/client.ts";
-import type { FileRow, ReadingOptions, RowObserver } from "../files/whole-file.ts";
+import type { ReadingOptions, RowObserver } from "../files/whole-file.ts";
+import type { FileRow } from "../ids/repeated-ids.ts";
 import { newItemOf } from "./resulting-values.ts";
 import type { FieldChange, TrialRow } from "./trial-rows.ts";
 

@@ -2,7 +2,8 @@ import type { RowReader } from "@work-items/lib/uploads/csv/row-reader.ts";
 import { isUnfinished, planApply } from "@work-items/lib/work-items/plan-apply.ts";
 import type { WorkItem, WorkItemInput } from "@work-items/lib/work-items/work-item.ts";
 import type { WorkItemStatus } from "@work-items/lib/work-items/work-item-fields.ts";
-import type { FileRow, RowObserver } from "../files/whole-file.ts";
+import type { RowObserver } from "../files/whole-file.ts";
+import type { FileRow } from "../ids/repeated-ids.ts";
 
 /** Limit of the different values that are counted one by one. A value has at most 1,024 characters. */
 export const VALUES_MAX = 10_000;

@@ -1,12 +1,7 @@
 import { cellsOf, QuoteError, RecordCut, ROW_MAX_CHARACTERS } from "@work-items/lib/uploads/csv/csv-text.ts";
 import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { NUL_BYTE } from "@work-items/lib/uploads/csv/file-kind.ts";
-
-export interface FileRow {
-  /** Its number as in a spreadsheet: blank lines count. */
-  readonly row: number;
-  readonly cells: readonly string[];
-}
+import type { FileRow } from "../ids/repeated-ids.ts";
 
 /** Gets each row of a file once, in order. */
 export interface RowObserver {

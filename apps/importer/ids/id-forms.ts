@@ -1,5 +1,3 @@
-import { formOf } from "../proposals/no-items.ts";
-
 /** What a program put around or into the IDs of a column. */
 export interface Wrapping {
   /** What it is, such as "an apostrophe". */
@@ -165,4 +163,9 @@ export class IdForms {
 function count<K>(counts: Map<K, Counted>, key: K, text: string): void {
   const { rows = 0, first = text } = counts.get(key) ?? {};
   counts.set(key, { rows: rows + 1, first });
+}
+
+/** A text with placeholders for digits and letters: `a-#` for `T-17`. */
+export function formOf(text: string): string {
+  return text.replaceAll(/\d+/g, "#").replaceAll(/\p{L}+/gu, "a");
 }

@@ -2,7 +2,6 @@ import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
-import type { FileRow } from "../files/whole-file.ts";
 import { idColumn } from "./clean-ids.ts";
 import { IdForms, type IdJudgement, NOT_JUDGED } from "./id-forms.ts";
 import { IDS_MAX, IdTable } from "./id-table.ts";
@@ -10,6 +9,13 @@ import { looksOf } from "./look-alikes.ts";
 
 /** Limit of the IDs that are named. Others are only counted. */
 const NAMED_IDS = 10;
+
+/** A row of a file. */
+export interface FileRow {
+  /** Its number as in a spreadsheet: blank lines count. */
+  readonly row: number;
+  readonly cells: readonly string[];
+}
 
 /** An ID that more than one row has. */
 export interface RepeatedId {

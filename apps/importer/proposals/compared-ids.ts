@@ -1,6 +1,5 @@
-import type { FileRow } from "../files/whole-file.ts";
 import { IdTable } from "../ids/id-table.ts";
-import { type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
+import { type FileRow, type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { idCandidates } from "./id-candidates.ts";
 

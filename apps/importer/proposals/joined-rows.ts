@@ -1,4 +1,5 @@
-import { formOf } from "./no-items.ts";
+import { formOf } from "../ids/id-forms.ts";
+import type { FileRow } from "../ids/repeated-ids.ts";
 
 /** Limit of the values that are compared in the end. */
 const KEPT_MAX = 100;
@@ -34,7 +35,7 @@ export class JoinedRows {
     this.#delimiter = delimiter;
   }
 
-  observe({ row, cells }: { readonly row: number; readonly cells: readonly string[] }): void {
+  observe({ row, cells }: FileRow): void {
     if (cells.length < 2 || this.#suspects.length === KEPT_MAX) return;
     const text = cells.find((cell) => cell.includes("\n"));
     if (text === undefined) return;

@@ -1,3 +1,4 @@
+import { formOf } from "../ids/id-forms.ts";
 import { plainWords } from "./known-headers.ts";
 
 /** Counts of the texts of a column. */
@@ -16,11 +17,6 @@ export interface TextCounts {
 const MOST_TO_OTHERS = 10;
 function areNearlyAll(count: number, others: number): boolean {
   return count > others * MOST_TO_OTHERS;
-}
-
-/** A text with placeholders for digits and letters: `a-#` for `T-17`. */
-export function formOf(text: string): string {
-  return text.replaceAll(/\d+/g, "#").replaceAll(/\p{L}+/gu, "a");
 }
 
 function isNumbered({ filledRows, numberedRows }: TextCounts): boolean {

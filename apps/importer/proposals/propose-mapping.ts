@@ -1,7 +1,7 @@
 import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
-import type { FileRow } from "../files/whole-file.ts";
+import type { FileRow } from "../ids/repeated-ids.ts";
 import { emptyWordsOf, type FileColumn, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
 import type { ChosenColumn } from "./column-choices.ts";

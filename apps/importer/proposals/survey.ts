@@ -2,15 +2,15 @@ import { COMMA, type Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts"
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
-import type { FileRow } from "../files/whole-file.ts";
-import type { IdFindings } from "../ids/repeated-ids.ts";
+import { formOf } from "../ids/id-forms.ts";
+import type { FileRow, IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { GroupedColumns } from "./grouped-columns.ts";
 import { JoinedRows } from "./joined-rows.ts";
 import { isNoDate } from "./no-dates.ts";
-import { formOf, headingIn, isNeverItem, isSparse, isWithoutItem, type TextCounts } from "./no-items.ts";
+import { headingIn, isNeverItem, isSparse, isWithoutItem, type TextCounts } from "./no-items.ts";
 
 /** Cells that only differ by digits and letters. */
 export interface Shape {

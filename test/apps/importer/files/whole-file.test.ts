@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdTable } from "../../../../apps/importer/ids/id-table.ts";
-import { idsOf, readIds, RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
-import { type FileRow, observeRows } from "../../../../apps/importer/files/whole-file.ts";
+import { type FileRow, idsOf, readIds, RepeatedIds } from "../../../../apps/importer/ids/repeated-ids.ts";
+import { observeRows } from "../../../../apps/importer/files/whole-file.ts";
 import { readCsv } from "../../../../lib/uploads/csv/csv-reader.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
 
