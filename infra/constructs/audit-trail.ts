@@ -26,14 +26,14 @@ export class AuditTrail extends Construct {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       ...(key === undefined
         ? { encryption: BucketEncryption.S3_MANAGED }
-        : { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
+        : { encryption: BucketEncryption.KMS, encryptionKey: key }),
       enforceSSL: true,
       minimumTLSVersion: 1.2,
       lifecycleRules: [{ expiration: Duration.days(KEPT_DAYS) }],
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     // https://docs.aws.amazon.com/awscloudtrail/latest/userguide/create-s3-bucket-policy-for-cloudtrail.html and
-    // create-kms-key-policy-for-cloudtrail.html
+    // create-kms-key-policy-for-cloudtrail.html: with a bucket key, CloudTrail would have to decrypt, too.
     const { stackName: trailName, region, account } = Stack.of(this);
     const arn = `arn:aws:cloudtrail:${region}:${account}:trail/${trailName}`;
     const allow = (actions: string[], resource: string, conditions: object = {}): PolicyStatement =>

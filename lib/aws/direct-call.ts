@@ -23,7 +23,7 @@ export function directCall<S extends z.ZodType, R>(schema: S, handle: (payload: 
       return await handle(parsePayload(schema, payload));
     } catch (error) {
       if (error instanceof InvalidInputError || error instanceof NotFoundError) {
-        // Lambda counts an error when its call began (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics.html). The
+        // Lambda counts an error when its call began (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html). The
         // alarm subtracts this from it, so both must fall into the same period.
         metrics.singleMetric().setTimestamp(began).addMetric("DirectCallsRefused", MetricUnit.Count, 1);
       }

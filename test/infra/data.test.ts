@@ -79,6 +79,7 @@ test("a protected stage has a trail of all writes to the log of operators, in a 
   expect(guarded.Resources[bucket]).toMatchObject({ DeletionPolicy: "RetainExceptOnCreate" });
   const key = JSON.stringify(resourcesOf(guarded, "AWS::KMS::Key"));
   expect(key).toContain('{"Service":"cloudtrail.amazonaws.com"}');
+  expect(JSON.stringify(guarded.Resources[bucket])).not.toContain('"BucketKeyEnabled":true');
   expect(resourcesOf(us, "AWS::CloudTrail::Trail")).toEqual([]);
 });
 
