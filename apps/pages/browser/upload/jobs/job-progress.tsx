@@ -1,9 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Api, Job } from "../parts/api.ts";
-import { Line } from "../parts/charts.tsx";
 import { Alert, Button } from "../parts/parts.tsx";
-import { type Moment, rateOf, ratesOf, shownDuration, shownProgress } from "../parts/progress.ts";
-import { shownNumber } from "../parts/shown.ts";
+import { type Moment, rateOf, shownDuration, shownProgress } from "../parts/progress.ts";
 import { useWork } from "../parts/use-calls.ts";
 
 /** Whether a job is an undo or a trial of one. */
@@ -93,7 +91,6 @@ export function Running({
     setStopping(await run(() => api.uploads.cancel(job.id)));
   };
   const done = doneIn(job);
-  const rate = rateOf(moments);
   const what = kindOf(job).toLowerCase();
   const wait = waitOf(job, Date.now());
   return (
@@ -104,8 +101,7 @@ export function Running({
         {...(job.total_rows > 0 && { value: done, max: job.total_rows })}
         aria-label="Rows processed"
       />
-      <p>{wait > 0 ? `Starts in ${shownDuration(wait)}` : shownProgress(done, job.total_rows, rate)}</p>
-      <Line values={ratesOf(moments)} title={`Rows a second, now ${shownNumber(Math.round(rate))}`} />
+      <p>{wait > 0 ? `Starts in ${shownDuration(wait)}` : shownProgress(done, job.total_rows, rateOf(moments))}</p>
       {isStopping ? (
         <p role="status">Stopping… Rows already started are finished first.</p>
       ) : (

@@ -34,16 +34,3 @@ export function Counts({ bars, total }: { readonly bars: readonly Bar[]; readonl
     </>
   );
 }
-
-/** A line that shows how a number changed, from left to right. @param title what the number is */
-export function Line({ values, title }: { readonly values: readonly number[]; readonly title: string }) {
-  if (values.length < 2 || values.every((value) => value === 0)) return null;
-  const most = Math.max(1, ...values);
-  const points = values.map((value, index) => `${(index / (values.length - 1)) * 100},${20 - (value / most) * 19}`);
-  return (
-    <svg class="chart line" viewBox="0 0 100 20" preserveAspectRatio="none" role="img">
-      <title>{title}</title>
-      <polyline points={points.join(" ")} vector-effect="non-scaling-stroke" />
-    </svg>
-  );
-}

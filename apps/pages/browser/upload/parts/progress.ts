@@ -21,11 +21,6 @@ export function rateOf(moments: readonly Moment[]): number {
   return first && last && last.at > first.at ? ((last.rows - first.rows) / (last.at - first.at)) * 1000 : 0;
 }
 
-/** Rows a second between each moment and the next. */
-export function ratesOf(moments: readonly Moment[]): number[] {
-  return moments.slice(1).map((moment, index) => rateOf([moments[index]!, moment]));
-}
-
 /** A duration as people say it. */
 export function shownDuration(seconds: number): string {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
