@@ -2,7 +2,6 @@ import { NOT_FOUND_PAGE } from "@work-items/lib/http/page-endpoint.ts";
 import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
 import { type Html, html } from "./html.ts";
-import { itemPicture } from "./item-picture.ts";
 import { documentMarkdown, plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationMarkdown, operationPage } from "./operation-page.ts";
 import { type Operation, operations, tags } from "./documented-operations.ts";
@@ -77,8 +76,11 @@ function overview(guides: Section, topics: Section, definition: string): Html {
       of changes.
     </p>
     <h2 id="${slugOf(WHAT)}">${WHAT}</h2>
-    ${renderMarkdown(definition)} ${itemPicture()}
-    <p>The <a href="{{root}}docs/glossary">glossary</a> explains the other words.</p>
+    ${renderMarkdown(definition)}
+    <p>
+      <a href="{{root}}docs/get-work-item">Get a work item</a> shows one, and the
+      <a href="{{root}}docs/glossary">glossary</a> explains the other words.
+    </p>
     <h2 id="how-data-flows">How data flows</h2>
     <ol class="flow" aria-labelledby="how-data-flows">
       <li><strong>Your systems</strong><span>help desk, telephone, CRM</span></li>
