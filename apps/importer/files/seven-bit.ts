@@ -12,22 +12,22 @@ export interface SevenBitSign {
 }
 
 const ESCAPE = "\u001B";
-const SIGNS = [
+export const SIGNS = [
   { name: "ISO-2022-JP", encoding: "iso-2022-jp", pattern: new RegExp(String.raw`${ESCAPE}(?:\$[@B]|\([IJ])`) },
   { name: "ISO-2022", pattern: new RegExp(String.raw`${ESCAPE}\$[()*+A]`) },
   { name: "HZ", pattern: /~\{(?:[!-}][!-~])+~\}/ },
 ];
 
-/** Whether Base64 holds letters outside ASCII, without spare bits. */
-function isUtf7(base64: string): boolean {
+/** The letters outside ASCII that Base64 holds without spare bits; undefined if it holds none. */
+export function decodeUtf7(base64: string): string | undefined {
   try {
     const bytes = atob(base64);
-    if (btoa(bytes).replaceAll("=", "") !== base64) return false;
+    if (btoa(bytes).replaceAll("=", "") !== base64) return undefined;
     const decoder = new StrictDecoder("utf-16be");
     const text = decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))) + decoder.decode();
-    return /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}]+$/u.test(text) && /[^\0-\u007F]/.test(text);
+    return /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}]+$/u.test(text) && /[^\0-\u007F]/.test(text) ? text : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -63,7 +63,7 @@ export class SevenBitSigns {
     }
     for (const { 0: run, 1: base64 = "", index } of this.#utf7 ? text.matchAll(/\+([\d+/A-Za-z]*)-?/g) : []) {
       if (run === "+-") continue;
-      if (!isUtf7(base64)) {
+      if (decodeUtf7(base64) === undefined) {
         this.#utf7 = undefined;
         break;
       }

@@ -52,8 +52,6 @@ export function areEmails(values: readonly string[]): boolean {
 
 /** Several people in one value: "Ann Lee; Bob Stone". A comma may also separate a last name from a first name. */
 const SEVERAL = /\S\s*[;|\n]\s*\S|\S\s[&/+]\s\S|\S \S+, \S+ \S/;
-/** What is left of letters that were converted as if they had another encoding: "M\uFFFDller", "MÃ¼ller". */
-const CONVERTED = /\uFFFD|[ÂÃ][\u0080-\u00BF]|â€/;
 
 /** Two texts that look the same: written with other characters, or with white space that differs. */
 function lookAlikeIn(texts: readonly string[]): string | undefined {
@@ -73,8 +71,6 @@ export function doubtsOfPeople(target: string, people: readonly string[]): strin
   if (several !== undefined) return [`values such as "${several}" name several people`];
   const list = people.find((text) => LIST.test(text));
   if (list !== undefined) return [`values such as "${list}" are in brackets, which would be part of the name`];
-  const converted = people.find((text) => CONVERTED.test(text));
-  if (converted !== undefined) return [`values such as "${converted}" lost letters when they were converted`];
   const alike = lookAlikeIn(people);
   if (alike !== undefined) return [`"${alike}" occurs twice, written with other characters or spaces`];
   const other = target === "agent_email" ? people.find((text) => !isAccepted(text.trim())) : undefined;

@@ -1,5 +1,6 @@
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { doubtsOfLetters } from "../files/lost-letters.ts";
 import { NOT_COMPARED } from "../ids/repeated-ids.ts";
 import { areEmails, isMost, doubtsOfPeople, unassignedIn } from "./agent-columns.ts";
 import { isEmptyWord, isLost } from "./empty-words.ts";
@@ -99,6 +100,7 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
   if (choicesOf(target)) return checkChoices(target, column, isNamed);
   const { name, values, index } = column;
   const source = { column: name, ...cleanTexts(target, column) };
+  const letters = doubtsOfLetters(column.survey.lost);
   const named = (doubts: readonly string[] = []): Found => ({ source, isSure: isNamed, reason: "by name", doubts });
   if (target === "external_id") {
     const ofValues = doubtsOfIds(column, isNamed, survey.ids.get(index) ?? NOT_COMPARED, emptyRowsOf(column, survey));
@@ -115,8 +117,8 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
     const grouped = survey.grouped.includes(index) ? ["only the first row of each group has a value"] : [];
     const lost = [...column.survey.emptyWords.keys()].find(isLost);
     const doubtOfLost = lost === undefined ? [] : [`"${lost}" stands in place of values that were lost`];
-    return named([...doubtsOfPeople(target, people), ...grouped, ...doubtOfLost]);
+    return named([...doubtsOfPeople(target, people), ...letters, ...grouped, ...doubtOfLost]);
   }
   const isText = target === "type" && values.length > CHOICES_MAX && isDistinct(column);
-  return named(isText ? ["no two values are the same"] : []);
+  return named([...letters, ...(isText ? ["no two values are the same"] : [])]);
 }

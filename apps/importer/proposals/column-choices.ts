@@ -1,4 +1,5 @@
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { doubtsOfLetters } from "../files/lost-letters.ts";
 import { agentFields, isMost } from "./agent-columns.ts";
 import {
   type Certainty,
@@ -117,7 +118,7 @@ export class Choices {
       const { values: emptyWords, ...trim } = source.columns ? {} : cleanTexts(target, own[0]!);
       const values = { ...emptyWords, ...source.values };
       this.sources.set(target, { ...source, ...trim, ...(Object.keys(values).length > 0 && { values }) });
-      const doubts = isSplit ? [] : (checked?.doubts ?? []);
+      const doubts = isSplit ? doubtsOfLetters(own[0]!.survey.lost) : (checked?.doubts ?? []);
       for (const { index } of own) {
         if (!this.columns.has(index)) this.columns.set(index, { target, isSure: isCertain, reason, doubts });
       }

@@ -5,6 +5,7 @@ import type { FileRow } from "../ids/repeated-ids.ts";
 import { emptyWordsOf, type FileColumn, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
 import type { ChosenColumn } from "./column-choices.ts";
+import { doubtsOfLetters } from "../files/lost-letters.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { isMeasure } from "./id-columns.ts";
 import { doubtOfJoined } from "./joined-rows.ts";
@@ -73,6 +74,14 @@ function doubtOfHeader(columns: readonly FileColumn[]): string | undefined {
   );
 }
 
+/** What lost its letters in the columns that are kept as attributes. */
+function doubtOfKept(free: readonly { readonly index: number; readonly name: string }[], { columns }: Survey) {
+  return free.flatMap(({ index, name }) => {
+    const [doubt] = doubtsOfLetters(columns[index]!.lost);
+    return doubt === undefined ? [] : [`in "${name}", ${doubt}`];
+  })[0];
+}
+
 /** The empty words that are kept, because a word such as "None" can be a choice. */
 function keptEmptyWordsOf(columns: readonly FileColumn[], choices: ReturnType<typeof chooseColumns>): KeptEmptyWord[] {
   const kept = columns.flatMap((column) => {
@@ -133,7 +142,7 @@ export function proposeMapping(sample: Sample): Proposal {
       ...(delimiter !== "," && { delimiter }),
     },
     columns: all.map(({ name, index }): ProposedColumn => ({ index, column: name, ...choices.chosen(index) })),
-    fileDoubt: doubtOfJoined(survey.joined) ?? doubtOfHeader(columns),
+    fileDoubt: doubtOfJoined(survey.joined) ?? doubtOfHeader(columns) ?? doubtOfKept(free, survey),
     unknownWords: CHOICE_FIELDS.flatMap((target) => {
       const column = columnOf(target);
       const words = column ? firstSpellings(unknownIn(target, wordsOf(column))) : [];

@@ -5,6 +5,7 @@ import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { formOf } from "../ids/id-forms.ts";
 import type { FileRow, IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
+import { type LostLetters, lostLettersIn } from "../files/lost-letters.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { GroupedColumns } from "./grouped-columns.ts";
@@ -34,6 +35,8 @@ export interface SurveyedColumn extends TextCounts {
   readonly hasOuterSpaces: boolean;
   /** Its first different texts, at most three, cut if they are long. */
   readonly examples: readonly string[];
+  /** The first text that lost its letters. */
+  readonly lost: LostLetters | undefined;
   /** Whether all its texts are clear numbers, without leading zeros and "1.234", which may be more than a thousand. */
   readonly isNumeric: boolean;
 }
@@ -154,6 +157,7 @@ class ColumnSurvey implements TextCounts {
   readonly #noDates = new Map<string, number>();
   readonly #examples: string[] = [];
   #hasOuterSpaces = false;
+  #lost: LostLetters | undefined;
   #isNumeric = true;
   #hasGroups = false;
   #hasFractions = false;
@@ -164,6 +168,7 @@ class ColumnSurvey implements TextCounts {
     this.filledRows++;
     this.#hasOuterSpaces ||= text !== cell;
     if (this.#examples.length < EXAMPLES_MAX) this.#addExample(text);
+    this.#lost ??= lostLettersIn(text.slice(0, EXAMPLE_MAX_CHARACTERS));
     if (/\d/.test(text)) this.numberedRows++;
     if (/\s/.test(text)) this.spacedRows++;
     this.#isNumeric &&= NUMBER.test(text);
@@ -216,6 +221,7 @@ class ColumnSurvey implements TextCounts {
       forms: this.forms,
       hasOuterSpaces: this.#hasOuterSpaces,
       examples: this.#examples,
+      lost: this.#lost,
       isNumeric: this.filledRows > 0 && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
     };
   }

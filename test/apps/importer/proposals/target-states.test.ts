@@ -180,8 +180,6 @@ it.each([
   ["Ann Lee & Bob Stone", "Ann Lee", 'values such as "Ann Lee & Bob Stone" name several people'],
   ["Ann Lee / Bob Stone", "Ann Lee", 'values such as "Ann Lee / Bob Stone" name several people'],
   ["Zo\uFFFD", "Ann", 'values such as "Zo\uFFFD" lost letters when they were converted'],
-  ["ZoÃ«", "Ann", 'values such as "ZoÃ«" lost letters when they were converted'],
-  ["Oâ€™Neil", "Ann", 'values such as "Oâ€™Neil" lost letters when they were converted'],
   ["Zo\u00EB", "Zoe\u0308", '"Zoe\u0308" occurs twice, written with other characters or spaces'],
   ["Ann Lee", "Ann\u00A0Lee", '"Ann\u00A0Lee" occurs twice, written with other characters or spaces'],
   ["Ann", "A\u200Bnn", '"A\u200Bnn" occurs twice, written with other characters or spaces'],

@@ -21,6 +21,7 @@ const NO_COLUMN: SurveyedColumn = {
   forms: undefined,
   hasOuterSpaces: false,
   examples: [],
+  lost: undefined,
   isNumeric: false,
 };
 

@@ -1,3 +1,4 @@
+import { doubtsOfLetters } from "@work-items/importer/files/lost-letters.ts";
 import { doubtsOfPeople } from "@work-items/importer/proposals/agent-columns.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import { personIn, plainWords } from "@work-items/importer/proposals/known-headers.ts";
@@ -140,12 +141,13 @@ function doubtsAbout(
   if (field === "completed_at") {
     return proposeTime(source.column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() })?.doubts ?? [];
   }
-  if (!field.startsWith("agent_")) return [];
-  const people = valuesAt(table, index, mapping.empty ?? []);
-  return doubtsOfPeople(
+  const letters = field === "external_id" ? [] : doubtsOfLetters(surveyed(table, index).lost);
+  const people = field.startsWith("agent_") ? valuesAt(table, index, mapping.empty ?? []) : [];
+  const doubts = doubtsOfPeople(
     field,
     people.filter((text) => aliasOf(source, text) === undefined),
   );
+  return [...doubts, ...letters];
 }
 
 /** How a column of a target is read; questions come first. */
