@@ -42,7 +42,7 @@ const cellOf = (place: string, cell: Cell): string => {
 
 const sheetOf = (
   rows: readonly (readonly Cell[])[],
-  { merged = [], hidden = [], filter = "" }: Pick<Oddities, "merged" | "hidden" | "filter">,
+  { merged = [], hidden = [] }: Pick<Oddities, "merged" | "hidden">,
 ): string => {
   const cells = rows.map((row, at) => {
     const inner = row.map((cell, column) => cellOf(`${String.fromCodePoint(65 + column)}${at + 1}`, cell));
@@ -50,7 +50,7 @@ const sheetOf = (
   });
   const ranges =
     merged.length === 0 ? "" : `<mergeCells>${merged.map((ref) => `<mergeCell ref="${ref}"/>`).join("")}</mergeCells>`;
-  return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData>${filter}${ranges}</worksheet>`;
+  return `${XML}<worksheet xmlns="${MAIN}"><sheetData>${cells.join("")}</sheetData>${ranges}</worksheet>`;
 };
 
 /** What can be odd about a workbook. */
@@ -65,8 +65,6 @@ interface Oddities {
   readonly merged?: readonly string[];
   /** Numbers of hidden rows, in all sheets. */
   readonly hidden?: readonly number[];
-  /** XML of a filter, in all sheets. */
-  readonly filter?: string;
 }
 
 /** A workbook (.xlsx). @param sheets rows of at most 26 cells by the names of the sheets */

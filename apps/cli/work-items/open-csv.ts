@@ -69,7 +69,7 @@ async function openWorkbook(file: Blob, { sheet: name, withoutHidden: leavesOut 
   const { rows } = await readFirstRows(whole.stream(), COMMA, HEADER_ROW_MAX);
   const headerRow = findHeaderRow(rows);
   const hidden = hiddenBelow(sheet, headerRow);
-  const note = shownHidden(sheet, hidden.length);
+  const note = shownHidden(hidden.length);
   const hiddenNote =
     leavesOut === true ? `${note}, and left out` : `${note}, but imported; --without-hidden leaves out hidden rows`;
   return {

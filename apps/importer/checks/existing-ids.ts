@@ -14,19 +14,14 @@ interface LookAlike {
   readonly existing: string;
 }
 
-/** The IDs that a trial would create, compared with those of existing items. */
-export interface ComparedWithExisting {
-  readonly alike: readonly LookAlike[];
-  /** Number of the IDs that were compared, and of those that would be created. */
-  readonly compared: number;
-  readonly created: number;
-}
-
-/** Looks for items that exist and whose IDs look like those that a trial would create. IDs in other characters come first. */
+/**
+ * Looks for items that exist and whose IDs look like those that a trial would create. IDs in other characters come first.
+ * @returns also the number of IDs that were compared, and of those that would be created
+ */
 export async function compareWithExisting(
   { uploads, workItems }: Pick<Client, "uploads" | "workItems">,
   { id, created_rows: created }: Pick<UploadJob, "id" | "created_rows">,
-): Promise<ComparedWithExisting> {
+) {
   const rows: { readonly row: number; readonly externalId: string; readonly others: readonly string[] }[] = [];
   if (created > 0) {
     await readFirstResults(uploads.results(id), ({ row, external_id: externalId, outcome }) => {
@@ -43,6 +38,6 @@ export async function compareWithExisting(
   );
   const externalIds = names.map(({ existing }) => existing);
   const found = names.length === 0 ? [] : await Array.fromAsync(workItems.getMany({ externalIds }));
-  const alike = found.flatMap(({ index, data }) => (data ? (names[index] ?? []) : []));
+  const alike = found.flatMap(({ index, data }): LookAlike[] => (data ? [names[index]!] : []));
   return { alike, compared: compared.length, created };
 }

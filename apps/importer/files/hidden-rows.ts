@@ -7,10 +7,9 @@ export function hiddenBelow({ hiddenRows }: Sheet, headerRow: number): number[] 
   return hiddenRows.filter((row) => row > headerRow);
 }
 
-/** Says how many rows a sheet hides: "12 rows are hidden by a filter". */
-export function shownHidden({ isFiltered }: Sheet, rows: number): string {
-  const are = rows === 1 ? "1 row is" : `${rows.toLocaleString("en-US")} rows are`;
-  return `${are} hidden${isFiltered ? " by a filter" : " in the workbook"}`;
+/** Says how many rows a sheet hides, for example by a filter. */
+export function shownHidden(rows: number): string {
+  return `${rows === 1 ? "1 row is" : `${rows.toLocaleString("en-US")} rows are`} hidden in the workbook`;
 }
 
 /** The CSV of a sheet with blank lines for hidden rows, so that all others keep their numbers. */

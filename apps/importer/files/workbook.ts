@@ -32,8 +32,6 @@ export interface Sheet {
   readonly hiddenRows: readonly number[];
   /** Numbers of the columns with texts that it hides. */
   readonly hiddenColumns: readonly number[];
-  /** Whether a filter hides rows. */
-  readonly isFiltered: boolean;
 }
 
 /** Cells whose value can't be read. */
@@ -209,18 +207,6 @@ function textOf({ type, style, value = "" }: RawCell, { texts, styles, dates }: 
   }
 }
 
-/** What a filter keeps of a column, in a sheet or in a table in it. */
-const FILTER = "filterColumn";
-
-/** Whether a table in a sheet is filtered. */
-function hasFilter(table: Uint8Array | undefined): boolean {
-  let found = false;
-  visit(table, (name) => {
-    found ||= name === FILTER;
-  });
-  return found;
-}
-
 /** The rows of a sheet, without the empty cells at their ends and without the empty rows at the end. */
 function readRows(xml: string, book: Book) {
   const rows: string[][] = [];
@@ -231,7 +217,6 @@ function readRows(xml: string, book: Book) {
   const cut = new Set<number>();
   const merged: MergedRange[] = [];
   const hidden: number[] = [];
-  let isFiltered = false;
   let read = 0;
   let row = 0;
   let column = 0;
@@ -284,8 +269,7 @@ function readRows(xml: string, book: Book) {
       } else if (name === "mergeCell") {
         const range = mergedRangeOf(attribute("ref") ?? "");
         if (range) merged.push(range);
-      } else if (name === FILTER) isFiltered = true;
-      else if (cell && name === "f") cell.hasFormula = true;
+      } else if (cell && name === "f") cell.hasFormula = true;
       else if (name === "rPh") isReading = true;
       else if (cell && !isReading && (name === "v" || name === "t")) {
         isValue = true;
@@ -313,7 +297,7 @@ function readRows(xml: string, book: Book) {
       Array.from({ length: Math.max(0, Math.min(last, width) - first + 1) }, (_, at) => first + at),
     )
     .filter((each) => rows.some((cells) => (cells[each - 1] ?? "") !== ""));
-  return { lost, formatted, cut: [...cut], hiddenRows, hiddenColumns, isFiltered, ...withMergedValues(rows, merged) };
+  return { lost, formatted, cut: [...cut], hiddenRows, hiddenColumns, ...withMergedValues(rows, merged) };
 }
 
 /** Rows as CSV, all as wide as the longest. */
@@ -347,10 +331,8 @@ function readParts(parts: Parts): Sheet[] {
   });
   const book = { texts: readSharedTexts(partOf("sharedStrings")), styles: readStyles(partOf("styles")), dates };
   return found.flatMap(({ name, isHidden, part }) => {
-    const { rows, isFiltered, ...about } = readRows(textOfPart(parts[part]!), book);
-    const tables = [...relationsOf(parts, part).values()].filter(({ type }) => type === "table");
-    const hasFilters = isFiltered || tables.some((table) => hasFilter(parts[table.part]));
-    return rows.length === 0 ? [] : [{ name, isHidden, csv: csvOf(rows), isFiltered: hasFilters, ...about }];
+    const { rows, ...about } = readRows(textOfPart(parts[part]!), book);
+    return rows.length === 0 ? [] : [{ name, isHidden, csv: csvOf(rows), ...about }];
   });
 }
 

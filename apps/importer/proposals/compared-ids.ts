@@ -3,25 +3,21 @@ import { type FileRow, type IdFindings, RepeatedIds } from "../ids/repeated-ids.
 import { isEmptyWord } from "./empty-words.ts";
 import { idCandidates } from "./id-candidates.ts";
 
-/** Compares combinations of columns in all rows, until they repeat. */
+/** Compares the values of several columns together in all rows, until they repeat. */
 class CombinedIds {
-  #left: { readonly indexes: readonly number[]; readonly table: IdTable }[];
+  /** Undefined once they have repeated. */
+  columns: readonly number[] | undefined;
+  readonly #table = new IdTable();
 
-  constructor(combined: readonly (readonly number[])[]) {
-    this.#left = combined.map((indexes) => ({ indexes, table: new IdTable() }));
+  constructor(columns: readonly number[] | undefined) {
+    this.columns = columns;
   }
 
   observe({ row, cells }: FileRow): void {
-    const repeated = this.#left.filter(({ indexes, table }) => {
-      const texts = indexes.map((index) => (cells[index] ?? "").trim());
-      if (texts.every((text) => text === "")) return true;
-      return table.firstRow(JSON.stringify(texts), row) !== undefined || !table.isComplete;
-    });
-    if (repeated.length > 0) this.#left = this.#left.filter((each) => !repeated.includes(each));
-  }
-
-  result(): readonly number[] | undefined {
-    return this.#left[0]?.indexes;
+    const texts = this.columns?.map((index) => (cells[index] ?? "").trim());
+    if (texts === undefined) return;
+    const isRepeated = this.#table.firstRow(JSON.stringify(texts), row) !== undefined || !this.#table.isComplete;
+    if (isRepeated || texts.every((text) => text === "")) this.columns = undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { plainWords, targetOfName } from "./known-headers.ts";
-import { combinations, PART_MAX_CHARACTERS } from "./made-ids.ts";
+import { distinctColumns, PART_MAX_CHARACTERS } from "./made-ids.ts";
 
 /** Limit of the columns whose values are compared in all rows. */
 const COMPARED_MAX = 6;
@@ -12,8 +12,8 @@ export interface IdCandidates {
   readonly named: readonly number[];
   /** Indexes of other columns with values without spaces that differ in the first rows. */
   readonly distinct: readonly number[];
-  /** Columns that together differ in the first rows, the fewest first. */
-  readonly combined: readonly (readonly number[])[];
+  /** Columns that together differ in the first rows. */
+  readonly combined?: readonly number[] | undefined;
 }
 
 /** Whether a column is named after an ID, and whether its name leaves no doubt; undefined if it isn't. */
@@ -28,7 +28,7 @@ function idName(name: string): { readonly isCertain: boolean } | undefined {
  * @param names the header's cells
  */
 export function idCandidates(names: readonly string[], rows: readonly (readonly string[])[]): IdCandidates {
-  if (rows.length === 0) return { named: [], distinct: [], combined: [] };
+  if (rows.length === 0) return { named: [], distinct: [] };
   const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
   const indexes = [...names.keys()].filter((index) => names[index]!.trim() !== "");
   const isDistinct = (index: number): boolean => {
@@ -38,7 +38,7 @@ export function idCandidates(names: readonly string[], rows: readonly (readonly 
   };
   const named = indexes.filter((index) => idName(names[index]!) !== undefined).slice(0, COMPARED_MAX);
   const isClear = named.some((index) => idName(names[index]!)?.isCertain === true && isDistinct(index));
-  if (isClear || filled.length === 0) return { named, distinct: [], combined: [] };
+  if (isClear || filled.length === 0) return { named, distinct: [] };
   const distinct = indexes.filter((index) => !named.includes(index) && isDistinct(index)).slice(0, COMPARED_MAX);
-  return { named, distinct, combined: combinations(filled, indexes.slice(0, COMBINED_MAX)) };
+  return { named, distinct, combined: distinctColumns(filled, indexes.slice(0, COMBINED_MAX)) };
 }

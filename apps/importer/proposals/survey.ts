@@ -290,7 +290,7 @@ export class RowSurvey {
       totals,
       rows: this.#rows,
       ids: new Map(ids),
-      madeId: isWhole ? this.#ids.combined.result() : undefined,
+      madeId: isWhole ? this.#ids.combined.columns : undefined,
       grouped: this.#groups.result(),
       joined: this.#joined.result(this.#columns[0]?.forms),
       cut: this.#cut,

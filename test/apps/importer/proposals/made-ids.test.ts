@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { combinations } from "../../../../apps/importer/proposals/made-ids.ts";
+import { distinctColumns } from "../../../../apps/importer/proposals/made-ids.ts";
 import { RowSurvey, surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 
 const ROWS = Array.from({ length: 24 }, (_, index) => [
@@ -11,36 +11,23 @@ const ROWS = Array.from({ length: 24 }, (_, index) => [
 ]);
 const NAMES = ["Site", "Agent", "Day", "Direction", "Text"];
 
-it("takes the fewest columns that tell all rows apart, without long texts, then more with several values", () => {
-  expect(combinations(ROWS, [0, 1, 2, 3, 4])).toEqual([[1, 2, 3]]);
-  expect(combinations(ROWS.slice(0, 4), [0, 1, 2, 3, 4])).toEqual([[1]]);
-  expect(combinations(ROWS.slice(0, 8), [0, 1, 2, 3, 4])).toEqual([[1, 2]]);
-});
-
-it("takes none if rows are the same", () => {
-  expect(combinations([...ROWS, ROWS[0]!], [0, 1, 2, 3])).toEqual([]);
+it("takes the fewest columns that tell all rows apart, without long texts", () => {
+  expect(distinctColumns(ROWS, [0, 1, 2, 3, 4])).toEqual([1, 2, 3]);
+  expect(distinctColumns(ROWS.slice(0, 4), [0, 1, 2, 3, 4])).toEqual([1]);
+  expect(distinctColumns([...ROWS, ROWS[0]!], [0, 1, 2, 3])).toBeUndefined();
+  expect(distinctColumns(ROWS, [4])).toBeUndefined();
 });
 
 it("proposes columns that differ in the whole file, not only in its first rows", () => {
   const rows = ROWS.slice(0, 8);
-  const madeIdOf = (...further: readonly (readonly string[])[]) => {
+  const madeIdOf = (isWhole: boolean, ...further: readonly (readonly string[])[]) => {
     const survey = new RowSurvey(NAMES, rows);
     for (const [index, cells] of [...rows, ...further].entries()) survey.observe({ row: index + 2, cells });
-    return survey.result().madeId;
+    return survey.result(isWhole).madeId;
   };
-  expect(madeIdOf(["same", "agent 0", "day 2", "in", ""])).toEqual([1, 2]);
-  expect(madeIdOf(["other", "agent 0", "day 1", "in", ""])).toBeUndefined();
-  // A further column makes up for it.
-  const timed = (cells: readonly string[], time: string) => [...cells.slice(0, 4), time];
-  const survey = new RowSurvey(
-    NAMES,
-    rows.map((cells, index) => timed(cells, String(index % 7))),
-  );
-  for (const [index, cells] of rows.entries())
-    survey.observe({ row: index + 2, cells: timed(cells, String(index % 7)) });
-  survey.observe({ row: 10, cells: ["same", "agent 0", "day 9", "in", "0"] });
-  expect(survey.result().madeId).toEqual([1, 2, 4]);
-  expect(survey.result(false).madeId).toBeUndefined();
+  expect(madeIdOf(true, ["same", "agent 0", "day 2", "in", ""])).toEqual([1, 2]);
+  expect(madeIdOf(true, ["other", "agent 0", "day 1", "in", ""])).toBeUndefined();
+  expect(madeIdOf(false)).toBeUndefined();
 });
 
 it("compares the values of a column named after an ID in all rows", () => {

@@ -118,17 +118,16 @@ function sheetOf({ workbook }: Pick<TableFile, "workbook">): Sheet | undefined {
   return workbook?.sheets.find(({ name }) => name === workbook.sheet);
 }
 
-/** The sheet that is read of a workbook, and the numbers of its hidden rows; undefined if it hides none. */
-export function hiddenIn({ workbook, headerRow }: Pick<TableFile, "workbook" | "headerRow">) {
+/** The numbers of the rows that the sheet that is read hides. */
+export function hiddenIn({ workbook, headerRow }: Pick<TableFile, "workbook" | "headerRow">): number[] {
   const sheet = sheetOf({ workbook });
-  const rows = sheet ? hiddenBelow(sheet, headerRow) : [];
-  return sheet && rows.length > 0 ? { sheet, rows } : undefined;
+  return sheet ? hiddenBelow(sheet, headerRow) : [];
 }
 
 /** Whether a person must choose the encoding, the delimiter or the sheet of a file, or whether to import its hidden rows. */
 export function isAsked(table: Pick<TableFile, "text" | "workbook" | "headerRow">): boolean {
   const { text, workbook } = table;
-  if (workbook) return workbook.asked !== undefined || (workbook.hidden === undefined && hiddenIn(table) !== undefined);
+  if (workbook) return workbook.asked !== undefined || (workbook.hidden === undefined && hiddenIn(table).length > 0);
   return text !== undefined && (text.format.doubt !== undefined || text.format.delimiters.length > 0);
 }
 
@@ -146,10 +145,10 @@ async function withContent<T extends TableFile>(table: T, content: Blob): Promis
 export async function withHidden(table: TableFile, hidden: HiddenRows | undefined): Promise<TableFile> {
   const own = asRead(table);
   const { workbook } = own;
-  const found = hiddenIn(own);
-  if (!workbook || !found) return own;
-  const whole = new Blob([found.sheet.csv]);
-  const content = hidden === "leave out" ? await withoutHidden(whole, found.rows) : whole;
+  const rows = hiddenIn(own);
+  if (!workbook || rows.length === 0) return own;
+  const whole = new Blob([sheetOf(own)?.csv ?? ""]);
+  const content = hidden === "leave out" ? await withoutHidden(whole, rows) : whole;
   return withContent({ ...own, workbook: { ...workbook, hidden } }, content);
 }
 

@@ -186,12 +186,11 @@ function headerOptions({ lines, headerRow }: TableFile): Options {
 
 /** Asks whether to import the rows that a sheet hides. */
 function HiddenRowsQuestion({ table, onRead }: ReadingProps) {
-  const found = hiddenIn(unfilled(table));
-  if (!found) return null;
-  const { sheet, rows } = found;
+  const rows = hiddenIn(unfilled(table));
+  if (rows.length === 0) return null;
   return (
     <Question
-      text={`${shownHidden(sheet, rows.length)}. Import ${rows.length === 1 ? "it" : "them"} too?`}
+      text={`${shownHidden(rows.length)}. Import ${rows.length === 1 ? "it" : "them"} too?`}
       answers={[
         ["import", "Import all rows"],
         ["leave out", "Leave out hidden rows"],
