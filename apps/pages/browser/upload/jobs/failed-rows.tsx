@@ -1,4 +1,4 @@
-import { readFailedValues } from "@work-items/importer/checks/failed-values.ts";
+import { readFailedValues } from "./failed-values.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { exampleOf } from "../file/check-rows.ts";

@@ -1,9 +1,4 @@
-import {
-  type FailedRow,
-  type FailedValue,
-  type FailedValues,
-  withValue,
-} from "@work-items/importer/checks/failed-values.ts";
+import { type FailedRow, type FailedValue, type FailedValues, withValue } from "./failed-values.ts";
 import { repairedCells, withRepair } from "@work-items/importer/files/repairs.ts";
 import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useMemo } from "preact/hooks";

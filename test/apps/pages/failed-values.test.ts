@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { readFailedValues, withValue } from "../../../../apps/importer/checks/failed-values.ts";
-import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
-import { createUploadService } from "../../../support/uploads/upload-service.ts";
+import { readFailedValues, withValue } from "../../../apps/pages/browser/upload/jobs/failed-values.ts";
+import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
+import { createUploadService } from "../../support/uploads/upload-service.ts";
 
 const MAPPING: Mapping = {
   fields: {

@@ -1,8 +1,8 @@
 import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { cellsInFile } from "../files/repairs.ts";
-import { observeRows } from "../files/whole-file.ts";
+import { cellsInFile } from "@work-items/importer/files/repairs.ts";
+import { observeRows } from "@work-items/importer/files/whole-file.ts";
 
 /** Limit of what is read of a report: about 100,000 rows. */
 const REPORT_MAX_BYTES = 24 * 1024 * 1024;
