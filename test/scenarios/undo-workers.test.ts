@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Mapping } from "../../lib/uploads/mapping/mapping.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { createWorkers } from "../support/uploads/upload-workers.ts";
 import { DeleteObjectCommand } from "@aws-sdk/client-s3";
@@ -119,16 +118,6 @@ it("records of shards are kept for 35 days after their job has ended, not after 
   expect(kept?.[TIME_TO_LIVE]).toBeGreaterThanOrEqual(clock() / 1000 + 35 * 86_400);
 });
 
-it("an undo waits until no worker of its upload can still write", async () => {
-  const { id } = await uploads.run("external_id\na\n");
-  const undo = await uploads.askForUndo(id);
-  await uploads.split(undo);
-  expect(await uploads.harness.take("chunks")).toEqual([]);
-  expect(await uploads.get(undo)).toMatchObject({ status: "pending" });
-  uploads.clock.advance(CLAIM_MS);
-  expect(await uploads.finish(undo)).toMatchObject({ status: "completed", deleted_rows: 1 });
-});
-
 it("an undo whose message is lost is found by the sweep", async () => {
   const { id } = await uploads.run("external_id\na\n");
   const undo = await uploads.askForUndo(id);
@@ -136,82 +125,33 @@ it("an undo whose message is lost is found by the sweep", async () => {
   expect(await uploads.end(undo)).toMatchObject({ status: "completed", deleted_rows: 1 });
 });
 
-describe("an upload with more rows than fit in a chunk", () => {
-  const NAMES = Array.from({ length: 600 }, (_, index) => `i${(index * 37) % 150}`);
-  const FILE = `external_id,type\n${NAMES.map((name, row) => `${name},t${row}\n`).join("")}`;
-
-  /** Workers whose chunks have 70 rows at most, and windows 60. */
-  const createSmallWorkers = async (file: { readonly text: string; readonly mapping?: Mapping } = { text: FILE }) => {
-    const workers = createWorkers(uploads.runtime);
-    const take = async () => {
-      const messages = await Promise.all((["split", "chunks"] as const).map(uploads.harness.take));
-      return messages.flat().map((message) => JSON.stringify(message));
-    };
-    const drain = async (): Promise<void> => {
-      for (let messages = await take(); messages.length > 0; messages = await take()) {
-        for (const message of messages) await workers.handle(message, uploads.clock() + 60_000);
-      }
-    };
-    const { id } = await workers.upload(uploads.organization, file);
-    await uploads.runtime.sqs.send(
-      new SendMessageCommand({
-        QueueUrl: uploads.runtime.environment.SPLIT_QUEUE_URL,
-        MessageBody: JSON.stringify(splitMessage(uploads.jobKey(id))),
-      }),
-    );
-    await drain();
-    expect(await uploads.get(id)).toMatchObject({ status: "completed", succeeded_rows: 600 });
-    const { job } = (await workers.store.read(uploads.jobKey(id)))!;
-    expect(job.chunks).toEqual([9]);
-    uploads.clock.advance(CLAIM_MS);
-    return { ...workers, id, take, drain };
+it("an upload with more rows than fit in a chunk is undone row by row from its own chunks", async () => {
+  const names = Array.from({ length: 600 }, (_, index) => `i${(index * 37) % 150}`);
+  // Their chunks have 70 rows at most, and windows 60.
+  const workers = createWorkers(uploads.runtime);
+  const take = async () => {
+    const messages = await Promise.all((["split", "chunks"] as const).map(uploads.harness.take));
+    return messages.flat().map((message) => JSON.stringify(message));
   };
-  const names = async (id: string) => (await uploads.resultLines(id)).map((line) => line.split(",")[1]);
-
-  it("is undone row by row from its own chunks", async () => {
-    const { id, drain } = await createSmallWorkers();
-    const undo = await uploads.askForUndo(id);
-    await drain();
-    expect(await uploads.get(undo)).toMatchObject({ status: "completed", total_rows: 600, deleted_rows: 600 });
-    expect(await names(undo)).toEqual(NAMES);
-    for (const name of new Set(NAMES)) expect(await uploads.find(name)).toBeUndefined();
-  });
-
-  it("is undone by a second job where the first was cancelled: what that has done is unchanged", async () => {
-    const { id, take, handle, drain } = await createSmallWorkers();
-    const first = await uploads.askForUndo(id);
-    for (const message of await take()) await handle(message, uploads.clock());
-    for (const message of await take()) await handle(message, uploads.clock());
-    expect(await uploads.get(first)).toMatchObject({ status: "processing", deleted_rows: 60 });
-    await uploads.harness.store.requestStop(uploads.jobKey(first), "cancelled");
-    await drain();
-    expect(await uploads.get(first)).toMatchObject({ status: "cancelled", total_rows: 600, deleted_rows: 60 });
-    const second = await uploads.askForUndo(id);
-    await drain();
-    const counted = NAMES.filter((name) => NAMES.indexOf(name) < 60).length;
-    expect(await uploads.get(second)).toMatchObject({
-      status: "completed",
-      unchanged_rows: counted,
-      deleted_rows: 600 - counted,
-    });
-  });
-
-  it("is undone by a second job where the first was cancelled: events went with their items, and their rows are unchanged", async () => {
-    const column = (name: string) => ({ column: name });
-    const { id, take, handle, drain } = await createSmallWorkers({
-      text: `id,event\n${NAMES.map((name, row) => `${name},${row < 60 ? "first" : "later"}\n`).join("")}`,
-      mapping: { fields: { external_id: column("id") }, event: { external_id: column("event") } },
-    });
-    const first = await uploads.askForUndo(id);
-    for (const message of await take()) await handle(message, uploads.clock());
-    for (const message of await take()) await handle(message, uploads.clock());
-    await uploads.harness.store.requestStop(uploads.jobKey(first), "cancelled");
-    await drain();
-    expect(await uploads.get(first)).toMatchObject({ status: "cancelled", deleted_rows: 60 });
-    const second = await uploads.askForUndo(id);
-    await drain();
-    const lines = (await uploads.resultLines(second)).map((line) => line.split(","));
-    const unchanged = lines.filter(([, , , outcome]) => outcome === "unchanged");
-    expect(new Set(unchanged.map(([, name]) => name))).toEqual(new Set(NAMES.slice(0, 60)));
-  });
+  const drain = async (): Promise<void> => {
+    for (let messages = await take(); messages.length > 0; messages = await take()) {
+      for (const message of messages) await workers.handle(message, uploads.clock() + 60_000);
+    }
+  };
+  const text = `external_id,type\n${names.map((name, row) => `${name},t${row}\n`).join("")}`;
+  const { id } = await workers.upload(uploads.organization, { text });
+  await uploads.runtime.sqs.send(
+    new SendMessageCommand({
+      QueueUrl: uploads.runtime.environment.SPLIT_QUEUE_URL,
+      MessageBody: JSON.stringify(splitMessage(uploads.jobKey(id))),
+    }),
+  );
+  await drain();
+  expect((await workers.store.read(uploads.jobKey(id)))!.job.chunks).toEqual([9]);
+  uploads.clock.advance(CLAIM_MS);
+  const undo = await uploads.askForUndo(id);
+  await drain();
+  expect(await uploads.get(undo)).toMatchObject({ status: "completed", total_rows: 600, deleted_rows: 600 });
+  expect((await uploads.resultLines(undo)).map((line) => line.split(",")[1])).toEqual(names);
+  for (const name of new Set(names)) expect(await uploads.find(name)).toBeUndefined();
 });

@@ -147,23 +147,6 @@ describe("the undo of an upload", () => {
     ]);
   });
 
-  it.each([
-    ["the first first", [0, 1]],
-    ["the last first", [1, 0]],
-  ] as const)("of two uploads leaves nothing of either: %s", async (_, order) => {
-    await apply({ external_id: "a", type: "call" });
-    const before = await get("a");
-    const first = await uploads.run("external_id,type,agent_name\na,chat,Bob\nmade,x,\n");
-    const second = await uploads.run("external_id,type\na,mail\nmade,y\n");
-    const ids = [first.id, second.id];
-    await undo(ids[order[0]]!);
-    expect(await get("a")).toMatchObject(order[0] === 0 ? { type: "mail", agent: { name: null } } : { type: "chat" });
-    expect(await get("made")).toMatchObject({ type: order[0] === 0 ? "y" : "x" });
-    await undo(ids[order[1]]!);
-    expect({ ...(await get("a")), updated_at: 0 }).toEqual({ ...before, updated_at: 0 });
-    expect(await get("made")).toBeUndefined();
-  });
-
   it("deletes again what the upload restored, and leaves deleted what was deleted since", async () => {
     await apply({ external_id: "restored", type: "call" }, { external_id: "deleted", type: "call" });
     await remove("restored");
@@ -176,34 +159,6 @@ describe("the undo of an upload", () => {
     await apply({ external_id: "restored" }, { external_id: "deleted" });
     expect(await get("restored")).toMatchObject({ type: "call" });
     expect(await get("deleted")).toMatchObject({ type: "call" });
-  });
-
-  it("counts every row once: of an item with several all alike, and as unchanged those that changed nothing or failed", async () => {
-    await apply({ external_id: "a" }, { external_id: "same", type: "call" });
-    const { id } = await uploads.run(
-      "external_id,type,agent_name,agent_email\n" +
-        "a,one,,\nsame,call,,\na,two,,\n,x,,\nwrong,x,,no address\na,,Bob,\nmade,x,,\nmade,,Bob,\n",
-    );
-    await patch("a", { type: "four" });
-    const job = await undo(id);
-    expect(job).toMatchObject({
-      total_rows: 8,
-      deleted_rows: 2,
-      partly_undone_rows: 3,
-      unchanged_rows: 3,
-      succeeded_rows: 8,
-      failed_rows: 0,
-    });
-    expect(await outcomes(job.id)).toEqual([
-      ["a", "partly", { reason: "changed", fields: { type: { imported: "one", now: "four" } } }],
-      ["same", "unchanged"],
-      ["a", "partly", { reason: "changed", fields: { type: { imported: "two", now: "four" } } }],
-      ["", "unchanged"],
-      ["wrong", "unchanged"],
-      ["a", "partly", { reason: "changed", fields: {} }],
-      ["made", "deleted"],
-      ["made", "deleted"],
-    ]);
   });
 
   it("leaves custom attributes that would be too large as they were, and names them", async () => {
@@ -294,21 +249,6 @@ describe("the undo of an upload", () => {
       ["not dated", "undone"],
     ]);
     expect(await outcomes(dry.id)).toEqual(await outcomes(job.id));
-  });
-
-  it("remembers what each of two undos at the same time keeps", async () => {
-    await apply({ external_id: "a" });
-    const first = await uploads.run("external_id,type\na,one\na,two\n");
-    const second = await uploads.run("external_id,agent_name\na,Bob\na,Cid\n");
-    await patch("a", { type: "mine", agent_name: "Dan" });
-    uploads.clock.advance(CLAIM_MS);
-    const ids = (await Promise.all([ask(first.id), ask(second.id)])).map(({ body }) => body.data.id);
-    await uploads.harness.drain();
-    const kept = (field: string, imported: string, now: string) => {
-      return ["a", "kept", { reason: "changed", fields: { [field]: { imported, now } } }];
-    };
-    expect(await outcomes(ids[0]!)).toEqual([kept("type", "one", "mine"), kept("type", "two", "mine")]);
-    expect(await outcomes(ids[1]!)).toEqual([kept("agent_name", "Bob", "Dan"), kept("agent_name", "Cid", "Dan")]);
   });
 
   it("undoes events, and shows those that the upload created as deleted until they are saved again", async () => {
@@ -543,51 +483,4 @@ describe("a request to undo", () => {
     expect((await call("undoWorkItemUpload", { params: { id } })).status).toBe(404);
     expect(await get("a")).toBeDefined();
   });
-});
-
-it("puts back what empty cells cleared, and says what others have set since", async () => {
-  const filled = { agent_name: "Ann", agent_email: "ann@example.com", completed_at: "2026-01-01T00:00:00Z" };
-  await apply({ external_id: "a", ...filled, custom_attributes: { team: "red", size: 1 } });
-  const mapping = {
-    fields: {
-      external_id: { column: "id" },
-      agent_name: { column: "agent" },
-      agent_email: { column: "mail" },
-      completed_at: { column: "done" },
-      "custom_attributes.team": { column: "team" },
-      "custom_attributes.size": { column: "size" },
-    },
-    blank: "clear",
-  };
-  const { id } = await uploads.runMapped("id,agent,mail,done,team,size\na,,,,,\n", mapping);
-  expect(await get("a")).toMatchObject({
-    agent: { name: null, email: null },
-    status: "in_progress",
-    custom_attributes: {},
-  });
-  await patch("a", { agent_name: "Bob", status: "cancelled", custom_attributes: { team: "blue" } });
-  const undone = await undo(id);
-  expect(undone).toMatchObject({ status: "completed", partly_undone_rows: 1 });
-  expect(await get("a")).toMatchObject({
-    agent: { name: "Bob", email: "ann@example.com" },
-    status: "cancelled",
-    completed_at: "2026-01-01T00:00:00.000Z",
-    custom_attributes: { team: "blue", size: 1 },
-  });
-  expect(await outcomes(undone.id)).toEqual([
-    [
-      "a",
-      "partly",
-      {
-        reason: "changed",
-        fields: {
-          agent_name: { imported: null, now: "Bob" },
-          // It is back, but the item isn't completed any more.
-          completed_at: { imported: null, now: "2026-01-01T00:00:00.000Z", status: "cancelled" },
-          status: { imported: "in_progress", now: "cancelled" },
-          "custom_attributes.team": { imported: null, now: "blue" },
-        },
-      },
-    ],
-  ]);
 });

@@ -1,25 +1,18 @@
 import { planApply, planEvent } from "../../../lib/work-items/plan-apply.ts";
-import * as layersRules from "../../../lib/work-items/undo/layers.ts";
-import * as undoRules from "../../../lib/work-items/undo/plan-undo.ts";
-import type { Import, UndoLayers } from "../../../lib/work-items/undo/layers.ts";
+import {
+  afterImport,
+  afterWrite,
+  beforeEvent,
+  type Import,
+  storedLayersSchema,
+  toStoredLayers,
+  type UndoLayers,
+  undoLayersOf,
+} from "../../../lib/work-items/undo/layers.ts";
+import { planUndo, type UndoPlan } from "../../../lib/work-items/undo/plan-undo.ts";
 import type { Changes } from "../../../lib/work-items/work-item.ts";
 import { randomFrom } from "../../support/random.ts";
 import { type Event, type Item, Oracle, sameUnits, type Units, unitsOf } from "./undo-oracle.ts";
-
-/** The rules under test, or a copy of them that lacks one. */
-export type Rules = typeof layersRules & typeof undoRules;
-const RULES: Rules = { ...layersRules, ...undoRules };
-
-/** What those who write records, and not the rules for layers, must keep. */
-export const WRITERS_RULES = {
-  touch: "whoever changes an event first writes an item that an import made or restored",
-  check: "an event is written on condition that its item's version is the one read",
-  first: "the undo does an item's events before the item",
-  chunks: "the undo's items come from the import's chunks, up to the next one, and not from its results",
-  quiet: "an undo begins only when no worker of its import can live",
-  cond: "writes are conditional on the version",
-} as const;
-export type WritersRule = keyof typeof WRITERS_RULES;
 
 const ITEMS = ["i", "j"];
 const EVENTS = ["e", "d"];
@@ -46,7 +39,6 @@ interface Row {
 }
 interface Job extends Import {
   readonly chunks: readonly (readonly Row[])[];
-  readonly results: Set<string>;
   next: number;
   isStarted: boolean;
   stop: boolean;
@@ -66,15 +58,13 @@ interface Actor {
 /**
  * Simulates imports, people, evaluations and undos that write two items with two events each, all at the same time. Workers die,
  * run twice and are stopped. The oracle says of each write of an undo what it must leave.
- * @param without a rule of the writers that is broken
  * @returns what went wrong, how many writes undos made, and how many workers died
  */
-export function simulate(seed: number, rules: Rules = RULES, without?: WritersRule) {
+export function simulate(seed: number) {
   const random = randomFrom(seed * 2_654_435_761);
   const below = (count: number): number => Math.floor(random() * count);
   const chance = (share: number): boolean => random() < share;
   const pick = <T>(values: readonly T[]): T => values[below(values.length)]!;
-  const holds = (rule: WritersRule): boolean => rule !== without;
   const wrong = new Set<string>();
   let [deaths, undone, dropped, people] = [0, 0, 0, 0];
   const oracle = new Oracle();
@@ -85,7 +75,7 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
   const get = <T extends Item | Event>(key: string): Stored<T> =>
     (table.get(key) ?? { version: 0, fields: undefined, undo: null, marks: {} }) as Stored<T>;
   const layersOf = ({ undo, fields }: Stored): UndoLayers =>
-    rules.undoLayersOf(undo === null ? null : rules.storedLayersSchema.parse(undo), fields ?? NEW_ITEM);
+    undoLayersOf(undo === null ? null : storedLayersSchema.parse(undo), fields ?? NEW_ITEM);
   const units = (key: string, record: Stored): Units => unitsOf(record.fields, isEvent(key) ? NEW_EVENT : NEW_ITEM);
   const isLive = ({ fields }: Stored): boolean => fields?.deleted_at === null;
   const jobs = Array.from({ length: 2 + below(3) }, (_job, index): Job => {
@@ -105,7 +95,6 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
       id: `J${index}`,
       createdAt: LATER + index,
       chunks,
-      results: new Set(),
       next: 0,
       isStarted: false,
       stop: false,
@@ -133,8 +122,8 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
     undo: UndoLayers,
   ): boolean => {
     const current = get(key);
-    if (holds("cond") && current.version !== read.version) return false;
-    const text = rules.toStoredLayers(undo, plan.fields!, LATER);
+    if (current.version !== read.version) return false;
+    const text = toStoredLayers(undo, plan.fields!, LATER);
     const next: Stored = { ...plan, version: current.version + 1, undo: text };
     const [a, b] = [units(key, current), units(key, next)];
     if (by !== "undo") oracle.observe(key, by, a, b);
@@ -158,7 +147,7 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
       yield;
       const fields = plan(read.fields);
       if (fields === undefined || fields === read.fields) return;
-      const undo = by === "score" ? layersOf(read) : rules.afterWrite(layersOf(read), read.fields ?? null, fields);
+      const undo = by === "score" ? layersOf(read) : afterWrite(layersOf(read), read.fields ?? null, fields);
       if (write(key, by, read, { fields, marks: read.marks }, undo)) return;
     }
   }
@@ -185,25 +174,17 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
       if (fields === read.fields) return;
       let { version } = item;
       const layers = layersOf(item);
-      const touched = rules.beforeEvent(layers);
-      if (holds("touch") && touched !== layers) {
+      const touched = beforeEvent(layers);
+      if (touched !== layers) {
         if (!write(itemKey, by, item, item, touched)) continue;
         oracle.adopt(itemKey);
         ({ version } = get(itemKey));
         yield;
       }
-      if (holds("check") && get(itemKey).version !== version) continue;
+      if (get(itemKey).version !== version) continue;
       if (!isLive(get(itemKey)) && !oracle.isDeletedByPerson(itemKey))
         wrong.add("an event is written to an item that an undo deleted");
-      if (
-        write(
-          key,
-          by,
-          read,
-          { fields, marks: read.marks },
-          rules.afterWrite(layersOf(read), read.fields ?? null, fields),
-        )
-      )
+      if (write(key, by, read, { fields, marks: read.marks }, afterWrite(layersOf(read), read.fields ?? null, fields)))
         return;
     }
   }
@@ -220,7 +201,7 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
       if (isMarked(read, job, row) || (own && isMarked(own, job, row))) return;
       const fields = applied(read.fields, set);
       if (fields === read.fields) return;
-      const undo = rules.afterImport(layersOf(read), read.fields ?? null, fields, job);
+      const undo = afterImport(layersOf(read), read.fields ?? null, fields, job);
       if (write(item, jobName(job, item), read, { fields, marks: marked(read, job, row) }, undo)) return;
     }
   }
@@ -239,21 +220,19 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
       if (fields === read.fields) return false;
       let owner = get(item);
       yield;
-      if (holds("touch")) {
-        if (!isLive(owner) && !isMarked(owner, job, row)) return true;
-        const layers = layersOf(owner);
-        const touched = rules.beforeEvent(layers, job);
-        if (touched !== layers) {
-          const by = jobName(job, item);
-          if (!write(item, by, owner, owner, touched)) continue;
-          if (by === job.id) oracle.touch(item, job.id);
-          else oracle.adopt(item);
-          owner = get(item);
-          yield;
-        }
+      if (!isLive(owner) && !isMarked(owner, job, row)) return true;
+      const layers = layersOf(owner);
+      const touched = beforeEvent(layers, job);
+      if (touched !== layers) {
+        const by = jobName(job, item);
+        if (!write(item, by, owner, owner, touched)) continue;
+        if (by === job.id) oracle.touch(item, job.id);
+        else oracle.adopt(item);
+        owner = get(item);
+        yield;
       }
-      if (holds("check") && get(item).version !== owner.version) continue;
-      const undo = rules.afterImport(layersOf(read), read.fields ?? null, fields, job);
+      if (get(item).version !== owner.version) continue;
+      const undo = afterImport(layersOf(read), read.fields ?? null, fields, job);
       if (write(key, jobName(job, key), read, { fields, marks: marked(read, job, row) }, undo)) return false;
     }
   }
@@ -268,7 +247,6 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
       yield;
       if (job.next !== chunk || job.isEnded) continue;
       if (job.stop) break;
-      for (const { item } of job.chunks[chunk]!) job.results.add(item);
       job.next += 1;
     }
     job.isEnded = true;
@@ -276,17 +254,17 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
 
   const keysOf = (item: string): string[] => {
     const events = EVENTS.map((event) => `${item}/${event}`);
-    return holds("first") ? [...events, item] : [item, ...events];
+    return [...events, item];
   };
   const undoMark = (job: Job): string => `undo of ${job.id}`;
   const planned = (key: string, job: Job) => {
     const read = get(key);
     if (read.fields === undefined || read.marks[undoMark(job)]) return undefined;
     const layers = layersOf(read);
-    const plan = rules.planUndo(layers, read.fields, job, NOW);
+    const plan = planUndo(layers, read.fields, job, NOW);
     return plan.undo === layers ? undefined : { read, plan };
   };
-  const check = (key: string, job: Job, before: Stored, plan: undoRules.UndoPlan<Item | Event>): void => {
+  const check = (key: string, job: Job, before: Stored, plan: UndoPlan<Item | Event>): void => {
     const kind = isEvent(key) ? "event" : "item";
     const liveEvents = isEvent(key)
       ? []
@@ -378,9 +356,9 @@ export function simulate(seed: number, rules: Rules = RULES, without?: WritersRu
     return changeEvent(by, item, pick(EVENTS), String(below(3)));
   };
   const begin = (job: Job): void => {
-    if (holds("quiet")) actors = actors.filter((actor) => actor.job !== job);
+    actors = actors.filter((actor) => actor.job !== job);
     const rows = job.chunks.slice(0, job.next + 1).flat();
-    job.undoes = [...(holds("chunks") ? new Set(rows.map(({ item }) => item)) : job.results)];
+    job.undoes = [...new Set(rows.map(({ item }) => item))];
   };
   const pace = pick([0.02, 0.08, 0.2]);
   for (let step = 0; step < 400; step++) {
