@@ -304,18 +304,6 @@ describe("before an import the command", () => {
       told: expect.stringContaining("--without-hidden only works with workbooks, and shown.csv isn't one"),
     });
   });
-
-  it("takes a column of IDs for certain only if they don't repeat in the whole file", async () => {
-    const rows = Array.from({ length: 700 }, (_, row) => `${row},Closed\n`).join("");
-    writeFileSync("late.csv", `Ticket ID,Status\n${rows}7,Closed\n9,Open\n`);
-    expect((await run("import", "late.csv", "--propose", "late.json")).told).toContain(
-      'likely, please check: "Ticket ID" as external_id (by name, but 2 rows repeat an ID)',
-    );
-    writeFileSync("late.csv", `Ticket ID,Status\n${rows}`);
-    expect((await run("import", "late.csv", "--propose", "late.json")).told).toContain(
-      'certain: "Ticket ID" as external_id (by name)',
-    );
-  });
 });
 
 describe("the command says which fields a file doesn't have", () => {

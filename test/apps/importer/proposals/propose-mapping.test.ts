@@ -141,12 +141,6 @@ describe("a proposed mapping", () => {
   it.each([
     ["is certain of an id by its name and values", "Id", ["a", "b"], ["certain", "by name and values"]],
     [
-      "lets a person look at an id that repeats",
-      "Ticket ID",
-      ["a", "a", "b"],
-      ["likely", "by name, but 1 row repeats an ID"],
-    ],
-    [
       "lets a person look at an id without its name",
       "Ref code",
       ["a", "b"],
