@@ -73,7 +73,8 @@ export function awsRegionIn(stage: string | undefined, region: RegionCode): stri
 
 /** A client for the tables in an AWS region. @param all variables with endpoints and credentials */
 export function tablesIn(awsRegion: string, all: Variables) {
-  return createDynamoDbClient({}, { ...clientOptions(all, all["AWS_ENDPOINT_URL_DYNAMODB"]), region: awsRegion });
+  const endpoint = all["AWS_ENDPOINT_URL_DYNAMODB"] ?? all["AWS_ENDPOINT_URL"];
+  return createDynamoDbClient({}, { ...clientOptions(all, endpoint), region: awsRegion });
 }
 
 /** What a command works on. */

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { localstackCommand, namesOf } from "../../../../apps/operator/commands/localstack.ts";
+import { tablesIn } from "../../../../apps/operator/commands/target-tables.ts";
 import { runCommand } from "../../../support/terminal.ts";
 import { assemblyOf } from "../../../infra/synthesized.ts";
 
@@ -40,6 +41,11 @@ test("npm run localstack knows its regions, and says how to start a LocalStack",
   expect((await run("--help")).output).toMatch(
     /docker run .*PROVIDER_OVERRIDE_DYNAMODBSTREAMS=v2 .*floci and ministack/s,
   );
+});
+
+test("its tables are where the variable for all services says, which this process doesn't have", async () => {
+  const { hostname } = await tablesIn("us-east-1", { AWS_ENDPOINT_URL: "http://stack:4566" }).config.endpoint!();
+  expect(hostname).toBe("stack");
 });
 
 test("the names that must resolve to this machine include the bucket of the functions' code", () => {
