@@ -51,7 +51,7 @@ export class OutageError extends Error {
   constructor({ method, url }: Pick<Request, "method" | "url">, sent: Unanswered, cause: unknown) {
     const { attempts, idempotencyKey, mayBeDone } = sent;
     const path = new URL(url).pathname;
-    const isRead = method === "GET";
+    const isRead = method === "GET" || path.endsWith("/batch_get");
     const outcome = isRead ? "" : mayBeDone ? "It may have been carried out. " : "It wasn't carried out. ";
     const again =
       isRead || !mayBeDone || idempotencyKey === undefined

@@ -87,6 +87,11 @@ describe("an outage that lasts", () => {
   it.each<[string, (client: Client) => Promise<unknown>, string]>([
     ["a read", ({ me }) => me(), "GET /v1/me: no response in one attempt. Repeat the call once the service responds."],
     [
+      "a read that is a POST",
+      ({ workItems }) => workItems.getMany({ ids: ["x"] }).next(),
+      "POST /v1/work_items/batch_get: no response in one attempt. Repeat the call once the service responds.",
+    ],
+    [
       "a change",
       ({ workItems }) => workItems.delete("x"),
       "DELETE /v1/work_items/x: no response in one attempt. It may have been carried out. Repeat the call once the service responds.",
