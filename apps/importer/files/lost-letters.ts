@@ -44,7 +44,7 @@ const FOREIGN = /[^\0-\u007F]{2,}/gu;
 const USUAL =
   /^[\u00A0-\u017F\u0218-\u021B\u0386-\u03CE\u0401-\u045F\u0490-\u0491\u05D0-\u05EA\u0621-\u064A\u0660-\u0669\u067E-\u06CC\u0E01-\u0E5B\u1E00-\u1EF9\u2010-\u2044\u20AC\u2122\u3001-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3\uFF01-\uFF5E\p{Emoji}\uFE0F]+$/u;
 const LATIN_ONE = /^[\u00A0-\u017F\u0218-\u021B\u1E00-\u1EF9]$/u;
-const PUNCTUATION = /^[\u2010-\u2044\u20AC\u2122\uFE0F]$/u;
+const PUNCTUATION = /^[\u2010-\u2044\u20AC\u2122]$/u;
 /** What ends a word: after a capital letter, no sign of a wrong encoding. */
 const ENDS_WORD = /[«»\u2013-\u203A]$/u;
 
@@ -180,14 +180,14 @@ const WAYS: readonly { readonly sign: RegExp; readonly mend: (text: string) => s
   },
   { sign: ENCODED_WORD, mend: withoutEncodedWords },
   { sign: ENTITY, mend: withoutEntities },
-  { sign: /\u001B[$(]|~\{|\+[\d+/A-Za-z]{3,}-/, mend: withoutSevenBit },
+  { sign: /\p{Cc}[$(]|~\{|\+[\d+/A-Za-z]{3,}-/u, mend: withoutSevenBit },
 ];
 
 /** U+FFFD, question marks in place of all letters, or of one within a word. */
 const REPLACED =
   /\uFFFD|^(?=[^?]*\?[^?]*\?[^?]*\?)[\s\d?.,;:!()'"-]*$|(?:^|\s)\p{L}*\p{L}\?\p{Ll}\p{L}*(?=[\s.,;:!?)]|$)/u;
 /** A quick check: nearly no text has any of these. */
-const MAY_BE_LOST = /[^\0-\u007F]|[?&\u001B]|\\u|~\{|\+.*-/;
+const MAY_BE_LOST = /[^ -~]|[?&]|\\u|~\{|\+.*-/;
 
 /** What is wrong with the letters of a text; undefined if nothing is. */
 export function lostLettersIn(text: string): LostLetters | undefined {

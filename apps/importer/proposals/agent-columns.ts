@@ -62,15 +62,30 @@ function lookAlikeIn(texts: readonly string[]): string | undefined {
   });
 }
 
-/** A list as a program writes it: "[Ann Lee]". */
+/** A list as a program writes it: "[Ann Lee]", "['Ann Lee']". */
 const LIST = /^(?:\[.*\]|\{.*\})$/s;
+const LIST_OF_ONE = /^\[\s*(["']?)([^[\]{}"',;|\n]+)\1\s*\]$/;
+
+/** Aliases by which people in brackets are themselves. */
+export function withoutBrackets({ words }: SurveyedColumn): Readonly<Record<string, string>> {
+  const people = firstSpellings(words?.keys() ?? []).flatMap((text) => {
+    const [, , person] = LIST_OF_ONE.exec(text) ?? [];
+    return person === undefined ? [] : [[text, person.trim()] as const];
+  });
+  return people.length > LISTED_PEOPLE ? {} : Object.fromEntries(people);
+}
 
 /** What speaks against the people in a column, each in one text. */
 export function doubtsOfPeople(target: string, people: readonly string[]): string[] {
   const several = people.find((text) => SEVERAL.test(text));
   if (several !== undefined) return [`values such as "${several}" name several people`];
   const list = people.find((text) => LIST.test(text));
-  if (list !== undefined) return [`values such as "${list}" are in brackets, which would be part of the name`];
+  if (list !== undefined) {
+    const isOfSeveral = /[,;|&\n]/.test(list);
+    return [
+      `values such as "${list}" ${isOfSeveral ? "name several people" : "are in brackets, which would be part of the name"}`,
+    ];
+  }
   const alike = lookAlikeIn(people);
   if (alike !== undefined) return [`"${alike}" occurs twice, written with other characters or spaces`];
   const other = target === "agent_email" ? people.find((text) => !isAccepted(text.trim())) : undefined;
@@ -145,7 +160,14 @@ export function agentFields<C extends PersonColumn>(columns: readonly C[], chose
       (most, { agent }) => (most === undefined || agent.rank < most.rank ? agent : most),
       undefined,
     );
-  const own = named.filter(({ agent }) => agent.role === best?.role);
+  const isOfBest = ({ agent }: (typeof named)[number]): boolean => agent.role === best?.role;
+  // "Agent's email" beside "Assigned agent", unless "Agent" is another person.
+  const isDetail = ({ agent: { role, target } }: (typeof named)[number]): boolean =>
+    (target === "agent_email" || target === "agent_external_id") &&
+    best?.role.split(" ").includes(role) === true &&
+    !named.some((each) => each.agent.role === role && each.target === "agent_name") &&
+    !named.some((each) => isOfBest(each) && each.target === target);
+  const own = named.filter((each) => isOfBest(each) || isDetail(each));
   const isPart = (target: string): boolean => target === "first_name" || target === "last_name";
   const rivals = named
     .filter((each) => !own.includes(each))

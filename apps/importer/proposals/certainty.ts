@@ -2,7 +2,7 @@ import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { doubtsOfLetters } from "../files/lost-letters.ts";
 import { NOT_COMPARED } from "../ids/repeated-ids.ts";
-import { areEmails, isMost, doubtsOfPeople, unassignedIn } from "./agent-columns.ts";
+import { areEmails, isMost, doubtsOfPeople, unassignedIn, withoutBrackets } from "./agent-columns.ts";
 import { isEmptyWord, isLost } from "./empty-words.ts";
 import { doubtsOfIds, isDistinct } from "./id-columns.ts";
 import { aliasesOf, choicesOf, meaningsIn } from "./known-choices.ts";
@@ -60,7 +60,9 @@ const TRIMMED: ReadonlySet<string> = new Set(["agent_name", "agent_external_id",
 /** How the texts of a field are read: without empty words and outer spaces. */
 export function cleanTexts(target: string, column: Pick<FileColumn, "survey">): Pick<Source, "values" | "trim"> {
   const trims = TRIMMED.has(target) && column.survey.hasOuterSpaces;
-  return { ...withoutEmptyWords(target, column), ...(trims && { trim: true }) };
+  const people = target.startsWith("agent_") ? withoutBrackets(column.survey) : {};
+  const values = { ...withoutEmptyWords(target, column).values, ...people };
+  return { ...(Object.keys(values).length > 0 && { values }), ...(trims && { trim: true }) };
 }
 
 /** The texts of a column that may be choices: of all rows if they are few, otherwise of the first rows. */

@@ -118,6 +118,11 @@ export function chooseColumns(columns: readonly FileColumn[], survey: Survey, an
     takeId(choices, columns, named, survey, answers.now);
   }
   addRivals(choices, columns, known);
+  for (const { target, column, isNamed } of known) {
+    // "Resolution time" may also be a duration.
+    const isDuration = target === "completed_at" && column.values.every((value) => /^\d+(?:[:.,]\d+)*$/.test(value));
+    if (isNamed && !isDuration && !choices.sources.has(target)) choices.rejectValues(column, target);
+  }
   return choices;
 }
 

@@ -1,6 +1,6 @@
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { doubtsOfLetters } from "../files/lost-letters.ts";
-import { agentFields, isMost } from "./agent-columns.ts";
+import { agentFields, isMost, withoutBrackets } from "./agent-columns.ts";
 import {
   type Certainty,
   certaintyOf,
@@ -13,6 +13,7 @@ import {
 import { isNoDate } from "./no-dates.ts";
 import {
   DOUBTS,
+  joinedTime,
   proposeTime,
   type TimeAnswers,
   type TimeQuestion,
@@ -66,6 +67,8 @@ export class Choices {
     Pick<Found, "isSure" | "reason" | "doubts"> & { readonly target: string | undefined }
   >();
   readonly questions: TimeQuestion[] = [];
+  /** Completion dates with the times of day of another column, if a person wants to join them. */
+  joined: Source | undefined;
   /** The fields that columns may be, by their indexes. */
   readonly rivals = new Map<number, string>();
   /** Names of several columns. */
@@ -114,13 +117,17 @@ export class Choices {
       );
       const checked = checkValues(target, own[0]!, true, this.#survey);
       const isSplit = source.values !== undefined;
+      if (checked === undefined && !isSplit && !isTaken) this.rejectValues(own[0]!, target);
       if (this.sources.has(target) || isTaken || (checked === undefined && !isSplit)) continue;
       const { values: emptyWords, ...trim } = source.columns ? {} : cleanTexts(target, own[0]!);
       const values = { ...emptyWords, ...source.values };
       this.sources.set(target, { ...source, ...trim, ...(Object.keys(values).length > 0 && { values }) });
+      const [bracketed] = isSplit ? [] : Object.entries(withoutBrackets(own[0]!.survey));
+      const said = bracketed === undefined ? "" : `, without brackets: "${bracketed[0]}" is "${bracketed[1]}"`;
       const doubts = isSplit ? doubtsOfLetters(own[0]!.survey.lost) : (checked?.doubts ?? []);
       for (const { index } of own) {
-        if (!this.columns.has(index)) this.columns.set(index, { target, isSure: isCertain, reason, doubts });
+        if (!this.columns.has(index))
+          this.columns.set(index, { target, isSure: isCertain, reason: reason + said, doubts });
       }
     }
     if (!this.hasAgent()) return;
@@ -148,6 +155,13 @@ export class Choices {
     this.columns.set(column.index, { target: undefined, isSure: false, reason, doubts: [] });
   }
 
+  /** Notes that the values of a column don't fit the target that it is named after, unless it is taken. */
+  rejectValues(column: FileColumn, target: string): void {
+    const [value] = column.values;
+    if (value === undefined || this.columns.has(column.index)) return;
+    this.reject(column, target, `by its name it is ${target}, but values such as "${value}" don't fit`);
+  }
+
   /** Takes all columns of completion dates. For each row, the first that isn't empty counts. */
   takeTimes(candidates: readonly { readonly column: FileColumn; readonly isNamed: boolean }[]): void {
     const free = candidates.filter(({ column }) => !this.columns.has(column.index));
@@ -171,6 +185,7 @@ export class Choices {
       const areEmpty = before.length === 1 ? "is empty" : "are empty";
       const order = before.length === 0 ? "" : `, where ${before.join(" and ")} ${areEmpty}`;
       const clock = timesOfDay(column, this.#all);
+      if (clock && found.length === 1) this.joined = joinedTime(time.source, clock, column.values[0] ?? "");
       this.columns.set(column.index, {
         target: "completed_at",
         isSure: isNamed,

@@ -93,7 +93,7 @@ export function targetOfName(name: string): NamedTarget | undefined {
  * person who closed a ticket doesn't belong to the name of its assignee.
  */
 const ROLES = [
-  "assignee|assigned to(?: technician)?|assigned agent|assigned user|assigned teammate|(?:agent|teammate|admin) (?:currently )?assigned|teammate assigned" +
+  "assignees?|assigned to(?: technician)?|assigned agent|assigned user|assigned teammate|(?:agent|teammate|admin) (?:currently )?assigned|teammate assigned" +
     "|zugewiesen (?:an|zu)(?: techniker)?|zugewiesene(?:r|s)? (?:person|mitarbeiter|agent|benutzer)" +
     "|(?:personne )?assignee?(?: a)?|(?:attribue|affecte) a(?: technicien)?|agent assigne" +
     "|asignado a(?: tecnico)?|agente asignado|persona asignada",

@@ -1,6 +1,6 @@
 import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
-import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { FileRow } from "../ids/repeated-ids.ts";
 import { emptyWordsOf, type FileColumn, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
@@ -51,6 +51,8 @@ export interface Proposal {
   readonly unknownWords?: readonly { readonly target: string; readonly words: readonly string[] }[];
   /** What a person has to answer before the file is imported. */
   readonly questions?: readonly TimeQuestion[];
+  /** Completion dates with the times of day of another column, if a person wants to join them. */
+  readonly joined?: Source | undefined;
   /** Rows that aren't items, such as sums. */
   readonly totals?: readonly FileRow[];
   readonly keptEmptyWords?: readonly KeptEmptyWord[];
@@ -149,6 +151,7 @@ export function proposeMapping(sample: Sample): Proposal {
       return words.length > 0 ? [{ target, words }] : [];
     }),
     questions: choices.questions,
+    joined: choices.joined,
     totals: totalsIn(survey, names, { fields }),
     keptEmptyWords: keptEmptyWordsOf(columns, choices),
   };

@@ -2,7 +2,7 @@ import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { shownDay } from "./shown-time.ts";
-import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
+import { HOURS, readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
 
 /** What ambiguous dates begin with, or that they are seconds since 1970. */
 export const DATE_ORDERS = ["day-first", "month-first", "year-first", "unix"] as const;
@@ -60,13 +60,16 @@ export function shownQuestion({ example, formats }: Extract<TimeQuestion, { kind
 }
 
 /** Doubts about unread rows and about implausible dates. */
-function doubtsOf({ rows, readRows, other, implausible }: TimeReadings): string[] {
+function doubtsOf({ rows, readRows, other, implausible, isHalfConverted }: TimeReadings): string[] {
   const unread = rows - readRows;
   const isDate = other === undefined ? "don't look like dates" : `have another date format, such as "${other}"`;
   const shown = implausible && shownDay(implausible.time);
   const when = implausible !== undefined && implausible.time < "2000" ? "before 2000" : "in the future";
   return [
     ...(unread > 0 ? [`${unread} of ${rows} values ${isDate}`] : []),
+    ...(unread > 0 && isHalfConverted
+      ? ["a spreadsheet seems to have converted only some dates, so day and month of the others may be swapped"]
+      : []),
     ...(implausible === undefined ? [] : [`"${implausible.text}" would be ${shown}, ${when}`]),
   ];
 }
@@ -175,4 +178,18 @@ export function timesOfDay<C extends { readonly words: string; readonly values: 
   return columns.find(
     (each) => each.words !== words && shared(each.words) === shared(words) && each.values.some(isTime),
   );
+}
+
+/** Dates joined with the times of day of another column; undefined if they can't be read together. @param date one of the dates */
+export function joinedTime(
+  { column, format = "iso", time_zone: timeZone }: Source,
+  clock: { readonly name: string; readonly values: readonly string[] },
+  date: string,
+): Source | undefined {
+  const day = format === "iso" ? "yyyy-MM-dd" : format;
+  const isRead = (hours: string) => (time: string) =>
+    readTime(`${date} ${time.trim()}`, `${day} ${hours}`, "UTC") !== undefined;
+  const hours = HOURS.find((each) => clock.values.every(isRead(each)));
+  if (column === undefined || timeZone === undefined || hours === undefined) return undefined;
+  return { columns: [column, clock.name], format: `${day} ${hours}`, time_zone: timeZone };
 }

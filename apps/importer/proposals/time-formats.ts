@@ -17,7 +17,7 @@ const NAMED_MONTHS = [
   "MMMM d, yyyy",
   "yyyy年M月d日",
 ];
-const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a", "h:mma", "h:mm:ssa"];
+export const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a", "h:mma", "h:mm:ssa"];
 
 /** The formats of dates, without and with a time. @param between separates date and time */
 function formatsWith(between: string): string[] {
@@ -122,6 +122,8 @@ export interface TimeReadings {
   readonly readRows: number;
   /** A date-time that only other formats read; undefined without one. */
   readonly other: string | undefined;
+  /** Whether a spreadsheet has perhaps converted some dates, with day and month swapped, and left the others as texts. */
+  readonly isHalfConverted: boolean;
   /** A cell whose time would be before 2000 or in the future; undefined without one. */
   readonly implausible: { readonly text: string; readonly time: string } | undefined;
   /** Whether a cell has no UTC offset, so that a time zone is needed. */
@@ -185,9 +187,27 @@ function findReadings(shapes: readonly Shape[], now: number): TimeReadings | und
     rows,
     readRows,
     other: rest?.examples[0],
+    isHalfConverted: isHalfConverted(first!, examples, rest),
     implausible: unlikely === undefined ? undefined : { text: unlikely, time: first!.read(unlikely)! },
     needsZone: needsZone(first!.format, examples),
   };
+}
+
+/** A date whose month would be above 12 if its day and month were swapped, with a year. */
+const UNCONVERTED =
+  /^(?:(?:1[3-9]|2\d|3[01])([/.-])(?:0?[1-9]|1[0-2])|(?:0?[1-9]|1[0-2])([/.-])(?:1[3-9]|2\d|3[01]))[/.-]\d{2,4}\b/;
+
+/** Spreadsheets convert texts whose day could be a month, and leave others. @param examples of all shapes of dates */
+function isHalfConverted(
+  { read }: { readonly read: Reader },
+  examples: readonly string[],
+  rest: Shape | undefined,
+): boolean {
+  const dates = examples.flatMap((text) => read(text) ?? []);
+  return (
+    rest?.examples.every((text) => UNCONVERTED.test(text.trim())) === true &&
+    dates.every((date) => new Date(date).getUTCDate() <= 12)
+  );
 }
 
 function needsZone(format: string, texts: readonly string[]): boolean {

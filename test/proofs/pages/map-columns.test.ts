@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
       "more.csv",
       Buffer.from("Ticket ID;Status;Closed at;Assignee email;Hours\nmore-1;Open;;;2,5\n"),
     );
-    expect(await lineOf(page, "Type").textContent()).toContain("answered: the default");
+    expect(await lineOf(page, "Type").textContent()).toContain("remembered: the default");
     await page.evaluate(KEEP_SENT_MAPPINGS);
     await page.getByRole("button", { name: "Import without a trial" }).click();
     await page.getByText("Import finished.").waitFor();
@@ -275,6 +275,13 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     const completed = await openTarget(page, "Completed at");
     await completed.getByLabel("Completed at from").selectOption("Date");
     await completed.getByText("The time of day is in “Time”. Only the date is imported.").waitFor();
+    await completed
+      .getByRole("group", { name: "Which time zone are these times in?" })
+      .getByRole("button")
+      .first()
+      .click();
+    await (await openTarget(page, "Completed at")).getByRole("button", { name: "Join date and time" }).click();
+    await expect.poll(() => lineOf(page, "Completed at").textContent()).toContain("answered: from “Date” + “Time”");
     expect(complaints).toEqual([]);
     await page.context().close();
   });

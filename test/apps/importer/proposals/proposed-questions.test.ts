@@ -187,7 +187,8 @@ it.each([
   ["Ticket solved - Date", "Ticket solved - Hour", "14"],
   ["Closed on", "Closed at (time)", "14:05:00"],
 ])("says that the time of day of %s is in %s", (date, time, clock) => {
-  const { columns } = propose(["Ticket ID", date, time], [["1", "2024-03-02", clock]], { isZoneChosen: true });
+  const { columns, joined } = propose(["Ticket ID", date, time], [["1", "2024-03-02", clock]], { isZoneChosen: true });
+  expect(joined?.columns).toEqual(clock === "14" ? undefined : [date, time]);
   expect(columns[1]?.reason).toBe(`by name and values, but the time of day is in "${time}"`);
   const whole = propose(["Ticket ID", date, time], [["1", "2024-03-02 10:00", clock]], { isZoneChosen: true });
   expect(whole.columns[1]?.certainty).toBe("certain");

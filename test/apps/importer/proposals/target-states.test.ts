@@ -189,6 +189,25 @@ it.each([
   expect([state, reason]).toEqual(doubt === undefined ? ["found", "by name"] : ["asked", `by name, but ${doubt}`]);
 });
 
+it("says what it takes out of brackets, and whose address it is", () => {
+  const [state, reason] = about("agent", ["Ticket ID", "Agent"], ["t-1", "[Ann Lee]"], ["t-2", "['Bob Stone']"]);
+  expect([state, reason]).toEqual(["found", 'by name, without brackets: "[Ann Lee]" is "Ann Lee"']);
+  const named = (...more: readonly string[]) =>
+    about("agent", ["Ticket ID", "Assigned Agent", "Agent's email", ...more], ["t-1", "Ann", "ann@x.org", "Bob"])[0];
+  expect([named(), named("Agent")]).toEqual(["found", "asked"]);
+});
+
+it("names a column whose values don't fit its name, and dates that a spreadsheet has perhaps swapped", () => {
+  const rows = Array.from({ length: 15 }, (_, index) => [`t-${index}`, `x${index}`]);
+  expect(about("status", ["Ticket ID", "Status"], ...rows)[1]).toBe(
+    'by its name it is status, but values such as "x0" don\'t fit',
+  );
+  const dates = (text: string) =>
+    about("completed_at", ["ID", "Closed at"], ["1", "2024-02-03"], ["2", "2024-11-05"], ["3", text]);
+  expect(dates("3/25/2024")[1]).toContain("day and month of the others may be swapped");
+  expect(dates("3/5/2024")[1]).not.toContain("swapped");
+});
+
 it.each([
   [
     "two people",
@@ -207,8 +226,8 @@ it.each([
   [
     "people in brackets",
     "agent",
-    ["Ticket ID,Agent", "t-1,[Ann Lee]", "t-2,[]"],
-    'by name, but values such as "[Ann Lee]" are in brackets, which would be part of the name',
+    ["Ticket ID,Agent", "t-1,{Ann Lee}", "t-2,[]"],
+    'by name, but values such as "{Ann Lee}" are in brackets, which would be part of the name',
     ["Agent"],
   ],
   [

@@ -74,9 +74,10 @@ export function defaultOf(target: TargetName, { fields = {} }: Pick<Mapping, "fi
 /** If something is made of more columns, they are only counted. */
 const NAMED_COLUMNS = 4;
 
-function shownColumns({ column, columns = [], first_of: first = [] }: Source): string {
+function shownColumns({ column, columns = [], first_of: first = [], values = {} }: Source): string {
   if (first.length > 0) return first.map(shownColumns).join(", else ");
-  if (column !== undefined) return `“${column}”`;
+  const isUnwrapped = Object.entries(values).some(([text, value]) => value !== "" && text.startsWith("["));
+  if (column !== undefined) return `“${column}”${isUnwrapped ? " without brackets" : ""}`;
   return columns.length > NAMED_COLUMNS
     ? countOf(columns.length, "column")
     : columns.map((each) => `“${each}”`).join(" + ");

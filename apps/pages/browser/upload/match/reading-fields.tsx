@@ -1,16 +1,17 @@
 import { choicesOf, unansweredWords, unknownIn } from "@work-items/importer/proposals/known-choices.ts";
 import { plainWords } from "@work-items/importer/proposals/known-headers.ts";
-import { shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
+import { joinedTime, shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
 import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useState } from "preact/hooks";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, openQuestions, withFormat, withZone } from "../file/answers.ts";
+import { withDecision } from "../file/target-choices.ts";
 import { type Answer, Asked } from "../parts/asked.tsx";
 import type { Misfit } from "../file/check-rows.ts";
 import type { ColumnRole } from "../file/column-roles.ts";
 import { choiceOptions } from "../parts/field-names.ts";
-import { Check, Choice, Question, TextField } from "../parts/parts.tsx";
+import { Button, Check, Choice, Question, TextField } from "../parts/parts.tsx";
 import { countOf, shownNumber, shownTime } from "../parts/shown.ts";
 import { aliasOf, rowsWith, surveyed, TIME_ZONE, valuesAt, withAlias, withKey } from "../file/sources.ts";
 import type { Match } from "../file/use-import.ts";
@@ -106,6 +107,12 @@ function inZone(zone: string, example: string, format: string): Answer {
   return { answer: zone, shown: zone + own, examples };
 }
 
+/** Completion dates joined with the times of day of another column. */
+function withJoined({ mapping, ...match }: Match, completedAt: Source): Answered {
+  const fields = { ...mapping.fields, completed_at: completedAt };
+  return withDecision({ ...match, mapping: { ...mapping, fields } }, "completed_at", "as mapped");
+}
+
 /** How date-times are read: asks which number is the day and which time zone they are in, if the file doesn't say. */
 export function TimeReading({
   match,
@@ -140,9 +147,19 @@ export function TimeReading({
   }));
   const own = columns[index];
   const clock = own && timesOfDay(own, columns);
+  const isAlone = mapping.fields?.["completed_at"]?.column === source.column;
+  const joined =
+    clock && isAlone && asked.size === 0
+      ? joinedTime(source, { name: clock.column, values: clock.values }, own.values[0] ?? "")
+      : undefined;
   return (
     <>
-      {clock && <p class="unchecked">The time of day is in “{clock.column}”. Only the date is imported.</p>}
+      {clock && (
+        <p class="unchecked">
+          The time of day is in “{clock.column}”. Only the date is imported.{" "}
+          {joined && <Button onClick={() => onAnswer(withJoined(match, joined))}>Join date and time</Button>}
+        </p>
+      )}
       {isDateAsked && !isAskedLater && example !== undefined && (
         <Asked
           text={`Which date is “${example}”?`}
