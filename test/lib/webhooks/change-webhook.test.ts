@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { eraseOrganization } from "../../../apps/operator/data/erase-organization.ts";
+import { WEBHOOK_TYPES } from "../../../lib/webhooks/endpoint-state.ts";
 import { createCustomer, operatorOf, tracesOf } from "../../support/customer-data.ts";
 import { isSignedBy } from "../../support/webhooks.ts";
 import { useWebhooks } from "./use-webhooks.ts";
@@ -72,7 +73,7 @@ describe("settings", () => {
     const { id } = await add("https://example.com/a");
     expect((await patch(id, { description: "mine" })).body.data).toMatchObject({
       url: "https://example.com/a",
-      types: ["work_items.changed", "upload.ended"],
+      types: WEBHOOK_TYPES,
       description: "mine",
     });
   });
