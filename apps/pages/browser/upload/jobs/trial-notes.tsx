@@ -121,8 +121,10 @@ function AlikeIds({ api, job }: { readonly api: Api; readonly job: Job }) {
       {alike.length > 0 && (
         <div class="warning">
           <p>
-            <strong>{countOf(alike.length, "new ID")} look like that of an item that exists</strong>, written with other
-            characters. If they mean the same items, correct them in the file:
+            <strong>
+              {countOf(alike.length, "new ID")} {alike.length === 1 ? "looks" : "look"} like that of an item that exists
+            </strong>
+            , written with other characters. Correct the file if the same item is meant:
           </p>
           <FirstRows
             rows={alike.map(({ row, externalId, existing }) => ({ row, text: `${externalId} looks like ${existing}` }))}
