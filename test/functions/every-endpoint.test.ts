@@ -109,7 +109,50 @@ describe.each(routesWithKey)("$method $path", (route) => {
     expect(response.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("responds with 401 without a key, with a malformed, mistyped, unknown and wrong-region key", async () => {
+  it("responds with 401 without a key and with an unknown one", async () => {
+    const without = await call(handler, requestTo(route));
+    expectError(without, 401);
+    expect(without.headers["www-authenticate"]).toBe("Bearer");
+    expect(without.headers).not.toHaveProperty("ratelimit");
+    const unknown = await call(handler, requestTo(route, { key: generateApiKey("us") }));
+    expectError(unknown, 401);
+    expect(unknown.text).toBe(without.text);
+  });
+
+  it("responds with 429 and whole seconds to wait, before it validates the request", async () => {
+    clock.advance(2000);
+    const { key } = await createTestOrganization(runtime, { rate: 1, burst: 1 });
+    await call(handler, requestTo(route, { key }));
+    const refused = await call(handler, requestTo(route, { key, query: { what: "ever" } }));
+    expectError(refused, 429);
+    expect(refused.headers).toMatchObject({
+      "retry-after": "1",
+      ratelimit: '"organization";r=0;t=1',
+      "ratelimit-policy": '"organization";q=1;w=1',
+    });
+    clock.advance(1000);
+    expect((await call(handler, requestTo(route, { key }))).status).not.toBe(429);
+  });
+
+  it("names an unknown query parameter, and one given twice", async () => {
+    const unknown = await call(handler, requestTo(route, { key: owner.key, query: { colour: "red" } }));
+    expectError(unknown, 422);
+    expect(unknown.body.error).toBe("colour: is not known");
+    const twice = await call(handler, requestTo(route, { key: owner.key, query: { limit: ["10", "10"] } }));
+    expectError(twice, 422);
+    expect(twice.body.error).toMatch(/^limit: must be given once/);
+  });
+});
+
+/** It is the same for all routes. */
+describe("the chain before each handler", () => {
+  const route = allRoutes().find(({ path }) => path === "/v1/me")!;
+  let handler: ApiHandler;
+  beforeAll(async () => {
+    handler = (await functionOf(route))(runtime);
+  });
+
+  it("responds with 401 to a malformed, mistyped, unknown and wrong-region key", async () => {
     const { key } = owner;
     const authorizations = [
       "",
@@ -123,8 +166,6 @@ describe.each(routesWithKey)("$method $path", (route) => {
       `Bearer ${generateApiKey("eu")}`,
     ];
     const without = await call(handler, requestTo(route));
-    expectError(without, 401);
-    expect(without.headers["www-authenticate"]).toBe("Bearer");
     for (const Authorization of authorizations) {
       const response = await call(handler, requestTo(route, { headers: { Authorization } }));
       expectError(response, 401);
@@ -150,22 +191,7 @@ describe.each(routesWithKey)("$method $path", (route) => {
     }
   });
 
-  it("responds with 429 and whole seconds to wait, before it validates the request", async () => {
-    clock.advance(2000);
-    const { key } = await createTestOrganization(runtime, { rate: 1, burst: 1 });
-    await call(handler, requestTo(route, { key }));
-    const refused = await call(handler, requestTo(route, { key, query: { what: "ever" } }));
-    expectError(refused, 429);
-    expect(refused.headers).toMatchObject({
-      "retry-after": "1",
-      ratelimit: '"organization";r=0;t=1',
-      "ratelimit-policy": '"organization";q=1;w=1',
-    });
-    clock.advance(1000);
-    expect((await call(handler, requestTo(route, { key }))).status).not.toBe(429);
-  });
-
-  it("reports what is left of the organization's limit, whatever its status, and nothing without a key", async () => {
+  it("reports what is left of the organization's limit, whatever its status", async () => {
     const { key } = await createTestOrganization(runtime, { rate: 100, burst: 250 });
     for (const [query, remaining] of [
       [{}, 249],
@@ -175,30 +201,18 @@ describe.each(routesWithKey)("$method $path", (route) => {
       expect(headers["ratelimit-policy"]).toBe('"organization";q=250;w=3');
       expect(headers["ratelimit"]).toBe(`"organization";r=${remaining};t=1`);
     }
-    expect((await call(handler, requestTo(route))).headers).not.toHaveProperty("ratelimit");
-  });
-
-  it("names an unknown query parameter, and one given twice", async () => {
-    const unknown = await call(handler, requestTo(route, { key: owner.key, query: { colour: "red" } }));
-    expectError(unknown, 422);
-    expect(unknown.body.error).toBe("colour: is not known");
-    const twice = await call(handler, requestTo(route, { key: owner.key, query: { limit: ["10", "10"] } }));
-    expectError(twice, 422);
-    expect(twice.body.error).toMatch(/^limit: must be given once/);
   });
 });
 
 describe.each(allRoutes().filter(({ query }) => query.safeParse({ limit: "1" }).success))("$method $path", (route) => {
   const max = route.path === "/v1/work_items/changes" ? 1000 : 100;
-  it.each(["0", String(max + 1), "abc", "-1", "1.5", "1e1", "", " 1", "01"])(
-    "responds with 422 to limit=%j",
-    async (limit) => {
-      const handler = (await functionOf(route))(runtime);
-      const response = await call(handler, requestTo(route, { key: owner.key, query: { limit } }));
-      expectError(response, 422);
-      expect(response.body.error).toBe(`limit: must be a whole number from 1 to ${max}`);
-    },
-  );
+  const others = route.path === "/v1/work_items" ? ["abc", "-1", "1.5", "1e1", "", " 1", "01"] : [];
+  it.each(["0", String(max + 1), ...others])("responds with 422 to limit=%j", async (limit) => {
+    const handler = (await functionOf(route))(runtime);
+    const response = await call(handler, requestTo(route, { key: owner.key, query: { limit } }));
+    expectError(response, 422);
+    expect(response.body.error).toBe(`limit: must be a whole number from 1 to ${max}`);
+  });
 });
 
 describe.each(allRoutes().filter(({ bodyKind }) => bodyKind !== "none"))("$method $path", (route) => {
@@ -259,19 +273,7 @@ describe.each(allRoutes().filter(({ path }) => path.includes("{id}")))("$method 
     const [list = ""] = route.path.split("/{id}");
     const isSearchable = ["/v1/work_items", "/v1/conversation_uploads"].includes(list);
     const hint = isSearchable ? `; to look up an external_id, use GET ${list}?external_id=…` : "";
-    const others = [
-      "not-a-uuid",
-      "..",
-      "a/b#c",
-      "%",
-      "%zz",
-      "%00",
-      "日本語😀",
-      "0".repeat(5000),
-      `${stranger.organization.id}#${id}`,
-      `${id}-`,
-    ];
-    for (const other of others) {
+    for (const other of ["a/b#c", "%00", `${id}-`]) {
       const response = await call(
         handler,
         requestTo(route, { key: stranger.key, params: { ...paramsOf(route, id), id: other } }),

@@ -55,7 +55,7 @@ describe("upload jobs", () => {
   });
 
   test("that come by a form trigger JobAge six hours after the file came, however old the form", async () => {
-    const { service, harness, job } = await post(300);
+    const { service, harness, job } = await post(60);
     await harness.split(sqsEvent(splitMessage(job)), lambdaContext(120_000));
     const rung = await periodsOf(service, 75, sweep(service));
     expect(minutesOf(rung)).toEqual([
@@ -109,23 +109,23 @@ describe("the change feed", () => {
       if (workersOn.includes("queue")) await service.appendChanges();
     };
   };
-  const THREE_HOURS = 36;
+  const THREE_HOURS = 29;
 
   test("that works triggers nothing, neither from its first sweep on nor after a sweep that failed", async () => {
     const service = await createWatchedService();
     const working = feed(service, "stream", "queue");
-    expect((await periodsOf(service, 6, working)).flat()).toEqual([]);
+    expect((await periodsOf(service, 4, working)).flat()).toEqual([]);
     service.breakDynamoDb(() => "AccessDeniedException");
     await service.invoke("sweepChanges", {});
     service.breakDynamoDb(() => undefined);
     await service.endPeriod();
     await service.endPeriod();
-    expect((await periodsOf(service, 12, working)).flat()).toEqual([]);
+    expect((await periodsOf(service, 6, working)).flat()).toEqual([]);
   });
 
   test("triggers ChangesLate and ChangesWaiting when the stream isn't read any more, and both sooner when it never was", async () => {
     const service = await createWatchedService();
-    await periodsOf(service, 12, feed(service, "stream", "queue"));
+    await periodsOf(service, 4, feed(service, "stream", "queue"));
     expect(minutesOf(await periodsOf(service, THREE_HOURS, feed(service)))).toEqual([
       ["ChangesLate", 35],
       ["ChangesWaiting", 135],
@@ -139,8 +139,8 @@ describe("the change feed", () => {
 
   test("triggers ChangesLate, ChangesQueueAge and ChangesWaiting when changes wait in the queue", async () => {
     const service = await createWatchedService();
-    await periodsOf(service, 12, feed(service, "stream", "queue"));
-    expect(minutesOf(await periodsOf(service, 40, feed(service, "stream")))).toEqual([
+    await periodsOf(service, 4, feed(service, "stream", "queue"));
+    expect(minutesOf(await periodsOf(service, THREE_HOURS, feed(service, "stream")))).toEqual([
       ["ChangesLate", 35],
       ["ChangesQueueAge", 65],
       ["ChangesWaiting", 140],
@@ -169,7 +169,7 @@ describe("the change feed", () => {
     "triggers ChangesSweepStopped when its sweep %s, and is late then",
     async (how) => {
       const service = await createWatchedService();
-      await periodsOf(service, 12, feed(service, "stream", "queue"));
+      await periodsOf(service, 4, feed(service, "stream", "queue"));
       if (how === "fails") service.breakDynamoDb(() => "AccessDeniedException");
       const sweep = how === "fails" ? () => service.invoke("sweepChanges", {}) : nothing;
       expect(minutesOf(await periodsOf(service, THREE_HOURS, sweep))).toEqual([
@@ -282,7 +282,7 @@ describe("webhooks", () => {
 
   test("trigger WebhooksUnreachable when no receiver of three organizations can be reached", async () => {
     const { service, work, stop } = await webhooksOf(3);
-    expect(unreachable(await periodsOf(service, 6, work))).toEqual([]);
+    expect(unreachable(await periodsOf(service, 2, work))).toEqual([]);
     await stop();
     expect(unreachable(await periodsOf(service, 9, work))).toEqual([["WebhooksUnreachable", 30]]);
     // Calls come each hour by now. The alarm stays on, and isn't triggered again.
@@ -293,14 +293,14 @@ describe("webhooks", () => {
   test("trigger no alarm while the receivers of only two organizations, or of three but not all, can't be reached", async () => {
     const two = await webhooksOf(2);
     await two.stop();
-    expect(unreachable(await periodsOf(two.service, 9, two.work))).toEqual([]);
+    expect(unreachable(await periodsOf(two.service, 7, two.work))).toEqual([]);
     const { service, work, stop } = await webhooksOf(3);
     const customer = await createCustomer(service.runtime);
     const reached = await startReceiver();
     onTestFinished(() => void reached.stop());
     await customer.send("createWebhook", { body: { webhook: { url: reached.url } } });
     await stop();
-    const rung = await periodsOf(service, 9, async (period) => {
+    const rung = await periodsOf(service, 7, async (period) => {
       await customer.apply({ external_id: String(period) });
       await work(period);
     });
@@ -309,6 +309,6 @@ describe("webhooks", () => {
 
   test("trigger no alarm while all receivers answer 500: they can be reached", async () => {
     const { service, work } = await webhooksOf(3, (_, response) => response.writeHead(500).end());
-    expect(unreachable(await periodsOf(service, 9, work))).toEqual([]);
+    expect(unreachable(await periodsOf(service, 7, work))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { undoJobId, workItemId } from "../../lib/identity.ts";
 import { parseJsonObject } from "../../lib/json.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
@@ -7,13 +7,18 @@ import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
 import { createReadEndedJobs } from "../../lib/webhooks/notify-webhooks.ts";
 import { createCaller } from "../support/service.ts";
 import { createTestOrganization } from "../support/organization.ts";
+import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 
 const DAY_MS = 86_400_000;
 
+let shared: TestRuntime;
 let uploads: UploadService;
+beforeAll(async () => {
+  shared = await createTestRuntime();
+});
 beforeEach(async () => {
-  uploads = await createUploadService();
+  uploads = await createUploadService(shared);
 });
 
 const idOf = (name: string) => workItemId(uploads.organization.id, name);
@@ -403,7 +408,7 @@ describe("a request to undo", () => {
 
   it("has one trial at a time, whose lists can be fetched for a day", async () => {
     const { id } = await uploads.run("external_id\na\n");
-    const asked = await Promise.all(Array.from({ length: 12 }, () => ask(id, true)));
+    const asked = await Promise.all(Array.from({ length: 5 }, () => ask(id, true)));
     const ids = new Set(asked.map(({ body }) => body.data.id));
     expect(ids.size).toBe(1);
     const [trial = ""] = ids;

@@ -124,7 +124,7 @@ describe("messages of S3", () => {
 describe("the sweep", () => {
   it("finds another organization's lost message in the same minute, however many jobs one has open", async () => {
     const neighbour = await createTestOrganization(uploads.runtime);
-    await createForms(2000, neighbour.organization);
+    await createForms(300, neighbour.organization);
     const { id } = await uploads.harness.upload(uploads.organization, "external_id\nA\n");
     uploads.clock.advance(3 * MINUTE_MS);
     // Time for a few jobs: each look at one takes the sweep some milliseconds.

@@ -5,7 +5,7 @@ import { createCaller } from "../service.ts";
 import { createTestClock } from "../clock.ts";
 import { lambdaContext } from "../lambda-context.ts";
 import { type ApiRequest, type ApiResponse, createTestOrganization } from "../organization.ts";
-import { createTestRuntime } from "../runtime.ts";
+import { createTestRuntime, type TestRuntime } from "../runtime.ts";
 import { multipart } from "./multipart.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "./upload-harness.ts";
 
@@ -19,10 +19,13 @@ export const dataOf = <T>({ body }: ApiResponse<{ readonly data: T }>): T => bod
 export const manyRows = (rows: number) =>
   `external_id,custom_attributes.text\n${Array.from({ length: rows }, (_, row) => `L-${row},${"x".repeat(100)}`).join("\n")}\n`;
 
-/** One organization's uploads: its requests, the workers, the sweep and a clock that the test controls. */
-export const createUploadService = async () => {
+/**
+ * One organization's uploads: its requests, the workers, the sweep and a clock that the test controls.
+ * @param shared what other tests use too. @default new tables and queues
+ */
+export const createUploadService = async (shared?: TestRuntime) => {
   const clock = createTestClock();
-  const runtime = await createTestRuntime({ clock });
+  const runtime = shared === undefined ? await createTestRuntime({ clock }) : { ...shared, clock };
   const { organization, key } = await createTestOrganization(runtime);
   const harness = createUploadHarness(runtime);
 
