@@ -36,41 +36,34 @@ function isInstalled() {
   );
 }
 
-function isRunning(/** @type {string} */ pid) {
-  try {
-    return process.kill(Number(pid), 0);
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM";
-  }
-}
-
-/** The process that has the lock, if one has. */
+/** The process that has the lock; undefined if none has, or it has ended. */
 function lockOwner() {
+  let pid;
   try {
-    return readlinkSync(LOCK);
-  } catch {
-    return undefined;
+    pid = readlinkSync(LOCK);
+    process.kill(Number(pid), 0);
+    return pid;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM" ? pid : undefined;
   }
 }
 
 /** Waits until this process has the lock. Two installations at once would leave a folder that lacks packages. */
 async function lock() {
   const own = String(process.pid);
-  let told = "";
-  while (lockOwner() !== own) {
-    const owner = lockOwner();
-    if (owner !== undefined && isRunning(owner)) {
-      if (told !== owner) console.error(`Process ${owner} is installing the packages (${LOCK}): waiting for it …`);
-      told = owner;
-    } else {
-      if (owner !== undefined) rmSync(LOCK, { force: true });
+  for (let owner = lockOwner(), named; owner !== own; owner = lockOwner()) {
+    if (owner === undefined) {
+      rmSync(LOCK, { force: true });
       try {
         symlinkSync(own, LOCK);
       } catch (error) {
         if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
       }
+    } else if (owner !== named) {
+      console.error(`Process ${owner} is installing the packages (${LOCK}): waiting for it …`);
+      named = owner;
     }
-    // Another may have found the same dead owner, and have removed this process's lock in its place.
+    // Another may have found no owner at the same time, and have replaced this process's lock.
     await sleep(LOCK_CHECK_MS);
   }
 }
