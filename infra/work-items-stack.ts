@@ -75,11 +75,10 @@ export class WorkItemsStack extends Stack {
       allowedOrigins,
       throttle: settings.throttle,
       hasDomain: domain !== undefined,
-      keepAccessLogs: settings.keepAccessLogs,
       setsLogRole: settings.gatewayLogRole === undefined,
       key,
     });
-    const { tables } = new Tables(this, "Tables", { warmThroughput: settings.warmThroughput, key });
+    const { tables } = new Tables(this, "Tables", key);
     const queues = mapResources("queue", (resource) => new WorkQueue(this, resource, key));
     const host = domain?.host ?? `${api.api.restApiId}.execute-api.${this.region}.amazonaws.com`;
     const buckets = mapResources(

@@ -50,8 +50,6 @@ export interface ServiceApiProps {
   readonly throttle: RegionSettings["throttle"];
   /** Key that encrypts the logs. @default none */
   readonly key: Key | undefined;
-  /** Whether the access log outlives the stack. */
-  readonly keepAccessLogs: boolean;
   /** Whether the account's role for logs is set. All APIs of an account and region write logs by one role. */
   readonly setsLogRole: boolean;
   /** Origins of the pages that may read the gateway's own responses. */
@@ -119,8 +117,6 @@ export class ServiceApi extends Construct {
     const logs = { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY, ...(key && { encryptionKey: key }) };
     this.accessLogs = new LogGroup(this, "AccessLogs", {
       ...logs,
-      // A log group left by a failed first deployment would make the next one fail.
-      ...(props.keepAccessLogs && { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE }),
       logGroupName: `/aws/apigateway/${Stack.of(this).stackName}`,
     });
     this.refused = { "401": countStatus(this.accessLogs, "401"), "429": countStatus(this.accessLogs, "429") };

@@ -6,11 +6,9 @@ import {
   StreamViewType,
   Table,
   TableEncryption,
-  type WarmThroughput,
 } from "aws-cdk-lib/aws-dynamodb";
 import type { Key } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
-import type { RegionSettings } from "../settings/stage-settings.ts";
 import {
   mapResources,
   PARTITION_KEY,
@@ -29,27 +27,13 @@ export class Tables extends Construct {
   private readonly key: Key | undefined;
   readonly tables: Readonly<Record<ResourceNameOf<"table">, Table>>;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { warmThroughput, key }: Pick<RegionSettings, "warmThroughput"> & { readonly key: Key | undefined },
-  ) {
+  constructor(scope: Construct, id: string, key: Key | undefined) {
     super(scope, id);
     this.key = key;
-    const warm = warmThroughput && {
-      readUnitsPerSecond: warmThroughput.reads,
-      writeUnitsPerSecond: warmThroughput.writes,
-    };
-    // Only this table gets whole files at once.
-    this.tables = mapResources("table", (resource) =>
-      this.table(resource, resource.id === "WorkItems" ? warm : undefined),
-    );
+    this.tables = mapResources("table", (resource) => this.table(resource));
   }
 
-  private table(
-    { id, indexes, stream, replicated, keepsAll }: TableResource,
-    warmThroughput: WarmThroughput | undefined,
-  ): Table {
+  private table({ id, indexes, stream, replicated, keepsAll }: TableResource): Table {
     const table = new Table(this, id, {
       partitionKey: attribute(PARTITION_KEY),
       sortKey: attribute(SORT_KEY),
@@ -61,12 +45,11 @@ export class Tables extends Construct {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
-      ...(warmThroughput && { warmThroughput }),
       ...(stream && { stream: StreamViewType.KEYS_ONLY }),
       // Without it, DynamoDB adds no replica. It stays without `backup` too: a table with a replica can't lose it.
       ...(replicated && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
     });
-    for (const [indexName, { partitionKey, sortKey, projection, isSmall }] of Object.entries(indexes)) {
+    for (const [indexName, { partitionKey, sortKey, projection }] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({
         indexName,
         partitionKey: attribute(partitionKey),
@@ -74,7 +57,6 @@ export class Tables extends Construct {
         ...(projection
           ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...projection] }
           : { projectionType: ProjectionType.KEYS_ONLY }),
-        ...(warmThroughput && !isSmall && { warmThroughput }),
       });
     }
     return table;

@@ -32,7 +32,6 @@ const KEPT = {
   concurrency: ({ concurrency }) => whether(Object.keys(concurrency).length > 0),
   customerKey: ({ customerKey }) => whether(customerKey),
   gatewayLogRole: ({ gatewayLogRole }) => ifGiven(gatewayLogRole),
-  keepAccessLogs: ({ keepAccessLogs }) => whether(keepAccessLogs),
   allowedOrigins: ({ allowedOrigins }) => allowedOrigins,
   // A firewall that only counts protects nothing.
   firewall: ({ firewall }) => whether(firewall === true),
@@ -41,8 +40,6 @@ const KEPT = {
   smallAccount: ({ smallAccount }) => whether(smallAccount),
   terminationProtection: ({ terminationProtection }) => whether(terminationProtection),
   ticketEmail: ({ ticketEmail }) => whether(ticketEmail !== undefined),
-  warmReads: ({ warmThroughput }) => ifGiven(warmThroughput?.reads),
-  warmWrites: ({ warmThroughput }) => ifGiven(warmThroughput?.writes),
   logDays: ({ logDays }) => [logDays],
   throttleReads: ({ throttle }) => [throttle.reads],
   throttleWrites: ({ throttle }) => [throttle.writes],

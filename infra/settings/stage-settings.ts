@@ -77,8 +77,6 @@ const sharedSettings = {
   customerKey: z.boolean("must be true or false").optional(),
   /** "existing" keeps the account's role by which API Gateway writes logs. @default the stack sets it */
   gatewayLogRole: z.literal("existing", 'must be "existing", or left out').optional(),
-  /** Whether the access log outlives the stack. @default false */
-  keepAccessLogs: z.boolean("must be true or false").optional(),
   /** Origins of the pages that may call the API and exchange files with the bucket. @default none */
   allowedOrigins: z.array(originSchema).max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX} origins`).optional(),
   /** Whether a web application firewall protects the API; "count" only counts what it would block. @default false */
@@ -92,14 +90,6 @@ const sharedSettings = {
    * @default false
    */
   smallAccount: z.boolean("must be true or false").optional(),
-  /**
-   * Units a second that the WorkItems table and its indexes can take at once, for imports that need more than a new
-   * on-demand table gives. It is paid once and can't be lowered. @default 12000, 4000
-   */
-  warmThroughput: settingsObject({
-    reads: z.int("must be a whole number").min(12_000, "must be at least 12000"),
-    writes: z.int("must be a whole number").min(4000, "must be at least 4000"),
-  }).optional(),
   /** Address for alarms that can wait until the morning. @default `alarmEmail` */
   ticketEmail: z.email("must be an email address").optional(),
   /** Whether CloudFormation prevents deletion of the stack. @default false */
@@ -231,7 +221,6 @@ const DEFAULTS = {
   customerKey: false,
   firewall: false,
   firewallRate: RATE_DEFAULT,
-  keepAccessLogs: false,
   logDays: 7,
   smallAccount: false,
   terminationProtection: false,

@@ -78,15 +78,6 @@ describe("settings for an account", () => {
     expect(entries(everything).find(([id]) => id === keyId)?.[1].DeletionPolicy).toBe("Retain");
   });
 
-  test("the access log can outlive the stack", () => {
-    const accessLog = (template: Template) =>
-      entries(template).find(([id, { Type }]) => Type === "AWS::Logs::LogGroup" && id.includes("AccessLogs"))?.[1];
-    expect([accessLog(everything)?.DeletionPolicy, accessLog(atOnce)?.DeletionPolicy]).toEqual([
-      "RetainExceptOnCreate",
-      "Delete",
-    ]);
-  });
-
   test("nothing with a name of its own stays after a failed first deployment, where it would be in the way", () => {
     const named = entries(everything).filter(
       ([, { DeletionPolicy: policy, Properties: properties }]) =>
@@ -146,27 +137,6 @@ describe("settings for an account", () => {
       true,
     ]);
     expect(resourcesOf(atOnce, "AWS::Events::Rule").filter(([, rule]) => "EventPattern" in rule)).toEqual([]);
-  });
-
-  test("warm throughput is that of the WorkItems table and its indexes of items", () => {
-    const warm = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 40_000 };
-    const tables = resourcesOf(everything, "AWS::DynamoDB::Table") as readonly (readonly [
-      string,
-      {
-        WarmThroughput?: object;
-        GlobalSecondaryIndexes?: { IndexName: string; WarmThroughput?: object }[];
-      },
-    ])[];
-    const [items, ...others] = tables.toSorted(
-      ([a], [b]) => Number(b.includes("WorkItems")) - Number(a.includes("WorkItems")),
-    );
-    expect(items?.[1].WarmThroughput).toEqual(warm);
-    expect(items?.[1].GlobalSecondaryIndexes?.map((index) => [index.IndexName, index.WarmThroughput])).toEqual([
-      ["listing", warm],
-      ["agents", warm],
-      ["open_jobs", undefined],
-    ]);
-    for (const [, table] of others) expect(table.WarmThroughput).toBeUndefined();
   });
 
   test("the gateway's own address is closed where there is a domain", () => {

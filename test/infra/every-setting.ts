@@ -9,12 +9,10 @@ export const EVERY_SETTING = {
   customerKey: true,
   firewall: true,
   firewallRate: 500,
-  keepAccessLogs: true,
   logDays: 90,
   terminationProtection: true,
   ticketEmail: "tickets@example.com",
   throttle: { reads: 8000, writes: 4000, uploads: 1001, pages: 700 },
-  warmThroughput: { reads: 20_000, writes: 40_000 },
   regions: {
     us: {
       alarmTopic: "arn:aws:sns:us-east-1:111122223333:alarms",

@@ -185,8 +185,6 @@ describe("a deployment", () => {
     ["throttlePages", { throttle: { ...full.throttle, pages: 1 } }, "lower throttlePages from 700 to 1"],
     ["concurrency", { concurrency: {} }, "drop concurrency"],
     ["customerKey", { customerKey: false }, "drop customerKey"],
-    ["warmReads", { warmThroughput: { reads: 12_000, writes: 40_000 } }, "lower warmReads from 20000 to 12000"],
-    ["warmWrites", { warmThroughput: { reads: 20_000, writes: 4000 } }, "lower warmWrites from 40000 to 4000"],
     [
       "domain",
       { regions: { us: { ...full.regions.us, domain: { ...domain, host: "api.example.com" } } } },
