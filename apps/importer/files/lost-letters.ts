@@ -1,4 +1,4 @@
-import { decodeUtf7, SIGNS } from "./seven-bit.ts";
+import { StrictDecoder } from "./encodings.ts";
 
 /** A text whose letters aren't those that somebody wrote, and the text as it may have been; undefined if that is lost. */
 export interface LostLetters {
@@ -85,44 +85,26 @@ function reread(from: ReadonlyMap<string, number>, encoding: string): (character
     );
 }
 
-const MARKS: Readonly<Record<string, string>> = {
-  uml: "\u0308",
-  acute: "\u0301",
-  grave: "\u0300",
-  circ: "\u0302",
-  tilde: "\u0303",
-  cedil: "\u0327",
-  ring: "\u030A",
-  caron: "\u030C",
-};
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  szlig: "ß",
-  oslash: "ø",
-  Oslash: "Ø",
-  aelig: "æ",
-  AElig: "Æ",
-  hellip: "…",
-  ndash: "–",
-  mdash: "—",
-  rsquo: "’",
-  euro: "€",
-};
+const MARKS = new Map(
+  "uml \u0308,acute \u0301,grave \u0300,circ \u0302,tilde \u0303,cedil \u0327,ring \u030A,caron \u030C"
+    .split(",")
+    .map((pair) => pair.split(" ") as [string, string]),
+);
+const ENTITIES = new Map(
+  "amp &,lt <,gt >,quot \",apos ',nbsp \u00A0,szlig ß,oslash ø,Oslash Ø,aelig æ,AElig Æ,hellip …,ndash –,mdash —,rsquo ’,euro €"
+    .split(",")
+    .map((pair) => pair.split(" ") as [string, string]),
+);
 const ENTITY = new RegExp(
-  `&(?:#(\\d{2,6})|#x([\\da-f]{2,5})|([a-z])(${Object.keys(MARKS).join("|")})|(${Object.keys(ENTITIES).join("|")}));`,
+  `&(?:#(\\d{2,6})|#x([\\da-f]{2,5})|([a-z])(${[...MARKS.keys()].join("|")})|(${[...ENTITIES.keys()].join("|")}));`,
   "gi",
 );
 
 function withoutEntities(text: string): string {
   return text.replaceAll(ENTITY, (entity, decimal?: string, hex?: string, letter?: string, mark = "", name = "") => {
     const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-    if (letter !== undefined) return (letter + (MARKS[mark.toLowerCase()] ?? "")).normalize();
-    return Number.isNaN(code) ? (ENTITIES[name] ?? entity) : String.fromCodePoint(Math.min(code, 0x10_ffff));
+    if (letter !== undefined) return (letter + (MARKS.get(mark.toLowerCase()) ?? "")).normalize();
+    return Number.isNaN(code) ? (ENTITIES.get(name) ?? entity) : String.fromCodePoint(Math.min(code, 0x10_ffff));
   });
 }
 
@@ -141,11 +123,23 @@ function withoutEncodedWords(text: string): string {
   });
 }
 
-/** Signs of seven-bit encodings in one text. */
+/** The letters outside ASCII that UTF-7 has in Base64 without spare bits; undefined if it has none. */
+function decodeUtf7(base64: string): string | undefined {
+  try {
+    const bytes = atob(base64);
+    if (btoa(bytes).replaceAll("=", "") !== base64) return undefined;
+    const decoder = new StrictDecoder("utf-16be");
+    const text = decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))) + decoder.decode();
+    return USUAL.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text without signs of seven-bit encodings. */
 function withoutSevenBit(text: string): string {
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-  const [japanese] = SIGNS;
-  if (japanese!.pattern.test(text)) return new TextDecoder("iso-2022-jp").decode(bytes);
+  if (/\p{Cc}(?:\$[@B]|\([IJ])/u.test(text)) return new TextDecoder("iso-2022-jp").decode(bytes);
   const chinese = text.replaceAll(/~\{((?:[!-}][!-~])+)~\}/g, (_, pairs: string) =>
     new TextDecoder("gbk").decode(Uint8Array.from(pairs, (character) => character.charCodeAt(0) | 0x80)),
   );

@@ -47,11 +47,6 @@ export const encodeUtf32 = (text: string, isBigEndian = false): Buffer => {
   return isBigEndian ? bytes.swap32() : bytes;
 };
 
-export const encodeUtf7 = (text: string): Buffer =>
-  Buffer.from(
-    text.replaceAll(/[^\0-\u007F]+/g, (run) => `+${encodeUtf16(run, true).toString("base64").replaceAll("=", "")}-`),
-  );
-
 /** Characters of two bytes in EUC-JP, with seven bits, between escape sequences. */
 export const encodeIso2022Jp = (text: string): Buffer =>
   Buffer.concat(
