@@ -64,7 +64,7 @@ function lookAlikeIn(texts: readonly string[]): string | undefined {
 
 /** A list as a program writes it: "[Ann Lee]", "['Ann Lee']". */
 const LIST = /^(?:\[.*\]|\{.*\})$/s;
-const LIST_OF_ONE = /^\[\s*(["']?)([^[\]{}"',;|\n]+)\1\s*\]$/;
+const LIST_OF_ONE = /^\[\s*(["']?)([^[\]{},;|\n]+?)\1\s*\]$/;
 
 /** Aliases by which people in brackets are themselves. */
 export function withoutBrackets({ words }: SurveyedColumn): Readonly<Record<string, string>> {

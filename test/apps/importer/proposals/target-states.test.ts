@@ -190,7 +190,13 @@ it.each([
 });
 
 it("says what it takes out of brackets, and whose address it is", () => {
-  const [state, reason] = about("agent", ["Ticket ID", "Agent"], ["t-1", "[Ann Lee]"], ["t-2", "['Bob Stone']"]);
+  const [state, reason] = about(
+    "agent",
+    ["Ticket ID", "Agent"],
+    ["t-1", "[Ann Lee]"],
+    ["t-2", "['Zoë O'Neil']"],
+    ["t-3", "[Zoë O'Neil]"],
+  );
   expect([state, reason]).toEqual(["found", 'by name, without brackets: "[Ann Lee]" is "Ann Lee"']);
   const named = (...more: readonly string[]) =>
     about("agent", ["Ticket ID", "Assigned Agent", "Agent's email", ...more], ["t-1", "Ann", "ann@x.org", "Bob"])[0];
