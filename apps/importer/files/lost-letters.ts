@@ -60,7 +60,7 @@ function mendedRun(run: string, before: string, after: string): string | undefin
     const isInSmall = /[a-z]$/.test(before) || /^[a-z]/.test(after);
     const isUsual = !isInSmall && (/^\p{Lu}+$/u.test(run) || ENDS_WORD.test(run));
     const [first = ""] = letters;
-    if (letters.length > 1 || (PUNCTUATION.test(first) && bytes === WINDOWS)) return found;
+    if (letters.length > 1 || (PUNCTUATION.test(first) && (bytes === WINDOWS || isBesideLetter))) return found;
     // One letter may be chance.
     if (!LATIN_ONE.test(first) || isUsual) continue;
     if (isBesideLetter || run.startsWith("Ã")) return found;
