@@ -146,8 +146,8 @@ export class WorkItemsStack extends Stack {
       const topics = [alarms.ticketTopic, ...alarms.others];
       new Backup(this, "Backup", { tables: Object.values(tables), backup: settings.backup, topics });
     }
-    const queries = new SavedQueries(this, "Queries", { logGroups, accessLogs: api.accessLogs });
-    addDashboard(this, "Dashboard", metrics, alarms.alarms, queries.names);
+    new SavedQueries(this, "Queries", { logGroups, accessLogs: api.accessLogs });
+    addDashboard(this, "Dashboard", metrics, alarms.alarms);
 
     const outputs: Record<string, string> = {
       ApiUrl: domain === undefined ? api.api.url : `https://${domain.host}/`,

@@ -7,7 +7,6 @@ import {
   type IMetric,
   PeriodOverride,
   SingleValueWidget,
-  TextWidget,
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 import type { ServiceMetrics } from "./metrics.ts";
@@ -36,16 +35,12 @@ function lastMonth(title: string, metrics: readonly IMetric[]) {
   });
 }
 
-/**
- * Adds the region's dashboard: alarms, service levels, requests and responses, upload jobs, consumed capacity, the change feed,
- * webhooks, names of saved queries.
- */
+/** Adds the region's dashboard: alarms, service levels, requests and responses, upload jobs, capacity, changes and webhooks. */
 export function addDashboard(
   scope: Construct,
   id: string,
   metrics: ServiceMetrics,
   alarms: readonly Alarm[],
-  queries: readonly string[],
 ): Dashboard {
   const dashboard = new Dashboard(scope, id, {
     dashboardName: Stack.of(scope).stackName,
@@ -88,11 +83,6 @@ export function addDashboard(
   dashboard.addWidgets(
     graph("Lag of the change feed", "s", [metrics.changeAgeSeconds]),
     graph("Calls of webhooks", "in 5 minutes", [metrics.webhookCalls, metrics.webhookFailures]),
-    new TextWidget({
-      width: WIDTH,
-      height: 6,
-      markdown: `**Use by organization and key**: saved queries of CloudWatch Logs Insights\n\n${queries.map((name) => `- ${name}`).join("\n")}`,
-    }),
   );
   return dashboard;
 }

@@ -79,11 +79,6 @@ export const ACCESS_QUERIES = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Full name of a saved query. Each stack has its own folder. */
-function nameOf(stack: Stack, name: string): string {
-  return `${stack.stackName}/${name}`;
-}
-
 export interface SavedQueriesProps {
   /** Logs of the functions. */
   readonly logGroups: readonly ILogGroup[];
@@ -92,23 +87,19 @@ export interface SavedQueriesProps {
 
 /** The saved queries of one region. */
 export class SavedQueries extends Construct {
-  /** Names, as Logs Insights shows them. */
-  readonly names: readonly string[];
-
   constructor(scope: Construct, id: string, { logGroups, accessLogs }: SavedQueriesProps) {
     super(scope, id);
-    const stack = Stack.of(this);
     const queries = [
       ...Object.entries(SAVED_QUERIES).map(([name, commands]) => ({ name, commands, groups: logGroups })),
       ...Object.entries(ACCESS_QUERIES).map(([name, commands]) => ({ name, commands, groups: [accessLogs] })),
     ];
-    this.names = queries.map(({ name }) => nameOf(stack, name));
     for (const { name, commands, groups } of queries) {
       new CfnQueryDefinition(
         this,
         name.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase()),
         {
-          name: nameOf(stack, name),
+          // Each stack has its own folder.
+          name: `${Stack.of(this).stackName}/${name}`,
           queryString: commands.join("\n| "),
           logGroupNames: groups.map(({ logGroupName }) => logGroupName),
         },

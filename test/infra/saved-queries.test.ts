@@ -126,10 +126,4 @@ describe("saved queries", () => {
       expect(groups.length).toBeLessThanOrEqual(50);
     }
   });
-
-  test("are named on the dashboard", () => {
-    const { DashboardBody: body } = plain(resourceOf(us, "AWS::CloudWatch::Dashboard")) as { DashboardBody: string };
-    for (const name of Object.keys({ ...SAVED_QUERIES, ...ACCESS_QUERIES }))
-      expect(body).toContain(`WorkItems-us/${name}`);
-  });
 });
