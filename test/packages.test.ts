@@ -19,7 +19,7 @@ const lockSchema = z.object({
 
 test("every script installs the packages first, so that it works in a fresh clone", () => {
   const others = manifestOf(".").scripts;
-  expect(Object.keys(others)).toEqual(expect.arrayContaining(["start", "test", "check", "synth", "keys", "demo"]));
+  expect(Object.keys(others)).toEqual(expect.arrayContaining(["start", "test", "check", "synth", "keys"]));
   const installs = /^(\w+=\S+ )*(exec )?node apps\/local\/run\.mjs /;
   expect(Object.entries(others).filter(([, command]) => !installs.test(command))).toEqual([]);
   // A shell remembers where it found a program: another "node" would still be the host's own.
