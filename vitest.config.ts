@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { changedFile } from "./test/hostile/mutants.ts";
 import { PROOFS } from "./test/support/proof-files.ts";
 import { namingRunningTests } from "./test/support/running-tests.ts";
 
@@ -20,15 +19,9 @@ const MINUTE = 60_000;
 /** The longest that a test or hook may take, on a machine that is many times slower than a quiet one. */
 const limitedTo = (ms: number) => ({ testTimeout: ms, hookTimeout: ms, expect: { poll: { timeout: ms / 2 } } });
 
-/** Of a run that must find a defect (`test/hostile/mutants.ts`). */
-const { MUTANT } = process.env;
-const changed = MUTANT === undefined ? undefined : changedFile(MUTANT);
-
 export default defineConfig({
-  plugins: [{ name: "mutant", enforce: "pre", load: (id) => (id === changed?.path ? changed.source : null) }],
   test: {
-    // It takes a file for what it was without the defect.
-    fsModuleCache: changed === undefined,
+    fsModuleCache: true,
     globalSetup: ["test/support/global-setup.ts"],
     reporters: [...configDefaults.reporters, namingRunningTests()],
     // More than there are cores, since some tests mostly wait.

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { parseArgs, stripVTControlCharacters } from "node:util";
-import { changedFile, load, MUTANTS } from "./mutants.ts";
+import { parseArgs } from "node:util";
+import { load, MUTANTS } from "./mutants.ts";
 
 /** Seeds of worlds in this process for each of a service that is killed, which takes a minute or two. */
 const SEEDS_PER_KILLED = 25;
@@ -12,29 +12,21 @@ const SEEDS_PER_MUTANT = 36;
 const WORLD = "hostile";
 
 const OWN_PATH = fileURLToPath(import.meta.url);
-const VITEST = fileURLToPath(new URL("vitest.mjs", import.meta.resolve("vitest/package.json")));
 
-/** Lets the world, or its own test, look for each mutant. @param names only these, if there are any @returns whether all were found */
+/** Lets the world look for each mutant. @param names only these, if there are any @returns whether all were found */
 function runMutants(names: readonly string[]): boolean {
   const missed: string[] = [];
   const unknown = names.filter((name) => !Object.hasOwn(MUTANTS, name));
   if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: not a mutant`);
   const mutants = Object.entries(MUTANTS).filter(([name]) => names.length === 0 || names.includes(name));
   for (const [name, { defect, foundBy, story }] of mutants) {
-    changedFile(name);
-    const isTest = typeof foundBy === "string";
     const storyArgs = story === undefined ? [] : ["--story", story];
-    const args = isTest
-      ? [VITEST, "run", "--reporter=dot", foundBy]
-      : [OWN_PATH, ...foundBy, ...storyArgs, "--seeds", String(SEEDS_PER_MUTANT), "--mutant", name];
-    const env = isTest ? { ...process.env, MUTANT: name } : process.env;
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8", maxBuffer: 2 ** 28 });
-    const ran = (isTest ? /Tests +(\d+ failed|\d+ passed)/ : /^(seeds \d+)/m).exec(
-      stripVTControlCharacters(stdout),
-    )?.[1];
+    const args = [OWN_PATH, ...foundBy, ...storyArgs, "--seeds", String(SEEDS_PER_MUTANT), "--mutant", name];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 2 ** 28 });
+    const ran = /^seeds \d+/m.exec(stdout)?.[0];
     if (status === null || ran === undefined) throw new Error(`${name}: ${stderr.slice(-2000)}`);
     if (status === 0) missed.push(name);
-    console.log(`${status === 0 ? "NOT FOUND" : "found"}: ${name}, ${defect} (${isTest ? `${foundBy}: ` : ""}${ran})`);
+    console.log(`${status === 0 ? "NOT FOUND" : "found"}: ${name}, ${defect} (${ran})`);
   }
   console.log(`mutants ${mutants.length}, not found ${missed.length}`);
   return missed.length === 0;

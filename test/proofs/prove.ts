@@ -16,6 +16,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "dynamodb-local": ["30 min", "all tests, on Amazon's DynamoDB Local"],
   erasures: ["5 min", "what was erased stays erased in restored tables, and nothing else is gone"],
   fuzz: ["5 min", "malformed requests get the responses that are documented"],
+  mutants: ["10 min", "tests notice changes of the rules (Stryker)"],
   "openapi-generator": ["5 min", "clients of openapi-generator compile"],
   recipes: ["10 min", "the recipes of CONTRIBUTING.md work"],
   undo: ["10 min", "an undo takes back what no one has changed since"],

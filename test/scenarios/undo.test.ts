@@ -152,47 +152,6 @@ describe("the undo of an upload", () => {
     ]);
   });
 
-  it("deletes again what the upload restored, and leaves deleted what was deleted since", async () => {
-    await apply({ external_id: "restored", type: "call" }, { external_id: "deleted", type: "call" });
-    await remove("restored");
-    const { id } = await uploads.run("external_id,type\nrestored,chat\ndeleted,chat\n");
-    await remove("deleted");
-    const job = await undo(id);
-    expect(job).toMatchObject({ undone_rows: 2 });
-    expect(await get("restored")).toBeUndefined();
-    expect(await get("deleted")).toBeUndefined();
-    await apply({ external_id: "restored" }, { external_id: "deleted" });
-    expect(await get("restored")).toMatchObject({ type: "call" });
-    expect(await get("deleted")).toMatchObject({ type: "call" });
-  });
-
-  it("leaves custom attributes that would be too large as they were, and names them", async () => {
-    await apply({ external_id: "a", custom_attributes: { long: "x".repeat(90_000), small: 1 } });
-    const { id } = await uploads.run(
-      "external_id,custom_attributes.long,custom_attributes.small,custom_attributes.new\na,short,2,3\n",
-    );
-    const long = "x".repeat(200_000);
-    await patch("a", { custom_attributes: { others: long } });
-    const job = await undo(id);
-    expect(job).toMatchObject({ partly_undone_rows: 1 });
-    const { others, ...attributes } = (await get("a"))!.custom_attributes;
-    expect([others, attributes]).toEqual([long, { long: "short", small: "2" }]);
-    expect(await outcomes(job.id)).toEqual([
-      [
-        "a",
-        "partly",
-        {
-          reason: "too_large",
-          fields: {
-            "custom_attributes.long": { imported: "short", now: "short" },
-            "custom_attributes.small": { imported: "2", now: "2" },
-          },
-        },
-      ],
-    ]);
-    expect((await patch("a", { custom_attributes: { more: 1 } })).status).toBe(200);
-  });
-
   it("says of a restored item that stays whether it or an event of it is in use", async () => {
     const names = ["changed", "other", "event", "free"];
     await apply(...names.map((external_id) => ({ external_id, type: "call" })));
@@ -314,15 +273,6 @@ describe("the undo of an upload", () => {
     const { id, status } = await uploads.run("external_id;type\na;b\n");
     expect(status).toBe("failed");
     expect(await undo(id)).toMatchObject({ status: "completed", total_rows: 0 });
-  });
-
-  it("names the fields by which a later upload uses what it created", async () => {
-    const first = await uploads.run("external_id,type,agent_name\na,x,Bob\n");
-    await uploads.run("external_id,type\na,y\n");
-    const job = await undo(first.id);
-    expect(await outcomes(job.id)).toEqual([
-      ["a", "kept", { reason: "in_use", fields: { type: { imported: "x", now: "y" } } }],
-    ]);
   });
 
   it("moves the item's version", async () => {

@@ -1,7 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type JsonObject, parseJson } from "../../../lib/json.ts";
-import { type ItemPlan, planApply, planEvent, TOO_LARGE_AFTER_MERGE } from "../../../lib/work-items/plan-apply.ts";
+import {
+  isUnfinished,
+  type ItemPlan,
+  planApply,
+  planEvent,
+  TOO_LARGE_AFTER_MERGE,
+} from "../../../lib/work-items/plan-apply.ts";
+import { CUSTOM_ATTRIBUTES_MAX_BYTES } from "../../../lib/schema.ts";
 import type { WorkItem } from "../../../lib/work-items/work-item.ts";
 
 const EARLIER = "2026-01-01T00:00:00.000Z";
@@ -142,10 +149,17 @@ describe("planApply", () => {
     ],
     [
       "keeps the status when completed_at moves",
-      stored({ status: "cancelled", completed_at: EARLIER }),
+      stored({ status: "completed", completed_at: EARLIER }),
       { completed_at: DONE },
+      "completed",
+    ],
+    [
+      "leaves a cancelled item cancelled when completed_at is cleared",
+      stored({ status: "cancelled", completed_at: DONE }),
+      { completed_at: null },
       "cancelled",
     ],
+    ["keeps the status of an item without completed_at", stored({ status: "completed" }), { type: "x" }, "completed"],
   ] as const)("%s", (_, before, input, status) => {
     expect(apply(before, input).next.status).toBe(status);
   });
@@ -187,6 +201,10 @@ describe("planApply", () => {
       error: TOO_LARGE_AFTER_MERGE,
     });
     expect(planApply(before, "INC1", { custom_attributes: { a: half } }, NOW).outcome).toBe("unchanged");
+    const fitting = "x".repeat(CUSTOM_ATTRIBUTES_MAX_BYTES - Buffer.byteLength(JSON.stringify({ a: "" })));
+    expect(planApply(before, "INC1", { custom_attributes: { a: fitting } }, NOW).outcome).toBe("updated");
+    const larger = stored({ custom_attributes: JSON.stringify({ a: half, b: half }) });
+    expect(planApply(larger, "INC1", { type: "x" }, NOW).outcome).toBe("updated");
   });
   it("finds any input unchanged when it is applied again", () => {
     fc.assert(
@@ -206,11 +224,23 @@ describe("planApply", () => {
   });
 });
 
+it.each([
+  ["pending", DONE, true],
+  ["completed", DONE, false],
+  ["pending", null, false],
+] as const)("an item that is %s at %j is unfinished: %s", (status, completed_at, is) => {
+  expect(isUnfinished({ status, completed_at })).toBe(is);
+});
+
 describe("planEvent", () => {
   const event = { external_id: "E1", actor_name: "Ann", content: "opened", occurred_at: DONE };
   it("creates, keeps omitted fields, clears with null and finds the same unchanged", () => {
     const created = planEvent(null, [event], NOW);
-    expect(created.outcome).toBe("created");
+    const omitted = { actor_email: null, actor_external_id: null };
+    expect(created).toEqual({
+      outcome: "created",
+      next: { ...event, ...omitted, created_at: NOW, deleted_at: null },
+    });
     expect(planEvent(created.next, [event], NOW).outcome).toBe("unchanged");
     expect(planEvent(created.next, [{ external_id: "E1" }], NOW).outcome).toBe("unchanged");
     expect(planEvent(created.next, [{ external_id: "E1", content: null }], NOW)).toEqual({

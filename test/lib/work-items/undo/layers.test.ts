@@ -50,8 +50,8 @@ const written = (stored: Stored, change: Partial<WorkItem>): Stored => {
   return storedAs(next, afterWrite(layersOf(stored), stored.fields, next));
 };
 const undone = (stored: Stored, job: typeof FIRST) => {
-  const { next, undo, outcome, kept } = planUndo(layersOf(stored), stored.fields!, job, LATER);
-  return { stored: storedAs(next, undo), next, outcome, kept: Object.fromEntries(kept) };
+  const { next, undo, outcome, kept, reason } = planUndo(layersOf(stored), stored.fields!, job, LATER);
+  return { stored: storedAs(next, undo), next, outcome, kept: Object.fromEntries(kept), reason };
 };
 
 // The oracle checks what an undo must leave after any writes (test/proofs/undo). This file checks the rest.
@@ -61,20 +61,36 @@ it("an undo puts back what the import set, with every digit, and leaves no trace
   const before = item({ agent_name: "Ann", custom_attributes: attributes });
   const after = imported(before, FIRST, { agent_name: null, custom_attributes: { n: 1, m: 2, b: 3, c: 4 } });
   const undo = undone(after, FIRST);
-  expect(undo).toMatchObject({ outcome: "undone", kept: {} });
+  expect(undo).toMatchObject({ outcome: "undone", kept: {}, reason: undefined });
   expect(undo.stored).toEqual(before);
+  expect(undone(after, SECOND)).toMatchObject({ stored: after, outcome: "unchanged", reason: undefined });
 });
 
 it("an undo names a custom attribute that someone has removed since", () => {
   const after = imported(item(), FIRST, { custom_attributes: { a: 1 } });
   const undo = undone(written(after, { custom_attributes: "{}" }), FIRST);
-  expect(undo).toMatchObject({ outcome: "kept", kept: { "custom_attributes.a": [] } });
+  expect(undo).toMatchObject({ outcome: "kept", kept: { "custom_attributes.a": [] }, reason: "changed" });
+});
+
+it("custom attributes that would be too large stay as they are, out of the reach of any undo", () => {
+  const before = imported(item({ custom_attributes: { long: "x".repeat(80_000), small: 1 } }), SECOND, {
+    custom_attributes: { small: 2 },
+  });
+  const after = imported(before, FIRST, { type: "call", custom_attributes: { long: "short", small: 3, fresh: 4 } });
+  const others = "x".repeat(200_000);
+  const full = written(after, { custom_attributes: JSON.stringify({ long: "short", small: 3, fresh: 4, others }) });
+  const undo = undone(full, FIRST);
+  const kept = { "custom_attributes.long": ["short"], "custom_attributes.small": [3] };
+  expect(undo).toMatchObject({ outcome: "partly", kept, reason: "too_large" });
+  const left = JSON.stringify({ long: "short", small: 3, others });
+  expect(undo.next).toMatchObject({ type: "work_item", custom_attributes: left });
+  expect(undone(undo.stored, SECOND)).toMatchObject({ outcome: "kept", next: { custom_attributes: left } });
 });
 
 it("an item that an import made stays whole if someone else has changed any of it", () => {
   const made = imported(NOTHING, FIRST, { agent_name: "Ann", completed_at: NOW });
   const undo = undone(written(made, { type: "call" }), FIRST);
-  expect(undo).toMatchObject({ outcome: "kept", kept: { deleted_at: [null], type: ["call"] } });
+  expect(undo).toMatchObject({ outcome: "kept", kept: { deleted_at: [null], type: ["call"] }, reason: "in_use" });
   expect(undo.next).toEqual({ ...made.fields, type: "call" });
 });
 
@@ -104,10 +120,23 @@ it("an item that an import restored stays if someone uses it, and the undo says 
   const deleted = storedAs({ ...item().fields!, deleted_at: NOW }, NO_LAYERS);
   const restored = imported(deleted, FIRST, { type: "call" });
   const used = storedAs(restored.fields!, beforeEvent(layersOf(restored)));
-  const reasons = [used, written(restored, { agent_name: "Ann" })].map(
-    (stored) => planUndo(layersOf(stored), stored.fields!, FIRST, LATER).reason,
-  );
+  const reasons = [used, written(restored, { agent_name: "Ann" })].map((stored) => undone(stored, FIRST).reason);
   expect(reasons).toEqual(["in_use_by_event", "in_use"]);
+  expect(undone(restored, FIRST).next.deleted_at).toBe(NOW);
+  const gone = undone(written(restored, { deleted_at: LATER }), FIRST);
+  expect([gone.outcome, gone.kept, gone.reason]).toEqual(["undone", {}, undefined]);
+});
+
+it("an item that an import made and another uses stays whole, and the undo says by which fields, or that by an event", () => {
+  const made = imported(NOTHING, FIRST, { agent_name: "Ann" });
+  const used = [
+    imported(made, SECOND, { type: "call" }),
+    storedAs(made.fields!, beforeEvent(layersOf(made), SECOND)),
+  ].map((stored) => undone(stored, FIRST));
+  expect(used.map(({ outcome, kept, reason }) => [outcome, kept, reason])).toEqual([
+    ["kept", { deleted_at: [null], type: ["call"] }, "in_use"],
+    ["kept", { deleted_at: [null] }, "in_use_by_event"],
+  ]);
 });
 
 it("layers that are too large are dropped, so that no write fails", () => {
@@ -124,8 +153,8 @@ it("layers that are too large are dropped, so that no write fails", () => {
 it("a record keeps the layers of three imports, and drops those of the first", () => {
   const jobs = ["1", "2", "3", "4"].map((type, index) => ({ id: type, createdAt: NOW_MS + index }));
   const stored = jobs.reduce((before, job) => imported(before, job, { type: job.id }), item());
-  const isDropped = jobs.map((job) => undone(stored, job).outcome === "dropped");
-  expect(isDropped).toEqual([true, false, false, false]);
+  const isForgotten = jobs.map((job) => undone(stored, job).reason === "forgotten");
+  expect(isForgotten).toEqual([true, false, false, false]);
 });
 
 it("layers of an import that began 35 days ago are dropped", () => {
