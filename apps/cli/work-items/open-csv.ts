@@ -10,7 +10,7 @@ import { HEADER_ROW_MAX } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { HEAD_BYTES, isWorkbook, problemOfBinary, problemOfOtherText } from "@work-items/lib/uploads/csv/file-kind.ts";
 import type { DelimiterReading } from "@work-items/importer/proposals/find-delimiter.ts";
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
-import { UTF_8 } from "@work-items/importer/files/encodings.ts";
+import { UTF_8 } from "@work-items/importer/letters/encodings.ts";
 import { type EncodingDoubt, EncodingError, findTextFormat, toUtf8 } from "@work-items/importer/files/text-file.ts";
 import { hiddenBelow, shownHidden, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
 import { notesOf } from "@work-items/importer/files/sheet-notes.ts";

@@ -2,8 +2,8 @@ import { type Delimiter, DELIMITERS } from "@work-items/lib/uploads/csv/delimite
 import { markOf, utf16Of } from "@work-items/lib/uploads/csv/file-kind.ts";
 import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
 import { createCellRepair } from "./cell-values.ts";
-import { encodingName, UTF_8 } from "./encodings.ts";
-import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "./likely-encodings.ts";
+import { encodingName, UTF_8 } from "../letters/encodings.ts";
+import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "../letters/likely-encodings.ts";
 import {
   endOfFileIn,
   findBadByte,

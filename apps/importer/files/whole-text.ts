@@ -1,7 +1,7 @@
 import { RecordEnds } from "@work-items/lib/uploads/csv/csv-text.ts";
 import { mayNeedRepair } from "./cell-values.ts";
-import { StrictDecoder } from "./encodings.ts";
-import { type SevenBitSign, SevenBitSigns } from "./seven-bit.ts";
+import { StrictDecoder } from "../letters/encodings.ts";
+import { type SevenBitSign, SevenBitSigns } from "../letters/seven-bit.ts";
 
 /** How the rows of a text are cut. */
 export interface RowLayout {

@@ -1,6 +1,6 @@
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { doubtsOfLetters } from "../files/lost-letters.ts";
+import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { NOT_COMPARED } from "../ids/repeated-ids.ts";
 import { areEmails, isMost, doubtsOfPeople, unassignedIn, withoutBrackets } from "./agent-columns.ts";
 import { isEmptyWord, isLost } from "./empty-words.ts";

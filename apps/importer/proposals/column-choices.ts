@@ -1,5 +1,5 @@
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { doubtsOfLetters } from "../files/lost-letters.ts";
+import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { agentFields, isMost, withoutBrackets } from "./agent-columns.ts";
 import {
   type Certainty,

@@ -5,7 +5,7 @@ import type { FileRow } from "../ids/repeated-ids.ts";
 import { emptyWordsOf, type FileColumn, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
 import type { ChosenColumn } from "./column-choices.ts";
-import { doubtsOfLetters } from "../files/lost-letters.ts";
+import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { isMeasure } from "./id-columns.ts";
 import { doubtOfJoined } from "./joined-rows.ts";

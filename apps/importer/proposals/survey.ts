@@ -5,7 +5,7 @@ import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { formOf } from "../ids/id-forms.ts";
 import type { FileRow, IdFindings } from "../ids/repeated-ids.ts";
 import { ComparedIds } from "./compared-ids.ts";
-import { type LostLetters, lostLettersIn } from "../files/lost-letters.ts";
+import { type LostLetters, lostLettersIn } from "../letters/lost-letters.ts";
 import { digitFormatsOf, isDigits } from "./digit-dates.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { GroupedColumns } from "./grouped-columns.ts";

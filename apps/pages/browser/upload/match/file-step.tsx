@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/files/encodings.ts";
+import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/letters/encodings.ts";
 import { shownHidden } from "@work-items/importer/files/hidden-rows.ts";
 import type { EncodingDoubt, TextFormat } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "@work-items/lib/uploads/csv/delimiter.ts";

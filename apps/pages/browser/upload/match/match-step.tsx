@@ -1,4 +1,4 @@
-import { encodingName, UTF_8 } from "@work-items/importer/files/encodings.ts";
+import { encodingName, UTF_8 } from "@work-items/importer/letters/encodings.ts";
 import { CleanIdsForm, FillForm, SpacesForm } from "./cell-offers.tsx";
 import type { CheckedRows } from "../file/check-rows.ts";
 import { ColumnsForm } from "./columns-form.tsx";

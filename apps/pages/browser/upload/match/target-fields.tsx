@@ -1,4 +1,4 @@
-import { doubtsOfLetters } from "@work-items/importer/files/lost-letters.ts";
+import { doubtsOfLetters } from "@work-items/importer/letters/lost-letters.ts";
 import { doubtsOfPeople } from "@work-items/importer/proposals/agent-columns.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import { personIn, plainWords } from "@work-items/importer/proposals/known-headers.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lostLettersIn } from "../../../../apps/importer/files/lost-letters.ts";
+import { lostLettersIn } from "../../../../apps/importer/letters/lost-letters.ts";
 import { proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
 
 const PEOPLE = ["Иван Петров", "Γιώργος", "Jürgen Müller", "Łukasz Żółć", "Nguyễn Văn", "山田太郎", "שלום", "Ñandú"];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
 import { readFile } from "../../../../apps/pages/browser/upload/file/table-file.ts";
-import { encodeAs, encodeBy, encodeIso2022Jp, encodeUtf16, encodeUtf32 } from "./encoded-text.ts";
+import { encodeAs, encodeBy, encodeIso2022Jp, encodeUtf16, encodeUtf32 } from "../files/encoded-text.ts";
 
 const table = (header: string, row: string): string =>
   `${header}\n${Array.from({ length: 40 }, (_, index) => `${index},${row}\n`).join("")}`;
