@@ -81,23 +81,9 @@ function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined) {
   return { table, proposal, initial: { mapping, ...known } };
 }
 
-/** The state of an import, from a file to what is sent. @param isImported whether the page shows the file's import */
-export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps, isImported: boolean) {
-  const [opened, setOpened] = useState<Omit<ReturnType<typeof openedWith>, "initial">>();
-  const [answered, answer] = useState(NOTHING_SAID);
-  const { mapping, checked, decisions } = answered;
-  const [error, setError] = useState<string>();
-  const [step, setStep] = useState<{ readonly name: "File" | "Match"; readonly takesFocus: boolean }>(FIRST_STEP);
+/** Which rows of a file hold totals, and which are left out because no one keeps them. */
+function useLeftOut(table: SurveyedTable | undefined, mapping: Mapping) {
   const [keptTotals, keepTotals] = useState(NO_ROWS);
-  /** The part of the file, 0 to 1, that has been read while it is read, and that has been sent while it is sent. */
-  const [scanned, setScanned] = useState<number>();
-  const [sending, setSending] = useState<number>();
-  const scan = useRef<AbortController>(undefined);
-  /** The file that was chosen last. */
-  const source = useRef<File>(undefined);
-  const { table, proposal } = opened ?? {};
-  const change = (next: Mapping): void => answer((known) => ({ ...known, mapping: next }));
-
   const before = table && unfilled(table);
   const totals = useMemo(
     () => (before ? totalsIn(before.survey, before.names, mapping) : []),
@@ -108,16 +94,61 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     [totals, keptTotals],
   );
   const imported = useMemo(() => table && withoutRows(table, leftOut), [table, leftOut]);
+  return { totals, keptTotals, keepTotals, leftOut, imported };
+}
+
+/** Sends a file. `sending` is the part of it, 0 to 1, that has been sent while it is sent. */
+function useSending(
+  { api, earlier, sent, onSent }: Omit<ImportProps, "onForget">,
+  { table, answered, leftOut }: { table: SurveyedTable | undefined; answered: Answered; leftOut: ReadonlySet<number> },
+  setError: (error: string | undefined) => void,
+) {
+  const [sending, setSending] = useState<number>();
+  const { mapping } = answered;
   // Which rows are left out may have changed since the file was sent.
   const sentRepairs = sent && sent.table === table ? [...sent.repairs] : [];
   const repairs: Repairs = new Map([
     ...sentRepairs.filter(([, cells]) => cells.size > 0),
     ...[...leftOut].map((row) => [row, LEFT_OUT] as const),
   ]);
-  const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
-  const ids = useFileIds(imported, mapping);
   // The last trial, if it tried the file as it would be imported now.
   const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;
+  const start = async (dryRun: boolean): Promise<void> => {
+    if (!table) return;
+    setError(undefined);
+    setSending(0);
+    try {
+      const zone = zoneOf(mapping);
+      if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
+      remember(api, table, answered);
+      await send(api, { table, mapping, dryRun, repairs, trial }, onSent, setSending, earlier);
+    } catch (caught) {
+      setError(sentenceOf(caught));
+    }
+    setSending(undefined);
+  };
+  return { trial, sending, start };
+}
+
+/** The state of an import, from a file to what is sent. @param isImported whether the page shows the file's import */
+export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps, isImported: boolean) {
+  const [opened, setOpened] = useState<Omit<ReturnType<typeof openedWith>, "initial">>();
+  const [answered, answer] = useState(NOTHING_SAID);
+  const { mapping, checked, decisions } = answered;
+  const [error, setError] = useState<string>();
+  const [step, setStep] = useState<{ readonly name: "File" | "Match"; readonly takesFocus: boolean }>(FIRST_STEP);
+  /** The part of the file, 0 to 1, that has been read while it is read. */
+  const [scanned, setScanned] = useState<number>();
+  const scan = useRef<AbortController>(undefined);
+  /** The file that was chosen last. */
+  const source = useRef<File>(undefined);
+  const { table, proposal } = opened ?? {};
+  const change = (next: Mapping): void => answer((known) => ({ ...known, mapping: next }));
+
+  const { leftOut, imported, ...rows } = useLeftOut(table, mapping);
+  const check = useMemo(() => imported && checkRows(imported, mapping), [imported, mapping]);
+  const ids = useFileIds(imported, mapping);
+  const { trial, sending, start } = useSending({ api, earlier, sent, onSent }, { table, answered, leftOut }, setError);
 
   const open = (name: "File" | "Match"): void => setStep({ name, takesFocus: true });
   /**
@@ -139,7 +170,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       setOpened(nextOpened);
       if (isSame) return next;
       answer(initial);
-      keepTotals(NO_ROWS);
+      rows.keepTotals(NO_ROWS);
       return next;
     } catch (caught) {
       const hasChanged = await isGone(source.current!);
@@ -200,20 +231,6 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     const { columns = [] } = proposal ?? {};
     return targetStates({ names, survey, mapping, columns, questions, decisions });
   }, [opened, answered]);
-  const start = async (dryRun: boolean): Promise<void> => {
-    if (!table) return;
-    setError(undefined);
-    setSending(0);
-    try {
-      const zone = zoneOf(mapping);
-      if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
-      remember(api, table, answered);
-      await send(api, { table, mapping, dryRun, repairs, trial }, onSent, setSending, earlier);
-    } catch (caught) {
-      setError(sentenceOf(caught));
-    }
-    setSending(undefined);
-  };
   const match = opened &&
     imported &&
     check &&
@@ -226,9 +243,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       /** Whether nothing is open, so that the file can be sent. */
       isReady: isReady(states) && ids.part === undefined,
       fileDoubt: opened.proposal.fileDoubt,
-      totals,
-      keptTotals,
-      keepTotals,
+      ...rows,
       /** The table before columns are filled down, and the numbers of its rows that aren't items. */
       fillable: { before: unfilled(opened.table), others: leftOut },
       /** Whether the file is being read in another way. */
