@@ -3,7 +3,6 @@ import { keep, KEPT_KEY, readKept } from "../kept.ts";
 import type { ComponentType } from "preact";
 import { type Api, createApi, type Job, NO_CONNECTION } from "./parts/api.ts";
 import { ImportView } from "./match/import-view.tsx";
-import { JobView } from "./jobs/job-view.tsx";
 import { JobsView, LatestImports } from "./jobs/jobs-view.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { Alert, Button, Heading } from "./parts/parts.tsx";
@@ -40,8 +39,9 @@ function useView() {
   return viewOf(hash);
 }
 
-/** Views whose code is loaded after the page: who imports a file needs none of them. */
+/** Views whose code is loaded after the page: who chooses a file needs none of them. */
 const LATER = {
+  job: async () => (await import("./jobs/job-view.tsx")).JobView,
   items: async () => (await import("./items/items-view.tsx")).ItemsView,
   item: async () => (await import("./items/item-view.tsx")).ItemView,
 } as const;
@@ -111,7 +111,7 @@ export function App({ root }: { readonly root: URL }) {
   const current = own ? "import" : (SECTION_OF[name] ?? name);
   const keepSent = (sent: Sent): void => setSentFiles([...sentFiles.filter(({ jobId }) => jobId !== sent.jobId), sent]);
   const job = name === "job" && (
-    <JobView key={id} api={api} id={id} sent={own} onSent={keepSent} onUseAgain={useAgain} />
+    <Later key={id} load={LATER.job} props={{ api, id, sent: own, onSent: keepSent, onUseAgain: useAgain }} />
   );
   return (
     <div class="wide">
