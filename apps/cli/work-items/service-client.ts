@@ -22,12 +22,29 @@ function findService(variables: Terminal["env"]) {
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey };
 }
 
-/** Short, so that a service that isn't running is reported soon. */
-const RETRY_SECONDS = 5;
+/** A service that isn't running is reported this soon. One that is busy may ask for a longer wait. */
+const UNREACHABLE_MS = 5000;
 
 /** Creates the client of the service. @throws CommandError */
-export function openService({ env, sleep }: Terminal): Client {
-  return createClient({ ...findService(env), retrySeconds: RETRY_SECONDS, wait: sleep });
+export function openService({ env, sleep, clock }: Terminal): Client {
+  const service = findService(env);
+  let unreachableSince: number | undefined;
+  const reach = async (...call: Parameters<typeof fetch>): Promise<Response> => {
+    try {
+      const response = await fetch(...call);
+      unreachableSince = undefined;
+      return response;
+    } catch (error) {
+      unreachableSince ??= clock();
+      if (clock() - unreachableSince < UNREACHABLE_MS) throw error;
+      throw new CommandError(unreachable(service, error), { cause: error });
+    }
+  };
+  return createClient({ ...service, fetch: reach, wait: sleep });
+}
+
+function unreachable({ baseUrl }: { readonly baseUrl: string }, error: unknown): string {
+  return `no service responds at ${baseUrl}: ${plainReason(error)}`;
 }
 
 /** A response whose body is text. */
@@ -50,8 +67,6 @@ export function explain({ env }: Terminal, error: unknown): string | undefined {
   }
   if (error instanceof ApiError) return `${error.message}${ADVICE[error.status] ?? ""}`;
   if (error instanceof OutcomeUnknownError) return error.message;
-  if (error instanceof OutageError) {
-    return `no service responds at ${findService(env).baseUrl}: ${plainReason(error)}`;
-  }
+  if (error instanceof OutageError) return unreachable(findService(env), error);
   return undefined;
 }
