@@ -8,7 +8,7 @@ it("finds a place for every code block of CONTRIBUTING.md's recipes", () => {
   const copy = copyCheckout();
   try {
     applyRecipes(copy);
-    expect(readFileSync(join(copy, "functions/routes/service.ts"), "utf8")).toContain('path: "/v1/organization"');
+    expect(readFileSync(join(copy, "functions/routes/work-items.ts"), "utf8")).toContain("/v1/work_items/{id}/agent");
   } finally {
     rmSync(copy, { recursive: true });
   }
