@@ -66,11 +66,16 @@ function lookAlikeIn(texts: readonly string[]): string | undefined {
 const LIST = /^(?:\[.*\]|\{.*\})$/s;
 const LIST_OF_ONE = /^\[\s*(["']?)([^[\]{},;|\n]+?)\1\s*\]$/;
 
+/** The only person in a list; undefined for other texts. */
+export function personInBrackets(text: string): string | undefined {
+  return LIST_OF_ONE.exec(text)?.[2]?.trim();
+}
+
 /** Aliases by which people in brackets are themselves. */
 export function withoutBrackets({ words }: SurveyedColumn): Readonly<Record<string, string>> {
   const people = firstSpellings(words?.keys() ?? []).flatMap((text) => {
-    const [, , person] = LIST_OF_ONE.exec(text) ?? [];
-    return person === undefined ? [] : [[text, person.trim()] as const];
+    const person = personInBrackets(text);
+    return person === undefined ? [] : [[text, person] as const];
   });
   return people.length > LISTED_PEOPLE ? {} : Object.fromEntries(people);
 }

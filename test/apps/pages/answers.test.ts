@@ -25,6 +25,7 @@ import {
   withValue,
 } from "../../../apps/pages/browser/upload/file/target-choices.ts";
 import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/file/table-file.ts";
+import { shownInLine } from "../../../apps/pages/browser/upload/file/target-texts.ts";
 import { questionsAbout } from "../../../apps/pages/browser/upload/file/target-questions.ts";
 import { isSameMapping } from "../../../apps/pages/browser/upload/file/compare-mappings.ts";
 import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
@@ -280,4 +281,13 @@ test("mappings that differ in the time zone only are the same for a file that wa
   });
   expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "Asia/Tokyo" }))).toBe(true);
   expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "UTC" }, "MM/dd/yyyy"))).toBe(false);
+});
+
+test("a column is shown without brackets if those around people are removed, not for statuses in brackets", async () => {
+  const { table, mapping, columns } = await open("ID,Status,Agent\nT-1,[closed],[Ann Lee]\nT-2,[closed],[Bob Stone]\n");
+  const status = { column: "Status", values: { "[closed]": "completed" } };
+  const answered = { ...UNDECIDED, mapping: { ...mapping, fields: { ...mapping.fields, status } } };
+  const shown = shownInLine(targetStates({ ...table, columns, ...answered }), { table, ...answered });
+  expect(shown).toContain("“Agent” without brackets");
+  expect(shown).not.toContain("“Status” without brackets");
 });

@@ -1,3 +1,4 @@
+import { personInBrackets } from "@work-items/importer/proposals/agent-columns.ts";
 import {
   canBeLeft,
   fieldsOfTarget,
@@ -76,7 +77,7 @@ const NAMED_COLUMNS = 4;
 
 function shownColumns({ column, columns = [], first_of: first = [], values = {} }: Source): string {
   if (first.length > 0) return first.map(shownColumns).join(", else ");
-  const isUnwrapped = Object.entries(values).some(([text, value]) => value !== "" && text.startsWith("["));
+  const isUnwrapped = Object.entries(values).some(([text, value]) => personInBrackets(text) === value);
   if (column !== undefined) return `“${column}”${isUnwrapped ? " without brackets" : ""}`;
   return columns.length > NAMED_COLUMNS
     ? countOf(columns.length, "column")
