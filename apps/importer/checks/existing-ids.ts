@@ -1,5 +1,5 @@
 import type { Client, UploadJob } from "work-items-client/client.ts";
-import { otherSpellings } from "../ids/look-alikes.ts";
+import { isPlain, otherSpellings } from "../ids/look-alikes.ts";
 import { readFirstResults } from "./first-results.ts";
 
 /** Limit of the rows that are read, and of the spellings that are looked up: 50 calls. */
@@ -29,8 +29,7 @@ export async function compareWithExisting(
       return rows.length === Math.min(created, ROWS_MAX);
     });
   }
-  const isPlain = ({ externalId }: { readonly externalId: string }): boolean => /^[!-~]*$/.test(externalId);
-  const ordered = rows.toSorted((a, b) => Number(isPlain(a)) - Number(isPlain(b)));
+  const ordered = rows.toSorted((a, b) => Number(isPlain(a.externalId)) - Number(isPlain(b.externalId)));
   let spellings = 0;
   const compared = ordered.filter(({ others }) => (spellings += others.length) <= SPELLINGS_MAX);
   const names = compared.flatMap(({ row, externalId, others }) =>

@@ -13,10 +13,14 @@ const LOOKS = new Map(ALPHABETS.flat());
 /** For each alphabet, the letters that look like the usual ones. */
 const OTHERS = ALPHABETS.map((letters) => new Map(letters.map(([letter, usual]) => [usual, letter])));
 
+/** Whether a text is in ASCII without spaces, as nearly all IDs are: it looks like itself. */
+export function isPlain(text: string): boolean {
+  return /^[!-~]*$/.test(text);
+}
+
 /** What a text looks like: texts with the same looks are written with other characters or with other white space. */
 export function looksOf(text: string): string {
-  // Nearly all IDs: ASCII without spaces looks like itself.
-  if (/^[!-~]*$/.test(text)) return text;
+  if (isPlain(text)) return text;
   return text
     .normalize("NFKC")
     .replaceAll(/\p{Cf}|\p{Default_Ignorable_Code_Point}/gu, "")

@@ -3,7 +3,7 @@ import { StrictDecoder } from "./encodings.ts";
 /** A text whose letters aren't those that somebody wrote, and the text as it may have been; undefined if that is lost. */
 export interface LostLetters {
   readonly text: string;
-  readonly mended: string | undefined;
+  readonly corrected: string | undefined;
 }
 
 /** Code page 437, in which Windows prints to a terminal: the characters of the bytes from 0x80 on. */
@@ -49,7 +49,7 @@ const PUNCTUATION = /^[\u2010-\u2044\u20AC\u2122]$/u;
 const ENDS_WORD = /[«»\u2013-\u203A]$/u;
 
 /** What a run of characters outside ASCII was. @param before, after its neighbours */
-function mendedRun(run: string, before: string, after: string): string | undefined {
+function correctedRun(run: string, before: string, after: string): string | undefined {
   for (const { bytes, pattern } of MISREAD) {
     const found = pattern.test(run)
       ? new TextDecoder().decode(Uint8Array.from(run, (character) => bytes.get(character)!))
@@ -70,11 +70,11 @@ function mendedRun(run: string, before: string, after: string): string | undefin
 
 /** A text without what reading UTF-8 in another encoding, once or twice, made of it. */
 function withoutMisreading(text: string): string {
-  const mended = text.replaceAll(
+  const corrected = text.replaceAll(
     FOREIGN,
-    (run, at: number) => mendedRun(run, text.slice(0, at), text.slice(at + run.length)) ?? run,
+    (run, at: number) => correctedRun(run, text.slice(0, at), text.slice(at + run.length)) ?? run,
   );
-  return mended === text ? text : withoutMisreading(mended);
+  return corrected === text ? text : withoutMisreading(corrected);
 }
 
 /** Characters of one encoding that were read in another of single bytes. */
@@ -147,11 +147,11 @@ function withoutSevenBit(text: string): string {
 }
 
 /** Ways by which texts lost their letters, each with the sign of it and what brings them back. */
-const WAYS: readonly { readonly sign: RegExp; readonly mend: (text: string) => string }[] = [
-  { sign: /[^\0-\u007F]{2}/, mend: withoutMisreading },
+const WAYS: readonly { readonly sign: RegExp; readonly correct: (text: string) => string }[] = [
+  { sign: /[^\0-\u007F]{2}/, correct: withoutMisreading },
   {
     sign: /[\u0080-\u0084\u0086-\u009F]/,
-    mend: (text) =>
+    correct: (text) =>
       text.replaceAll(/[\u0080-\u009F]/g, (control) => {
         const character = PRINTED[control.charCodeAt(0) - 128]!;
         return character === control ? CP437[control.charCodeAt(0) - 128]! : character;
@@ -160,21 +160,21 @@ const WAYS: readonly { readonly sign: RegExp; readonly mend: (text: string) => s
   // Windows-1252 that was read as Mac OS Roman, and the reverse.
   {
     sign: /\p{L}[¸ˆ‰‡ﬂ](?=\p{L})/u,
-    mend: (text) => text.replaceAll(/(?<=\p{L})[¸ˆ‰‡ﬂ](?=\p{L})/gu, reread(MACINTOSH, "windows-1252")),
+    correct: (text) => text.replaceAll(/(?<=\p{L})[¸ˆ‰‡ﬂ](?=\p{L})/gu, reread(MACINTOSH, "windows-1252")),
   },
   {
     sign: /\p{Ll}[ŠŽŸ](?=\p{Ll}|$)|\p{L}Ÿ(?=\p{Ll})/u,
-    mend: (text) =>
+    correct: (text) =>
       text.replaceAll(/(?<=\p{Ll})[ŠŽŸ](?=\p{Ll}|$)|(?<=\p{L})Ÿ(?=\p{Ll})/gu, reread(WINDOWS, "macintosh")),
   },
   {
     sign: /\\u[\da-f]{4}/i,
-    mend: (text) =>
+    correct: (text) =>
       text.replaceAll(/\\u([\da-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
   },
-  { sign: ENCODED_WORD, mend: withoutEncodedWords },
-  { sign: ENTITY, mend: withoutEntities },
-  { sign: /\p{Cc}[$(]|~\{|\+[\d+/A-Za-z]{3,}-/u, mend: withoutSevenBit },
+  { sign: ENCODED_WORD, correct: withoutEncodedWords },
+  { sign: ENTITY, correct: withoutEntities },
+  { sign: /\p{Cc}[$(]|~\{|\+[\d+/A-Za-z]{3,}-/u, correct: withoutSevenBit },
 ];
 
 /** U+FFFD, question marks in place of all letters, or of one within a word. */
@@ -186,14 +186,14 @@ const MAY_BE_LOST = /[^ -~]|[?&]|\\u|~\{|\+.*-/;
 /** What is wrong with the letters of a text; undefined if nothing is. */
 export function lostLettersIn(text: string): LostLetters | undefined {
   if (!MAY_BE_LOST.test(text)) return undefined;
-  const mended = WAYS.reduce((now, { sign, mend }) => (now.search(sign) === -1 ? now : mend(now)), text);
-  if (mended !== text && !mended.includes("\uFFFD")) return { text, mended };
-  return /[?\uFFFD]/.test(text) && REPLACED.test(text) ? { text, mended: undefined } : undefined;
+  const corrected = WAYS.reduce((now, { sign, correct }) => (now.search(sign) === -1 ? now : correct(now)), text);
+  if (corrected !== text && !corrected.includes("\uFFFD")) return { text, corrected };
+  return /[?\uFFFD]/.test(text) && REPLACED.test(text) ? { text, corrected: undefined } : undefined;
 }
 
 /** What speaks against a column with lost letters, as a sentence without its end. */
 export function doubtsOfLetters(lost: LostLetters | undefined): string[] {
   if (lost === undefined) return [];
-  const probably = lost.mended === undefined ? "" : `: "${lost.mended}" is probably meant`;
+  const probably = lost.corrected === undefined ? "" : `: "${lost.corrected}" is probably meant`;
   return [`values such as "${lost.text}" lost letters when they were converted${probably}`];
 }

@@ -7,7 +7,7 @@ const ENCODINGS = ["windows-1252", "windows-1250", "windows-1251", "macintosh", 
 
 test.each(ENCODINGS)("knows people whose UTF-8 was read as %s, and no one who is spelled right", (encoding) => {
   const misread = (text: string): string => new TextDecoder(encoding).decode(new TextEncoder().encode(text));
-  expect(PEOPLE.map((person) => lostLettersIn(misread(person))?.mended)).toEqual(PEOPLE);
+  expect(PEOPLE.map((person) => lostLettersIn(misread(person))?.corrected)).toEqual(PEOPLE);
   expect(PEOPLE.map(lostLettersIn).filter(Boolean)).toEqual([]);
 });
 
@@ -20,8 +20,8 @@ test("knows letters that were lost in other ways, and what they were", () => {
     ["M&uuml;ller &#38; Co", "Müller & Co"],
     ["\u001B$B;3ED\u001B(B", "山田"],
   ];
-  for (const [text = "", mended] of pairs) {
-    expect(lostLettersIn(text), text).toEqual({ text, mended: mended || undefined });
+  for (const [text = "", corrected] of pairs) {
+    expect(lostLettersIn(text), text).toEqual({ text, corrected: corrected || undefined });
   }
   const right =
     "её»;«Ёлка»;CAFÉ…;PĂŞUNE;IRMÃ…;„Spaß“;allé…»;VÄXJÖ–MALMÖ;Paris–Évry;√π und √2;Žižka;Why? Because;pourquoi ???;" +
