@@ -75,12 +75,13 @@ async function askZone(terminal: Terminal, { questions = [] }: Proposal): Promis
   for (;;) {
     const answer = (await terminal.ask(`time zone of times in ${columns} [${first.timeZone}] `)) || first.timeZone;
     if (isTimeZone(answer)) return answer;
-    terminal.note(`there is no time zone ${answer}; name one such as Europe/Berlin`);
+    terminal.note(`"${answer}" isn't an IANA time zone, such as Europe/Berlin`);
   }
 }
 
 /**
- * Asks the person at the terminal about each target that nothing sets, or that several columns could set, and for the time zone.
+ * Asks the person at the terminal about each target that nothing sets, or that several columns could set, and for the time
+ * zone.
  * @returns the proposal after the answers
  */
 export async function askTargets(terminal: Terminal, sample: SurveyedSample): Promise<Proposal> {

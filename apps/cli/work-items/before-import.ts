@@ -123,8 +123,8 @@ interface Reasons {
 }
 
 /**
- * Asks whether to import after a trial. If existing items would change, IDs repeat or look alike, a target isn't set or rows are left out,
- * a person has to agree.
+ * Asks whether to import after a trial. If existing items would change, IDs repeat or look alike, a target isn't set or rows
+ * are left out, a person has to agree.
  * @param isAgreed whether to import without asking
  * @returns whether to start the import
  */

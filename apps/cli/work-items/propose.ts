@@ -73,7 +73,7 @@ async function sampled(
 
 /**
  * Writes a proposed mapping for a file and describes it.
- * @throws CommandError if a date can be read in two ways or its time zone isn't known, and nobody says which is right
+ * @throws CommandError if a date can be read in two ways or its time zone isn't known, and no option or answer decides
  */
 export async function writeProposal(terminal: Terminal, file: CsvFile, path: string, options: Options): Promise<void> {
   const sample = await sampled(terminal, file, options);
