@@ -26,11 +26,14 @@ function packagesOf(/** @type {string} */ file) {
   }
 }
 
+/** The packages of package-lock.json, by their folders. */
+const wanted = packagesOf("package-lock.json") ?? {};
+
 /** Whether every required package is installed in its version of package-lock.json. */
 function isInstalled() {
   const installed = packagesOf("node_modules/.package-lock.json");
   if (installed === undefined) return false;
-  return Object.entries(packagesOf("package-lock.json") ?? {}).every(
+  return Object.entries(wanted).every(
     ([path, { version, optional }]) =>
       path === "" || optional || (path in installed && installed[path].version === version),
   );
@@ -85,7 +88,7 @@ function install() {
 
 /** Names the packages for this kind of machine that npm has left out: one that can't be fetched is no error for it. */
 function nameMissing() {
-  const missing = Object.entries(packagesOf("package-lock.json") ?? {}).filter(
+  const missing = Object.entries(wanted).filter(
     ([path, { optional, os, cpu, libc }]) =>
       optional &&
       os?.includes(process.platform) &&
