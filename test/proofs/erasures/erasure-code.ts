@@ -34,7 +34,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ],
   "a restored table says itself what was applied to it": [
     'return { TableName: environment.WORK_ITEMS_TABLE, Key: { pk: partitionKeyOf("ORIGIN", "table"), sk: "#APPLIED" } };',
-    'const { AUDIT_TABLE: TableName = "", WORK_ITEMS_TABLE: name } = environment as any; return { TableName, Key: { pk: `RESTORED#${name}`, sk: "#RESTORED" } };',
+    'const { AUDIT_TABLE: TableName = "", WORK_ITEMS_TABLE: name } = environment as typeof environment & { readonly AUDIT_TABLE?: string }; return { TableName, Key: { pk: `RESTORED#${name}`, sk: "#RESTORED" } };',
     2,
   ],
   "an interrupted erasure of an item can be run again": [
