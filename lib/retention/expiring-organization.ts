@@ -55,7 +55,10 @@ export function logUnfinished({ log }: RuntimeWith<never>, organization: string,
   log.error("the retention of an organization waits for the next run", { organization, ...traceOf(error) });
 }
 
-/** Erases an organization's expired items, a page in each turn. An item that is too large for one continues in the next. */
+/**
+ * Erases an organization's expired items, a page in each turn. An item that is too large for one continues in the next, after the
+ * items of the next page.
+ */
 export class ExpiringOrganization {
   /** Whether it may have expired items left after this run. */
   isUnfinished = false;
@@ -64,9 +67,10 @@ export class ExpiringOrganization {
   readonly #queries: readonly QueryCommandInput[];
   readonly #erase: EraseItems;
   readonly #pages = this.#listExpired();
-  /** Items of the last page that weren't tried yet, or were erased only in part. */
-  #left: readonly string[] = [];
-  readonly #partlyErased = new Set<string>();
+  /** Items of the last page that weren't tried yet. */
+  #next: readonly string[] = [];
+  /** Items that were erased only in part. */
+  readonly #large = new Set<string>();
   #erased = 0;
 
   /** @param before when the oldest item was completed that is kept, or created if it isn't completed; ISO 8601 */
@@ -108,10 +112,12 @@ export class ExpiringOrganization {
       try {
         const { work_items: items, left } = await this.#erase([partitionOf(this.#id, id)], isOver);
         this.#erased += items;
-        if (left.length === 0) return items > 0 || this.#partlyErased.has(id) ? "erased" : "kept";
-        this.#partlyErased.add(id);
+        const wasLarge = this.#large.delete(id);
+        if (left.length === 0) return items > 0 || wasLarge ? "erased" : "kept";
+        this.#large.add(id);
         return "has more";
       } catch (error) {
+        this.#large.delete(id);
         if (isUnavailable(error)) {
           if (!isOutage) this.fail(error);
           isOutage = true;
@@ -128,11 +134,12 @@ export class ExpiringOrganization {
 
   /** @returns the ids of what may have been erased, and whether there is more */
   async takeTurn(): Promise<{ readonly erased: readonly string[]; readonly hasMore: boolean }> {
-    const page = this.#left.length > 0 ? { value: this.#left } : await this.#pages.next();
-    if (page.done) return { erased: [], hasMore: false };
-    const { idsOf, isOutage } = await this.#eraseAll(page.value, this.#runtime.clock() + TURN_MS);
-    this.#left = idsOf("not tried", "has more");
-    return { erased: idsOf("erased", "unclear"), hasMore: !isOutage };
+    const page = this.#next.length > 0 ? { value: this.#next } : await this.#pages.next();
+    const ids = new Set([...(page.done ? [] : page.value), ...this.#large]);
+    const { idsOf, isOutage } = await this.#eraseAll([...ids], this.#runtime.clock() + TURN_MS);
+    this.#next = idsOf("not tried").filter((id) => !this.#large.has(id));
+    const hasMore = !isOutage && (page.done !== true || this.#large.size > 0);
+    return { erased: idsOf("erased", "unclear"), hasMore };
   }
 
   /** Erases events that late calls have added to items since they were erased. */
