@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { distance } from "fastest-levenshtein";
 import { nearestTo } from "@work-items/lib/nearest.ts";
 import { type RegionCode, regionCodes, stackIdOf } from "@work-items/lib/regions.ts";
@@ -24,38 +23,6 @@ import { checkDeployedStack, type Drop, type StackAddress } from "./deployed-sta
 import { assertReadsData, raiseDataVersion } from "./stack-data.ts";
 import { assertAccount } from "./stage-account.ts";
 import { stoppedParts } from "./stack-parts.ts";
-
-/** The CDK prints this for each bootstrap role that it can't assume, before it finds the cause. */
-const ROLE_NOT_ASSUMED = "could not be used to assume";
-const NOT_BOOTSTRAPPED = /\/cdk-bootstrap\/\S+ not found in (aws:\/\/\S+?)\.?\s/;
-
-/** Prints the CDK's output. If the account isn't bootstrapped, one line replaces the CDK's long message. */
-function relay({ stderr }: Terminal, stack: string, output: NodeJS.ReadableStream): void {
-  let held: string[] = [];
-  let isReplaced = false;
-  const write = (line: string): void => void stderr.write(`${line}\n`);
-  const release = (): void => {
-    for (const line of held) write(line);
-    held = [];
-  };
-  const print = (line: string): void => {
-    if (line.includes(ROLE_NOT_ASSUMED)) {
-      held.push(line);
-      return;
-    }
-    const environment = NOT_BOOTSTRAPPED.exec(line)?.[1];
-    if (environment === undefined) {
-      release();
-      write(line);
-      return;
-    }
-    write(`${stack}: prepare the account first, once: npx cdk bootstrap ${environment}`);
-    isReplaced = true;
-  };
-  createInterface({ input: output })
-    .on("line", (line) => isReplaced || print(line))
-    .once("close", () => isReplaced || release());
-}
 
 /** Outputs with the topics of alarms. */
 const TOPICS = ["AlarmTopic", "TicketTopic"] as const;
@@ -152,11 +119,10 @@ async function deploy(
       [join(PROJECT_ROOT, "node_modules/aws-cdk/bin/cdk"), "deploy", stack, "-c", `region=${code}`, ...cdkOptions],
       {
         cwd: PROJECT_ROOT,
-        stdio: ["inherit", "inherit", "pipe"],
-        env: { ...(terminal.stderr.isTTY === true && { FORCE_COLOR: "1" }), ...terminal.env },
+        stdio: "inherit",
+        env: terminal.env,
       },
     );
-    relay(terminal, stack, cdk.stderr);
     const [status] = (await once(cdk, "close")) as [number | null];
     if (status === 0) await raiseDataVersion(address, code);
     else terminal.exitCode = status ?? 1;

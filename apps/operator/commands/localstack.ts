@@ -159,8 +159,7 @@ async function deployToLocalStack(
     const key = (await keys("create", "--create", "--name", "localstack")).split("\n", 1)[0] ?? "";
     try {
       // In a container, localhost isn't this machine.
-      const receiver = inside === INSIDE ? ["--no-receiver"] : [];
-      await run("apps/operator/commands/smoke.ts", ["--url", url, "--key", key, ...receiver], onTables);
+      await run("apps/operator/commands/smoke.ts", ["--url", url, "--key", key], onTables);
     } finally {
       await keys("revoke", "--key", key);
     }

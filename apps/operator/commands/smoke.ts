@@ -8,7 +8,7 @@ import { regionCodes } from "@work-items/lib/regions.ts";
 import { type Check, Difference, isThisMachine, type Run } from "./smoke/check.ts";
 import { createSend, textOf } from "./smoke/http-client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
-import { edgeChecks, limitCheck } from "./smoke/edge-checks.ts";
+import { edgeChecks } from "./smoke/edge-checks.ts";
 import { flowChecks } from "./smoke/flow-checks.ts";
 import { createCommandLine, UsageError } from "@work-items/terminal/command-line.ts";
 import { plainReason } from "@work-items/terminal/plain-reason.ts";
@@ -72,7 +72,7 @@ interface SmokeOptions extends Target {
   readonly url: string;
   readonly key: string;
   readonly organization: string;
-  readonly receiver?: string | false;
+  readonly receiver?: string;
 }
 
 /** Erases an item of the organization, if the service's tables are known. */
@@ -95,8 +95,7 @@ async function smoke(terminal: Terminal, options: SmokeOptions): Promise<Result>
   const run: Run = { url, key, send, sleep, clock, prefix, receiver, erase };
   await assertRightPlace(run, organization);
   const outcomes: Outcome[] = [];
-  for (const check of [...edgeChecks, ...dataChecks, ...flowChecks, limitCheck])
-    outcomes.push(await perform(check, run));
+  for (const check of [...edgeChecks, ...dataChecks, ...flowChecks]) outcomes.push(await perform(check, run));
   const differing = outcomes.filter(({ ok }) => !ok).length;
   if (differing > 0) terminal.exitCode = 1;
   const lines = [
@@ -119,7 +118,6 @@ export function smokeCommand(terminal: Terminal): Promise<number> {
     .requiredOption("--key <key>", "API key of the organization")
     .option("--organization <id>", "organization to write to", ORGANIZATION_DEFAULT)
     .option("--receiver <url>", "an https receiver that answers messages of webhooks with a 2xx")
-    .option("--no-receiver", "skip webhooks, if functions can't reach this machine")
     .addHelpText(
       "after",
       `\nMake the organization first: npm run keys -- create --organization ${ORGANIZATION_DEFAULT} --create --stage prod --region us`,

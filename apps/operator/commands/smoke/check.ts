@@ -10,11 +10,8 @@ export interface Run {
   readonly send: Send;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   readonly clock: Clock;
-  /**
-   * Address of a receiver of webhooks; false for none. @default one on this machine, which only a service on this machine can
-   * call
-   */
-  readonly receiver: string | false | undefined;
+  /** Address of a receiver of webhooks. */
+  readonly receiver: string | undefined;
   /** Erases an item as operators do; undefined if the run has no access to the tables. */
   readonly erase: ((externalId: string) => Promise<unknown>) | undefined;
 }

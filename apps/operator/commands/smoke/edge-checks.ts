@@ -109,40 +109,6 @@ function tooLarge(mebibytes: number): Check {
   };
 }
 
-/** Concurrent requests while searching for the limit. */
-const AT_ONCE = 100;
-/** Limits with a larger burst aren't tried. */
-const TRIED_BURST_MAX = 1000;
-/** The limiter may admit this many seconds' requests more than it promises. */
-const SLACK_SECONDS = 5;
-const TRIED_SECONDS = 30;
-
-async function limit({ send }: Run): Promise<string> {
-  const policy = (await send("/v1/work_items?limit=1")).headers.get("ratelimit-policy") ?? "";
-  const [, burst = 0, window = 1] = (/q=(\d+);w=(\d+)/.exec(policy) ?? []).map(Number);
-  if (burst === 0) throw new Difference(`RateLimit-Policy: ${policy}`);
-  if (burst > TRIED_BURST_MAX) return `skipped: ${burst} requests at once are too many to try`;
-  const began = performance.now();
-  const seconds = (): number => (performance.now() - began) / 1000;
-  const promised = (): number => burst + (burst / window) * (seconds() + SLACK_SECONDS);
-  let sent = 0;
-  while (sent <= promised()) {
-    if (seconds() > TRIED_SECONDS) return `skipped: ${sent} requests in ${TRIED_SECONDS} s do not reach ${policy}`;
-    const responses = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => send("/v1/work_items?limit=1", { isLimited: true })),
-    );
-    sent += AT_ONCE;
-    const refused = responses.find(({ status }) => status === 429);
-    if (refused === undefined) continue;
-    expectStatus(refused, 429);
-    const wait = refused.headers.get("retry-after") ?? "";
-    if (!/^[1-9]\d*$/.test(wait)) throw new Difference(`Retry-After: ${wait}`);
-    expectStatus(await send("/v1/work_items?limit=1"), 200);
-    return `429 with Retry-After ${wait} after ${sent - AT_ONCE} to ${sent} requests, then 200`;
-  }
-  throw new Difference(`${sent} requests in ${Math.ceil(seconds())} s, none rejected, although ${policy}`);
-}
-
 /** What the edge does before and around the handlers. */
 export const edgeChecks: readonly Check[] = [
   { name: "TLS 1.2 or 1.3, nothing older", run: tls },
@@ -152,6 +118,3 @@ export const edgeChecks: readonly Check[] = [
   { name: "bodies", run: bodies },
   ...[4.1, 5, 7, 11].map(tooLarge),
 ];
-
-/** The last check, since it uses up the rate limit. */
-export const limitCheck: Check = { name: "rate limit", run: limit };

@@ -27,8 +27,6 @@ interface Request {
   /** Instead of the run's key; null sends none. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a 429 is returned. @default false: the request is repeated after `Retry-After` */
-  readonly isLimited?: boolean;
 }
 
 export type Send = (path: string, request?: Request) => Promise<Response>;
@@ -44,10 +42,10 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Sends requests with a key. @param sleep waits */
+/** Sends requests with a key, again after a 429. @param sleep waits */
 export function createSend(url: string, ownKey: string, sleep: (milliseconds: number) => Promise<unknown>): Send {
   const send: Send = async (path, request = {}) => {
-    const { method = "GET", json, key = ownKey, isLimited = false } = request;
+    const { method = "GET", json, key = ownKey } = request;
     const body = json === undefined ? request.body : JSON.stringify(json);
     const response = await fetch(`${url}${path}`, {
       method,
@@ -61,7 +59,7 @@ export function createSend(url: string, ownKey: string, sleep: (milliseconds: nu
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const text = await response.text();
-    if (response.status === 429 && !isLimited) {
+    if (response.status === 429) {
       await sleep(retryAfterMs(response.headers.get("retry-after"), Date.now()) ?? 1000);
       return send(path, request);
     }
