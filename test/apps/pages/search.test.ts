@@ -136,7 +136,6 @@ const QUESTIONS = {
   "keep-a-copy": [
     "sync to postgres",
     "data warehouse",
-    "airbyte",
     "get only what changed since yesterday",
     "snowflake",
     "power bi",

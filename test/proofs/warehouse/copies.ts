@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The code of the guide "Keep a copy" in a language: the first below a heading. */
-function codeOfGuide(language: "ts" | "python" | "sh" | "sql" | "py" | "yaml", heading = "Keep a copy"): string {
+function codeOfGuide(language: "ts" | "python" | "sh" | "sql" | "py", heading = "Keep a copy"): string {
   const guide = readFileSync(new URL("../../../docs/guides/6-keep-a-copy.md", import.meta.url), "utf8");
   const [, code] = new RegExp(`^#+ ${heading}$[^]*?^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide) ?? [];
   if (code === undefined) throw new Error(`the guide has no code in ${language} below ${heading}`);
@@ -44,19 +44,14 @@ export interface Source {
   readonly directory: string;
 }
 
-/** Columns and their types, among them those of fields that are null in every item. */
+/** Columns that dlt makes in DuckDB and their types, among them those of fields that are null in every item. */
 const COLUMNS = {
-  completed_at: "time",
-  qa_score: "number",
-  description: "text",
-  deleted_at: "time",
-  custom_attributes: "text",
+  completed_at: "TIMESTAMP WITH TIME ZONE",
+  qa_score: "DOUBLE",
+  description: "VARCHAR",
+  deleted_at: "TIMESTAMP WITH TIME ZONE",
+  custom_attributes: "VARCHAR",
 } as const;
-
-const untyped = (
-  types: Readonly<Record<(typeof COLUMNS)[keyof typeof COLUMNS], string>>,
-  columns: ReadonlyMap<string, string>,
-): string[] => Object.entries(COLUMNS).flatMap(([name, type]) => (columns.get(name) === types[type] ? [] : [name]));
 
 /** Makes a directory with these files. */
 const directoryOf = ({ directory }: Source, name: string, files: Readonly<Record<string, string>>): string => {
@@ -66,13 +61,13 @@ const directoryOf = ({ directory }: Source, name: string, files: Readonly<Record
   return own;
 };
 
-/** Runs a program in a directory. @returns what it printed @throws Error if it fails and wasn't killed */
+/** Runs a program in a directory. @throws Error if it fails and wasn't killed */
 const execute = async (
   { baseUrl, apiKey }: Source,
   cwd: string,
   [program = "", ...args]: readonly string[],
   killedAfterMs?: number,
-): Promise<string> => {
+): Promise<void> => {
   const environment = {
     ...process.env,
     BASE_URL: baseUrl,
@@ -80,7 +75,6 @@ const execute = async (
     NODE_NO_WARNINGS: "1",
     DLT_DATA_DIR: join(cwd, "dlt"),
     RUNTIME__DLTHUB_TELEMETRY: "false",
-    AIRBYTE_ENABLE_UNSAFE_CODE: "true",
   };
   const child = spawn(program, args, { cwd, env: environment, stdio: ["ignore", "pipe", "pipe"], detached: true });
   let [output, complaint] = ["", ""];
@@ -93,7 +87,6 @@ const execute = async (
   }
   const code = await ended;
   if (code !== 0 && killedAfterMs === undefined) throw new Error(`${program} failed: ${complaint || output}`);
-  return output;
 };
 
 /** A SQLite database that the guide's code keeps, with each item as JSON text. */
@@ -101,7 +94,7 @@ const sqliteCopy = (source: Source, name: string, language: "ts" | "python", pro
   const directory = directoryOf(source, language, { [file]: codeOfGuide(language) });
   return {
     name,
-    run: async (killedAfterMs) => void (await execute(source, directory, [program, file], killedAfterMs)),
+    run: (killedAfterMs) => execute(source, directory, [program, file], killedAfterMs),
     read: async () => {
       const db = new DatabaseSync(join(directory, "copy.db"), { readOnly: true });
       const rows = db.prepare("SELECT id, item FROM items").all() as { id: string; item: string }[];
@@ -139,7 +132,7 @@ const duckdbCopy = (source: Source): Copy => {
   const directory = directoryOf(source, "duckdb", { ...DUCKDB_FILES, "update.sh": DUCKDB_UPDATE });
   return {
     name: "DuckDB",
-    run: async (killedAfterMs) => void (await execute(source, directory, ["bash", "update.sh"], killedAfterMs)),
+    run: (killedAfterMs) => execute(source, directory, ["bash", "update.sh"], killedAfterMs),
     read: async () => {
       const instance = await DuckDBInstance.create(join(directory, "warehouse.duckdb"));
       const connection = await instance.connect();
@@ -165,7 +158,7 @@ print(json.dumps(duckdb.connect("work_items.duckdb", read_only=True).sql(sys.arg
   };
   return {
     name: "dlt",
-    run: async (killedAfterMs) => void (await execute(source, directory, [dlt, "keep_a_copy.py"], killedAfterMs)),
+    run: (killedAfterMs) => execute(source, directory, [dlt, "keep_a_copy.py"], killedAfterMs),
     read: async () => {
       const rows = await query<[string, string, string | null, string]>(
         "SELECT id, external_id, type, custom_attributes FROM service.work_items",
@@ -176,76 +169,8 @@ print(json.dumps(duckdb.connect("work_items.duckdb", read_only=True).sql(sys.arg
       const columns = await query<[string, string]>(
         "SELECT column_name, column_type FROM (DESCRIBE service.work_items)",
       );
-      return untyped({ text: "VARCHAR", number: "DOUBLE", time: "TIMESTAMP WITH TIME ZONE" }, new Map(columns));
-    },
-  };
-};
-
-interface AirbyteRecord {
-  readonly id: string;
-  readonly external_id: string;
-  readonly type: string | null;
-  readonly custom_attributes: string;
-  readonly deleted_at?: string | null;
-}
-interface AirbyteStream {
-  readonly json_schema: {
-    readonly properties: Record<string, { readonly type: string | readonly string[]; readonly format?: string }>;
-  };
-}
-
-const messagesIn = (output: string) =>
-  output
-    .split("\n")
-    .filter((line) => line.startsWith("{") && line.endsWith("}"))
-    .map((line) => JSON.parse(line));
-
-const airbyteCopy = (source: Source, airbyte: string): Copy => {
-  const directory = directoryOf(source, "airbyte", {
-    "manifest.yaml": codeOfGuide("yaml", "Airbyte"),
-    "components.py": codeOfGuide("py", "Airbyte"),
-    "config.json": JSON.stringify({ base_url: source.baseUrl, api_key: source.apiKey }),
-  });
-  const given = ["--config", "config.json", "--manifest-path", "manifest.yaml", "--components-path", "components.py"];
-  /** Asks for the stream as the manifest describes it, and chooses it as a user does. */
-  const discover = async (): Promise<AirbyteStream> => {
-    const messages = messagesIn(await execute(source, directory, [airbyte, "discover", ...given]));
-    const [stream] = messages.find(({ type }) => type === "CATALOG").catalog.streams;
-    const chosen = { stream, sync_mode: "incremental", destination_sync_mode: "append_dedup" };
-    writeFileSync(join(directory, "catalog.json"), JSON.stringify({ streams: [chosen] }));
-    return stream as AirbyteStream;
-  };
-  let discovered: Promise<AirbyteStream> | undefined;
-  /** What Airbyte's destination keeps of a stream: the last record of each id, and the state of the last run. */
-  const records = new Map<string, AirbyteRecord>();
-  const state = join(directory, "state.json");
-  return {
-    name: "Airbyte",
-    run: async (killedAfterMs) => {
-      await (discovered ??= discover());
-      const resumed = existsSync(state) ? ["--state", state] : [];
-      const read = [airbyte, "read", ...given, "--catalog", "catalog.json", ...resumed];
-      for (const message of messagesIn(await execute(source, directory, read, killedAfterMs))) {
-        if (message.type === "RECORD") records.set(message.record.data.id, message.record.data);
-        if (message.type === "STATE") writeFileSync(state, JSON.stringify([message.state]));
-      }
-    },
-    read: async () =>
-      new Map(
-        [...records]
-          .filter(([, { deleted_at: deletedAt }]) => (deletedAt ?? null) === null)
-          .map(([id, item]) => [
-            id,
-            { externalId: item.external_id, type: item.type, attributes: item.custom_attributes },
-          ]),
-      ),
-    // Destinations make a table's columns by the schema of the stream.
-    untypedColumns: async () => {
-      const { properties } = (await (discovered ??= discover())).json_schema;
-      const columns = Object.entries(properties).map(
-        ([name, { type, format }]) => [name, format ?? [type].flat()[0] ?? ""] as const,
-      );
-      return untyped({ text: "string", number: "number", time: "date-time" }, new Map(columns));
+      const types = new Map(columns);
+      return Object.entries(COLUMNS).flatMap(([name, type]) => (types.get(name) === type ? [] : [name]));
     },
   };
 };
@@ -257,9 +182,9 @@ const lacking = (name: string, lacks: string): Copy => ({
   read: () => Promise.reject(new Error(lacks)),
 });
 
-/** The guide's five copies. Those of dlt and Airbyte need their programs, in environments of Python of their own. */
+/** The guide's four copies. That of dlt needs its program, in an environment of Python of its own. */
 export function openCopies(source: Source): readonly Copy[] {
-  const { WAREHOUSE_DLT: dlt, WAREHOUSE_AIRBYTE: airbyte } = process.env;
+  const dlt = process.env["WAREHOUSE_DLT"];
   return [
     duckdbCopy(source),
     sqliteCopy(source, "TypeScript", "ts", process.execPath, "guide.mts"),
@@ -267,12 +192,6 @@ export function openCopies(source: Source): readonly Copy[] {
     dlt === undefined
       ? lacking("dlt", 'WAREHOUSE_DLT=dlt/bin/python after python3 -m venv dlt && dlt/bin/pip install "dlt[duckdb]"')
       : dltCopy(source, dlt),
-    airbyte === undefined
-      ? lacking(
-          "Airbyte",
-          "WAREHOUSE_AIRBYTE=airbyte/bin/source-declarative-manifest after python3 -m venv airbyte && airbyte/bin/pip install airbyte-cdk",
-        )
-      : airbyteCopy(source, airbyte),
   ];
 }
 
