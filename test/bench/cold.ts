@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,15 +8,14 @@ import { build } from "esbuild";
 import { BUNDLE_OPTIONS, buildFunctions } from "../../infra/build.ts";
 import { MEMORY_MB, nodeOptionsFor } from "../../infra/limits.ts";
 import { workItemId } from "../../lib/identity.ts";
-import { allRoutes } from "../../functions/routes.ts";
 import { apiEvent } from "../support/organization.ts";
 import type { ColdStart } from "./cold-process.ts";
-import { medianOf } from "../support/percentile.ts";
+import { medianOf } from "./cpu.ts";
 import { itemOf } from "./items.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { createBenchService, withEngines } from "./service.ts";
 
-const { atMost, fact } = rowsOf("cold");
+const { atMost } = rowsOf("cold");
 const STARTS = 15;
 const PROCESS = fileURLToPath(new URL("cold-process.ts", import.meta.url));
 const BARE = fileURLToPath(new URL("bare-function.ts", import.meta.url));
@@ -47,21 +46,14 @@ const measureStarts = async (directory: string): Promise<BenchRow[]> => {
     floor.push(await startOnce(bare, event, variables));
   }
   const median = (starts: readonly ColdStart[], of: keyof ColdStart) => medianOf(starts.map((start) => start[of]));
-  const sizes = await Promise.all(
-    allRoutes().map(async ({ name }) => {
-      const kilobytes = (await stat(join(directory, name, "index.js"))).size / 1024;
-      return fact(`bundle of ${name}`, kilobytes, "KB");
-    }),
-  );
   const of = "a bare middy, zod and document client";
   return [
-    ...sizes.toSorted((a, b) => b.value - a.value),
     atMost("CPU of importing get-work-item", median(ours, "imported"), "ms", 1.5, median(floor, "imported"), of),
     atMost("CPU until its first answer", median(ours, "answered"), "ms", 1.5, median(floor, "answered"), of),
   ];
 };
 
-/** Sizes of bundles, and CPU of cold starts. */
+/** CPU of cold starts. */
 export const measure = (): Promise<BenchRow[]> =>
   withEngines(async () => {
     const directory = await mkdtemp(join(tmpdir(), "work-items-bench-"));

@@ -1,4 +1,6 @@
-import { medianOf } from "../support/percentile.ts";
+/** The middle one of some values, in order. */
+export const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 /** Rounds in which each way is measured; the median of them counts. */
 const ROUNDS = 7;

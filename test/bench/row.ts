@@ -25,12 +25,6 @@ const factOf = (row: Pick<BenchRow, "section" | "name" | "value" | "unit">): Ben
 /** Makes the rows of one section. */
 export const rowsOf = (section: string) => ({
   fact: (name: string, value: number, unit: string): BenchRow => factOf({ section, name, value, unit }),
-  /** A number beside another one, without a goal. */
-  beside: (name: string, value: number, unit: string, floor: number): BenchRow => ({
-    ...factOf({ section, name, value, unit }),
-    floor,
-    ratio: value / floor,
-  }),
   /** A number that should be at most `times` the floor. @param of what the floor is */
   atMost: (name: string, value: number, unit: string, times: number, floor: number, of: string): BenchRow => ({
     ...factOf({ section, name, value, unit }),

@@ -1,6 +1,4 @@
-import { execFile } from "node:child_process";
 import { parseArgs } from "node:util";
-import { checkoutOf } from "./checkouts.ts";
 import type { BenchRow } from "./row.ts";
 
 interface Bench {
@@ -13,9 +11,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   read: { about: "requests, units and CPU of get and list, up to a million items", load: () => import("./read.ts") },
   uploads: { about: "speed, CPU and memory of files of rows", load: () => import("./uploads.ts") },
   undo: { about: "speed and memory of undoing a file", load: () => import("./undo.ts") },
-  changes: { about: "units, CPU and lag of the change feed", load: () => import("./changes.ts") },
+  changes: { about: "units and CPU of the change feed", load: () => import("./changes.ts") },
   cost: { about: "capacity units of an item, by operation", load: () => import("./cost.ts") },
-  cold: { about: "sizes of bundles and CPU of cold starts", load: () => import("./cold.ts") },
+  cold: { about: "CPU of cold starts", load: () => import("./cold.ts") },
 };
 const ABOUT = Object.entries(BENCHES).map(([name, { about }]) => `  ${name.padEnd(15)}${about}`);
 const USAGE = `npm run bench -- [bench …] [options]
@@ -24,13 +22,12 @@ Runs the benches that you name, or all. Exits with 1 if a goal isn't met.
 
 ${ABOUT.join("\n")}
 
-  --with <commit>  also runs the benches of that commit, and shows both
-  --json           prints JSON
-  --help           shows this`;
+  --json  prints JSON
+  --help  shows this`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean" }, with: { type: "string" }, help: { type: "boolean" } },
+  options: { json: { type: "boolean" }, help: { type: "boolean" } },
 });
 if (values.help) {
   console.log(USAGE);
@@ -43,29 +40,10 @@ if (unknown.length > 0) {
 }
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
 
-/** Runs a bench as that commit has it. It exits with 1 if a goal isn't met there, which doesn't matter here. */
-const measureIn = (directory: string, name: string): Promise<BenchRow[]> =>
-  new Promise((resolve, reject) => {
-    const options = { cwd: directory, maxBuffer: 2 ** 26 };
-    const child = execFile(process.execPath, ["test/bench/run.ts", name, "--json"], options, (error, stdout) => {
-      if (stdout === "") reject(new Error(`the bench ${name} of the other commit failed`, { cause: error }));
-      else resolve(JSON.parse(stdout) as BenchRow[]);
-    });
-    child.stderr?.pipe(process.stderr);
-  });
-
-const rows: (BenchRow & { readonly other?: number | undefined })[] = [];
-{
-  await using other = values.with === undefined ? undefined : checkoutOf(values.with);
-  for (const name of names) {
-    const { measure } = await BENCHES[name]!.load();
-    const found = await measure();
-    const others = other === undefined ? [] : await measureIn(other.directory, name);
-    for (const row of found) {
-      const same = others.find((each) => each.name === row.name && each.unit === row.unit);
-      rows.push({ ...row, ...(other !== undefined && { other: same?.value }) });
-    }
-  }
+const rows: BenchRow[] = [];
+for (const name of names) {
+  const { measure } = await BENCHES[name]!.load();
+  rows.push(...(await measure()));
 }
 
 const formatted = (value: number | null | undefined): string =>
@@ -73,12 +51,11 @@ const formatted = (value: number | null | undefined): string =>
 if (values.json) console.log(JSON.stringify(rows, null, 2));
 else {
   console.table(
-    rows.map(({ section, name, value, unit, floor, ratio, goal, holds, other }) => ({
+    rows.map(({ section, name, value, unit, floor, ratio, goal, holds }) => ({
       section,
       name,
       value: formatted(value),
       unit,
-      ...(values.with !== undefined && { [values.with]: formatted(other) }),
       floor: formatted(floor),
       ratio: formatted(ratio),
       goal: goal ?? "",

@@ -2,27 +2,24 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { create as createApplyUploadChunk } from "../../functions/apply-upload-chunk.ts";
-import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
 import { create as createSplitUpload } from "../../functions/split-upload.ts";
 import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
 import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
-import { mapConcurrently } from "../../lib/retry.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { createRequestUndo } from "../../lib/uploads/job/undos.ts";
 import type { JobKey } from "../../lib/uploads/job/upload-record.ts";
 import { UploadStore } from "../../lib/uploads/job/upload-store.ts";
 import { lambdaContext } from "../support/lambda-context.ts";
-import { medianOf } from "../support/percentile.ts";
 import { multipart } from "../support/uploads/multipart.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
-import { createFloors } from "./floors.ts";
-import { csvOf, itemOf, MAPPING, mappedCsvOf } from "./items.ts";
+import { medianOf } from "./cpu.ts";
+import { csvOf, MAPPING, mappedCsvOf } from "./items.ts";
 import { createBenchService } from "./service.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
 
-/** Chunks that one instance applies at the same time, as its trigger says, and simultaneous batch calls. */
+/** Chunks that one instance applies at the same time, as its trigger says. */
 const AT_ONCE = 4;
 const WORKER_MS = 120_000;
 const ROWS_COMPARED = 20_000;
@@ -46,14 +43,14 @@ export interface Undone {
   readonly updated: Finished;
   readonly undone: Finished;
 }
-/** Speed and CPU time of one way to apply items. */
+/** Speed and CPU time of one kind of file. */
 interface Rate {
   readonly perSecond: number;
-  /** CPU time of this process per 1,000 rows or items, in milliseconds. */
+  /** CPU time of this process per 1,000 rows, in milliseconds. */
   readonly cpuMs: number;
 }
-/** CSV compared with the batch endpoint, and with the writes of the same items by the bare SDK. */
-export type Comparison = Readonly<Record<"csv" | "mappedCsv" | "batch" | "bareWrites", Rate>> & {
+/** Rows with a mapping compared with rows without. */
+export type Comparison = Readonly<Record<"csv" | "mappedCsv", Rate>> & {
   readonly tenRowsMs: number;
 };
 
@@ -64,7 +61,6 @@ const { environment, sqs } = runtime;
 const store = new UploadStore(runtime);
 const split = createSplitUpload(runtime);
 const upload = createUploadWorkItems(runtime);
-const applyBatch = createApplyWorkItemBatch(runtime);
 
 interface Queue {
   readonly url: string;
@@ -119,19 +115,6 @@ const prepareUpload = (file: string, fields: Readonly<Record<string, unknown>> =
   };
 };
 
-/** Makes calls for hundreds of items, and runs so many of them at the same time as an instance applies chunks. */
-const prepareHundreds = (items: number, prepareOne: (call: number) => () => Promise<unknown>) => {
-  const calls = Array.from({ length: items / 100 }, (_, call) => prepareOne(call));
-  return async (): Promise<void> => void (await mapConcurrently(calls, AT_ONCE, (call) => call()));
-};
-const prepareBatches = (items: number) => {
-  const prefix = randomUUID();
-  return prepareHundreds(items, (call) => {
-    const work_items = Array.from({ length: 100 }, (_, index) => itemOf(prefix, call * 100 + index));
-    return prepare(applyBatch, { method: "POST", resource: "/v1/work_items/batch", body: { work_items } });
-  });
-};
-
 const timed = async (run: () => Promise<void>): Promise<Rate> => {
   const cpu = process.cpuUsage();
   const start = performance.now();
@@ -141,15 +124,12 @@ const timed = async (run: () => Promise<void>): Promise<Rate> => {
   return { perSecond: ROWS_COMPARED / seconds, cpuMs: (user + system) / ROWS_COMPARED };
 };
 
-const compareWithBatch = async (): Promise<Comparison> => {
-  const floors = createFloors(runtime);
+const compareFiles = async (): Promise<Comparison> => {
   const csvUpload = (rows: number) => prepareUpload([...csvOf(rows, randomUUID())].join(""));
   /** Each makes its requests beforehand. */
   const ways = {
     csv: csvUpload,
     mappedCsv: (rows: number) => prepareUpload(mappedCsvOf(rows, randomUUID()), { mapping: MAPPING }),
-    batch: prepareBatches,
-    bareWrites: (rows: number) => prepareHundreds(rows, () => floors.insert(randomUUID())),
   };
   const names = Object.keys(ways) as (keyof typeof ways)[];
   const rates = names.map((): Rate[] => []);
@@ -194,7 +174,7 @@ const runUndo = async (): Promise<Undone> => {
 };
 
 const MODES: Readonly<Record<string, () => Promise<unknown>>> = {
-  compare: compareWithBatch,
+  compare: compareFiles,
   file: async () => runJob(await receiveFile()),
   undo: runUndo,
 };

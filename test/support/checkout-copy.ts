@@ -7,7 +7,7 @@ import { PROJECT_ROOT } from "../../infra/build.ts";
 const WORKSPACES = "@work-items";
 
 /** Gives another checkout the dependencies of this one. The workspaces among them are those of the other. */
-export function shareDependencies(checkout: string): void {
+function shareDependencies(checkout: string): void {
   const ours = join(PROJECT_ROOT, "node_modules");
   const theirs = join(checkout, "node_modules");
   mkdirSync(theirs);
