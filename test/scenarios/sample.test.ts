@@ -28,10 +28,10 @@ const sample: readonly Line[] = readFileSync(FILE, "utf8").trimEnd().split("\n")
 const found = <K extends string>(name: K) =>
   sample.find((line): line is Extract<Line, Record<K, unknown>> => name in line)!;
 
-test("this code stores and sends everything by the names that this version has", async () => {
-  expect(namesOf(await createSample()), "a name changed: raise DATA_VERSION (lib/store/data-version.ts)").toEqual(
-    namesOf(sample),
-  );
+test("this code stores and sends everything by the names that this version has, at least", async () => {
+  const names = new Set(namesOf(await createSample()));
+  const gone = namesOf(sample).filter((name) => !names.has(name));
+  expect(gone, "names are gone: raise DATA_VERSION (lib/store/data-version.ts)").toEqual([]);
 });
 
 test("this code reads everything that this version has stored and sent", async () => {
