@@ -196,6 +196,19 @@ describe("what was erased since the time that a table was restored to", () => {
     expect(await missingErasure(runtime, other)).toBeDefined();
   });
 
+  test("is missing again once the table was in use, if it was interrupted: it may have come again", async () => {
+    const runtime = await createTestRuntime({ clock });
+    const operator = operatorOf(runtime);
+    const stopped = new Error("stopped");
+    const died = keptInLedger(operator, "acme", { address: "ann@example.com" }, () => Promise.reject(stopped));
+    await expect(died).rejects.toBe(stopped);
+    await reapplyErasures(operator, operator, isoTime(clock()), { onDamaged });
+    clock.advance(MINUTE_MS);
+    expect(await missingErasure(operator, operator)).toBeUndefined();
+    await writeOrigin(runtime);
+    expect(await missingErasure(operator, operator)).toBeDefined();
+  });
+
   test("stays erased in a region that knows nothing of it, whose organizations were made again", async () => {
     const lost = await createTestRuntime({ clock });
     const elsewhere = await createTestRuntime({ clock });

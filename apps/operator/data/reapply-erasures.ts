@@ -73,9 +73,14 @@ export async function assertLedgerOf(
 
 /** The time of the newest erasure that may be missing from a restored table; undefined if none is. @param ledger of its origin */
 export async function missingErasure(runtime: TableRuntime, ledger: Ledger): Promise<string | undefined> {
-  const until = await appliedUntil(runtime, ledger);
-  const last = (await readErasures(ledger)).map((each) => each.ended_at ?? each.began_at).toSorted();
-  return last.findLast((at) => at > until);
+  const [until, origin] = await Promise.all([appliedUntil(runtime, ledger), readOrigin(runtime)]);
+  // If it was in use since then, what an interrupted erasure is about may have come again.
+  const wasUsed = origin !== undefined && origin.at > until;
+  return (await readErasures(ledger))
+    .filter(({ ended_at: ended, began_at: began }) => (ended ?? began) > until || (ended === undefined && wasUsed))
+    .map(({ ended_at: ended, began_at: began }) => ended ?? began)
+    .toSorted()
+    .at(-1);
 }
 
 /** The erasures of one organization that are missing from a restored table. */

@@ -291,7 +291,11 @@ export async function simulate(seed: number, code: Code) {
       const table = await restore(snapshot, "restored", random() < 0.3 ? "eu" : "us");
       // The same backup once more, perhaps after other erasures.
       if (random() < 0.5) await restore(snapshot, "restored", "us");
-      else if (random() < 0.2) memory.tables.set("us-items", copyOf(table));
+      else if (random() < 0.2) {
+        memory.tables.set("us-items", copyOf(table));
+        // As a deployment does, and then the sweep.
+        await writeOrigin(own);
+      }
     },
   ];
   for (let count = 0; count < ACTIONS; count++) {
