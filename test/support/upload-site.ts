@@ -123,13 +123,11 @@ export async function tabTo(page: Page, role: "button" | "link", name: string | 
   throw new Error(`no way to ${String(name)} by keyboard`);
 }
 
-/** A counter of the job that the page shows. */
+/** A counter of the job that the page shows, which leaves out those of zero. */
 export async function count(page: Page, name: string): Promise<string> {
-  const shown = await page
-    .locator(".counts div", { hasText: new RegExp(`^${name}`) })
-    .locator("dd")
-    .textContent();
-  return shown ?? "";
+  await page.locator(".counts").waitFor();
+  const shown = page.locator(".counts div", { hasText: new RegExp(`^${name}`) }).locator("dd");
+  return (await shown.allTextContents())[0] ?? "0";
 }
 
 /** Tickets of a help desk in Windows-1252, with semicolons and decimal commas. One date isn't a date. */

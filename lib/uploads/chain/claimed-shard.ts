@@ -10,13 +10,14 @@ import { sumOf } from "../job/counters.ts";
 import { type UploadShard, withClaim } from "../job/shard-record.ts";
 import { chunkSource, mappingOf, type Undone, undoneBy, type UploadJob } from "../job/upload-record.ts";
 import { CLAIM_MARGIN_MS } from "../job/shard-store.ts";
+import { WINDOW_ROWS_MAX } from "../job/started-rows.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import type { ApplyRows, ApplyRowsOptions } from "./apply-rows.ts";
 import type { UndoRows } from "./undo-rows.ts";
 import { countRows, type RowResult } from "./row-result.ts";
 
 /** Limits of a window, whose rows are applied and counted together. */
-const WINDOW_LIMITS = { rows: 1000, bytes: 512 * 1024 };
+const WINDOW_LIMITS = { rows: WINDOW_ROWS_MAX, bytes: 512 * 1024 };
 /** Share of a full window's rows after the store has refused or a worker has died: a hundred rows. */
 const SMALL_SHARE = 0.1;
 

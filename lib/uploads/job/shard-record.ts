@@ -2,9 +2,8 @@ import { crc32 } from "node:zlib";
 import * as z from "zod";
 import { claimShape } from "./claim.ts";
 import { counterFields } from "./counters.ts";
+import { SHARDS_MAX } from "./started-rows.ts";
 
-/** Shards of a job at most, which are applied in parallel. */
-const SHARDS_MAX = 8;
 /** After this many claims of a shard without progress its job fails. */
 export const CHUNK_ATTEMPTS_MAX = 6;
 

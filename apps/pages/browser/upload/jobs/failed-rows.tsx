@@ -48,7 +48,7 @@ export function FailedRows({
               caption="What is wrong"
               kind="repairs"
               columns={["Rows", "Column", "Value", "Problem"]}
-              rows={values.map((each) => [shownNumber(each.rows), each.column, each.value, exampleOf(each)])}
+              rows={values.map((each) => [each.rows, each.column, each.value, exampleOf(each)])}
             />
           )}
           <p>

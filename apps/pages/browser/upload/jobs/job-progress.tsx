@@ -1,7 +1,10 @@
 import { useState } from "preact/hooks";
+import { SHARDS_MAX, WINDOW_ROWS_MAX } from "@work-items/lib/uploads/job/started-rows.ts";
+import { hasEnded } from "work-items-client/upload-calls.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { Alert, Button } from "../parts/parts.tsx";
 import { type Moment, rateOf, shownDuration, shownProgress } from "../parts/progress.ts";
+import { countOf, shownNumber } from "../parts/shown.ts";
 import { useWork } from "../parts/use-calls.ts";
 
 /** Whether a job is an undo or a trial of one. */
@@ -46,7 +49,7 @@ export function countsOf(job: Job) {
   const failed = { kind: "failed", name: isTrial ? "would fail" : "failed", count: job.failed_rows };
   if (isUndo(job)) {
     return [
-      { kind: "created", name: `rows: items ${would}deleted`, count: job.deleted_rows },
+      { kind: "deleted", name: `rows: items ${would}deleted`, count: job.deleted_rows },
       { kind: "restored", name: `rows: ${would}restored to earlier values`, count: job.undone_rows },
       { kind: "changed", name: `rows: ${would}partly restored`, count: job.partly_undone_rows },
       {
@@ -77,20 +80,28 @@ export function Running({
   api,
   job,
   moments,
+  onJob,
 }: {
   readonly api: Api;
   readonly job: Job;
   readonly moments: readonly Moment[];
+  readonly onJob: (job: Job) => void;
 }) {
   const { error, run } = useWork();
-  /** Whether it was cancelled while workers still finish rows. */
-  const [isStopping, setStopping] = useState(false);
+  const done = doneIn(job);
+  /** The rows that were done when it was cancelled. Workers still finish those that they have started. */
+  const [stoppedAt, setStoppedAt] = useState<number>();
+  const isStopping = stoppedAt !== undefined;
   const cancel = async (): Promise<void> => {
     if (isStopping) return;
-    setStopping(true);
-    setStopping(await run(() => api.uploads.cancel(job.id)));
+    setStoppedAt(done);
+    const isCancelled = await run(async () => {
+      // Each call waits some seconds for the end.
+      for (let now: Job = job; !hasEnded(now); onJob(now)) now = await api.uploads.cancel(job.id);
+    });
+    if (!isCancelled) setStoppedAt(undefined);
   };
-  const done = doneIn(job);
+  const started = isStopping ? Math.min(SHARDS_MAX * WINDOW_ROWS_MAX, job.total_rows - stoppedAt) : 0;
   const what = kindOf(job).toLowerCase();
   const wait = waitOf(job, Date.now());
   return (
@@ -103,7 +114,11 @@ export function Running({
       />
       <p>{wait > 0 ? `Starts in ${shownDuration(wait)}` : shownProgress(done, job.total_rows, rateOf(moments))}</p>
       {isStopping ? (
-        <p role="status">Stopping… Rows already started are finished first.</p>
+        <p role="status">
+          Stopping…{" "}
+          {started > 0 &&
+            `At most ${countOf(started, "row")} that were started are finished first, ${shownNumber(done - stoppedAt)} so far.`}
+        </p>
       ) : (
         <p class="note">
           You can close this page; the {what} continues. Come back any time with{" "}

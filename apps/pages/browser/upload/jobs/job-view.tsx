@@ -8,10 +8,10 @@ import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "../parts/field-names.ts";
 import { titleOfStep } from "../parts/import-steps.ts";
 import { countsOf, doneIn, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
-import { Alert, Button, Heading, Loading } from "../parts/parts.tsx";
+import { Ago, Alert, Button, Heading, Loading } from "../parts/parts.tsx";
 import { type Moment, withMoment } from "../parts/progress.ts";
 import { send, type Sent, triedBy } from "../file/send.ts";
-import { countOf, shownNumber, shownTime } from "../parts/shown.ts";
+import { countOf, shownNumber } from "../parts/shown.ts";
 import { asSentence } from "../file/table-file.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { UndoResults } from "./undo-results.tsx";
@@ -26,14 +26,14 @@ function useJob(api: Api, id: string) {
   const [job, setJob] = useState<Job>();
   const [error, setError] = useState<string>();
   const [moments, setMoments] = useState<readonly Moment[]>([]);
+  const onProgress = (next: Job): void => {
+    setJob(next);
+    setError(undefined);
+    setMoments((before) => withMoment(before, { at: Date.now(), rows: doneIn(next) }));
+  };
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const onProgress = (next: Job): void => {
-      setJob(next);
-      setError(undefined);
-      setMoments((before) => withMoment(before, { at: Date.now(), rows: doneIn(next) }));
-    };
     const follow = (): void =>
       void api.uploads.wait(id, { signal, onProgress }).catch((caught: unknown) => {
         if (signal.aborted) return;
@@ -43,7 +43,7 @@ function useJob(api: Api, id: string) {
     follow();
     return () => controller.abort();
   }, [api, id]);
-  return { job, error, moments };
+  return { job, error, moments, onProgress };
 }
 
 /** What a trial found, in a line. */
@@ -87,7 +87,7 @@ function NextOfTrial({
   const untried = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
   const label = isTried ? importLabel(job, sent) : untried;
   return (
-    <>
+    <div class="dock">
       <p class="buttons">
         {!isTried && (
           <Button kind="main" disabled={isSending} onClick={() => onSend({ dryRun: true })}>
@@ -108,7 +108,7 @@ function NextOfTrial({
           Imports into the organization <b>{me.organization}</b> with the key <b>{me.key.name}</b>.
         </p>
       )}
-    </>
+    </div>
   );
 }
 
@@ -153,7 +153,7 @@ function titleOf(job: Job): string {
 
 /** One job: its progress while it runs, then what it did. */
 export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
-  const { job, error, moments } = useJob(api, id);
+  const { job, error, moments, onProgress } = useJob(api, id);
   const undoneBy = job?.undone_by;
   const undo = useLoaded(async () => undoneBy && (await api.uploads.get(undoneBy)), [undoneBy]).value || undefined;
   const sending = useWork();
@@ -195,6 +195,9 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const sendAgain = (changes: Partial<Sent> & { readonly dryRun: boolean }): void => {
     if (sent) void sending.run(() => send(api, { ...sent, ...changes }, onSent));
   };
+  const failed = isOver && job.failed_rows > 0 && (
+    <FailedRows api={api} job={job} sent={isImportTrial ? sent : undefined} onSent={onSent} />
+  );
   return (
     <>
       <Heading isStep={sent !== undefined}>{titled(`${titleOf(job)} of ${name}`)}</Heading>
@@ -209,9 +212,9 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       )}
       {job.error !== undefined && <p class="alert">{asSentence(inPageWords(job.error))}</p>}
       <Alert text={sending.error ?? error} />
-      {!isOver && <Running api={api} job={job} moments={moments} />}
+      {!isOver && <Running api={api} job={job} moments={moments} onJob={onProgress} />}
       {(job.status === "completed" || doneIn(job) > 0) && (
-        <Counts bars={countsOf(job)} total={Math.max(job.total_rows, doneIn(job))} />
+        <Counts bars={countsOf(job)} total={isOver ? Math.max(job.total_rows, doneIn(job)) : undefined} />
       )}
       {hasTried && (
         <TrialNotes
@@ -219,13 +222,13 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
           job={job}
           sent={sent}
           onPrefix={sent && ((prefix) => sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
-        />
-      )}
-      {hasTried && sent && (
-        <>
-          <BlankQuestion {...{ job, sent, onSent, cells }} isSending={sending.isRunning} onSend={sendAgain} />
-          <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
-        </>
+          next={
+            sent && <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
+          }
+        >
+          {failed}
+          {sent && <BlankQuestion {...{ job, sent, onSent, cells }} isSending={sending.isRunning} onSend={sendAgain} />}
+        </TrialNotes>
       )}
       {(job.status === "failed" || job.status === "cancelled") && sent && (
         <p class="buttons">
@@ -245,15 +248,11 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
         </UndoResults>
       )}
       {isOver && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} />}
-      {isOver && isUndo(job) && !job.dry_run && (
-        <p class="note">An undo can’t be undone. To apply the values again, import the file again.</p>
-      )}
-      {isOver && job.failed_rows > 0 && (
-        <FailedRows api={api} job={job} sent={isImportTrial ? sent : undefined} onSent={onSent} />
-      )}
+      {!hasTried && failed}
       {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} undo={undo} />}
       <p class="note">
-        Started {shownTime(job.created_at)}, {isOver ? "ended" : "updated"} {shownTime(job.updated_at)}. ID {job.id}.
+        Started <Ago time={job.created_at} />, {isOver ? "ended" : "updated"} <Ago time={job.updated_at} />. ID {job.id}
+        .
       </p>
     </>
   );

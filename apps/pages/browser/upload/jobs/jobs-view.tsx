@@ -1,7 +1,7 @@
 import { type Api, hasStatus, type Job } from "../parts/api.ts";
 import { isUndo } from "./job-progress.tsx";
-import { Heading, List, Table } from "../parts/parts.tsx";
-import { shownNumber, shownTime } from "../parts/shown.ts";
+import { Ago, Heading, List, Table } from "../parts/parts.tsx";
+import { countOf } from "../parts/shown.ts";
 import { useList } from "../parts/use-calls.ts";
 
 const STATUS = {
@@ -26,28 +26,64 @@ function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Jo
   );
 }
 
-/** The rows of a table of jobs, newest first. */
-function rowsOf(entries: readonly Job[]) {
+/** How long after a trial of a file its import may have begun. */
+const TRIAL_MS = 86_400_000;
+
+/** The import that a trial run led to, or whose undo it tried. @param later the jobs after it, newest first */
+function importOf(trial: Job, jobs: readonly Job[], later: readonly Job[]): Job | undefined {
+  if (isUndo(trial)) return jobs.find(({ id }) => id === trial.undo_of);
+  const end = Date.parse(trial.created_at) + TRIAL_MS;
+  const isOfFile = (job: Job): boolean => !job.dry_run && !isUndo(job) && job.file_name === trial.file_name;
+  return later.findLast((job) => isOfFile(job) && Date.parse(job.created_at) < end);
+}
+
+/** Folded trial runs of an import. */
+function Trials({ trials }: { readonly trials: readonly Job[] }) {
+  return (
+    <details>
+      <summary>{countOf(trials.length, "trial run")}</summary>
+      <ul class="folded-trials">
+        {trials.map((trial) => (
+          <li key={trial.id}>
+            {linkTo(trial.id, isUndo(trial) ? "Trial undo" : "Trial run")}, {STATUS[trial.status].toLowerCase()},{" "}
+            <Ago time={trial.created_at} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** The rows of a table of jobs, newest first. Trial runs are below their imports. */
+function rowsOf(jobs: readonly Job[]) {
   // An undo comes before its import, since it is newer. The newest of several undos counts.
-  const undos = entries.filter((job) => isUndo(job) && !job.dry_run);
+  const undos = jobs.filter((job) => isUndo(job) && !job.dry_run);
   const undoOf = new Map(undos.toReversed().map((job) => [job.undo_of, job]));
-  return entries.map((job) => {
-    const { status, dry_run: isTrial, failed_rows: failed } = job;
+  const trials = Map.groupBy(jobs, (job) => {
+    const owner = job.dry_run ? importOf(job, jobs, jobs.slice(0, jobs.indexOf(job))) : undefined;
+    return owner?.id;
+  });
+  return (trials.get(undefined) ?? []).map((job) => {
+    const { status, dry_run: isTrial } = job;
     const undo = undoOf.get(job.id);
+    const isUndone = undo?.status === "completed";
+    const own = trials.get(job.id) ?? [];
     return [
-      <span class="lines">{nameOf(job)}</span>,
+      <>
+        <span class="lines">{isUndone ? <s>{nameOf(job)}</s> : nameOf(job)}</span>
+        {own.length > 0 && <Trials trials={own} />}
+      </>,
       <>
         <span class={`status ${status}`}>
           {isTrial ? `Trial run, ${STATUS[status].toLowerCase()}` : STATUS[status]}
         </span>
-        {undo?.status === "completed" && <>, {linkTo(undo.id, "undone")}</>}
+        {isUndone && <>, {linkTo(undo.id, "undone")}</>}
       </>,
-      shownTime(job.created_at),
+      <Ago key="started" time={job.created_at} />,
       job.key_name ?? "",
-      shownNumber(job.total_rows),
-      <span key="failed" class={failed === 0 ? "zero" : "failed"}>
-        {shownNumber(failed)}
-      </span>,
+      job.total_rows,
+      ...[job.created_rows, job.updated_rows].map((count) => (isUndo(job) ? "" : count)),
+      job.failed_rows,
     ];
   });
 }
@@ -58,7 +94,7 @@ function JobsTable({ name, jobs }: { readonly name: string; readonly jobs: reado
     <Table
       caption={`${name}, newest first`}
       kind="list"
-      columns={["File", "Status", "Started", "Key", "Rows", "Failed"]}
+      columns={["File", "Status", "Started", "Key", "Rows", "Created", "Changed", "Failed"]}
       rows={rowsOf(jobs)}
     />
   );

@@ -10,7 +10,7 @@ import { exampleOf, readRowProblem, type RowProblem } from "../file/check-rows.t
 import { Button, Choice, type Options, Table, TextField, Verdict } from "../parts/parts.tsx";
 import { choiceOptions } from "../parts/field-names.ts";
 import type { Sent } from "../file/send.ts";
-import { countOf, shownNumber } from "../parts/shown.ts";
+import { countOf } from "../parts/shown.ts";
 import { aliasOf } from "../file/sources.ts";
 
 /** A file whose failed rows are corrected after its trial. */
@@ -96,7 +96,7 @@ export function FailedValuesForm({ sent, values: shared, onSent }: RepairProps &
           const isReplaced = source !== undefined && aliasOf(source, each.value) !== undefined;
           const problem = isReplaced ? problemOf(each.first.cells)?.sentence : exampleOf(each);
           return [
-            shownNumber(each.rows),
+            each.rows,
             each.column,
             each.value,
             <Instead key="instead" failed={each} sent={sent} onSent={onSent} />,

@@ -154,9 +154,10 @@ function linesOf({ row, externalId, id, outcome, changes }: TrialRow): Component
       : [],
   );
   const unknown = shown.filter(({ values }) => values === undefined).map(({ field }) => nameOf(field));
-  if (unknown.length > 0) lines.push([row, link, unknown.join(", "), "(not known)", "(not known)"]);
+  // Too long for the results, or of a file that this page doesn’t have.
+  if (unknown.length > 0) lines.push([row, link, unknown.join(", "), "(open the item)", "(see the file)"]);
   const more = changes.length - shown.length;
-  if (lines.length === 0) return [[row, link, outcome === "restored" ? "Restored" : "(not known)", "", ""]];
+  if (lines.length === 0) return [[row, link, outcome === "restored" ? "Restored" : "Events", "", ""]];
   return more === 0 ? lines : [...lines, [row, link, `and ${countOf(more, "other field")}`, "", ""]];
 }
 

@@ -1,17 +1,17 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
-import type { ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
 import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";
 import type { Api, Job } from "../parts/api.ts";
-import { Button, TextField } from "../parts/parts.tsx";
+import { Alert, Button, TextField } from "../parts/parts.tsx";
 import { countOf, shownNumber } from "../parts/shown.ts";
 import type { Sent } from "../file/send.ts";
 import { changeSingles } from "../file/sources.ts";
 import { unfilled } from "../file/table-file.ts";
 import { ChangedRows, readItems, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
-import { TrialValues } from "./trial-values.tsx";
+import { Contradictions, type FileValues, readValues, TrialValues } from "./trial-values.tsx";
 import { useLoaded } from "../parts/use-calls.ts";
 
 /** How many earlier imports are compared with the mapping of a trial. */
@@ -36,10 +36,19 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
   return undefined;
 }
 
-/** Rows of a trial. If items would change, also the mapping of an earlier import of such a file, if there is one. */
-async function readNotes(api: Api, job: Job) {
-  const rows = await readTrialRows(api.uploads.results(job.id), job);
-  return { rows, earlier: rows.changed.length > 0 ? await earlierMapping(api, job) : undefined };
+/**
+ * Rows of a trial, with their items as they would be. If items would change, also the mapping of an earlier import of such a
+ * file, if there is one.
+ */
+async function readNotes(api: Api, job: Job, sent: Sent | undefined) {
+  const { examples, changed } = await readTrialRows(api.uploads.results(job.id), job);
+  const [items, earlier] = await Promise.all([
+    readItems(api, job, [...examples, ...changed], sent),
+    changed.length > 0 ? earlierMapping(api, job) : undefined,
+  ]);
+  const itemsOf = (rows: readonly TrialRow[]) =>
+    rows.flatMap(({ row }) => items.find((each) => each.row === row) ?? []);
+  return { examples: itemsOf(examples), changed: itemsOf(changed), earlier };
 }
 
 /** A prefix that the name of a file suggests: "tickets-" for "Tickets 2023.csv". */
@@ -140,12 +149,17 @@ function AlikeIds({ api, job }: { readonly api: Api; readonly job: Job }) {
   );
 }
 
-/** What a trial run found: items that would change, perhaps unexpectedly, items as they would be, and the values of the file. */
+/**
+ * What a trial run found: problems, what would change, items as they would be, and the values of the file.
+ * @param children further problems @param next what comes after it, once all changes are shown
+ */
 export function TrialNotes({
   api,
   job,
   sent,
   onPrefix,
+  children,
+  next,
 }: {
   readonly api: Api;
   readonly job: Job;
@@ -153,13 +167,16 @@ export function TrialNotes({
   readonly sent: Sent | undefined;
   /** Runs the trial again; undefined if this page doesn't have the file. */
   readonly onPrefix: ((prefix: string) => void) | undefined;
+  readonly children: ComponentChildren;
+  readonly next: ComponentChildren;
 }) {
-  // No message if they can't be read, since the counters say what matters most.
-  const notes = useLoaded(() => readNotes(api, job)).value;
-  const { rows, earlier } = notes ?? {};
-  const { examples = [], changed = [] } = rows ?? {};
-  const items = useLoaded(() => readItems(api, job, [...examples, ...changed], sent), [rows]).value ?? [];
-  const itemAt = (row: TrialRow): ResultingItem | undefined => items.find((each) => each.row === row.row);
+  const { value: notes, error, again } = useLoaded(() => readNotes(api, job, sent));
+  // The file may be gone. Then the import says so.
+  const { value: values } = useLoaded<FileValues | undefined>(
+    async (signal, show) => sent && readValues(job, sent, signal, show),
+  );
+  const { examples = [], changed = [], earlier } = notes ?? {};
+  const hasChanges = job.updated_rows + job.restored_rows > 0;
   const zone = job.mapping && zoneOf(job.mapping);
   const earlierZone = earlier && zoneOf(earlier);
   return (
@@ -174,20 +191,28 @@ export function TrialNotes({
             If both files are from the same system, one of the two is wrong, and completion times would move by hours.
           </p>
         )}
+        {values?.findings && <Contradictions {...values.findings} />}
+      </div>
+      {sent && <LeftOutRows sent={sent} />}
+      <AlikeIds api={api} job={job} />
+      {children}
+      <div role="status">
+        {hasChanges && !notes && error === undefined && <p>Loading what would change…</p>}
         {changed.length > 0 && (
           <div class="warning">
             <p>
               <strong>This file would change items that already exist.</strong> {sentenceOfChanges(job)}
             </p>
-            <ChangedRows rows={changed.map((row) => itemAt(row) ?? row)} />
+            <ChangedRows rows={changed} />
             {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
           </div>
         )}
       </div>
-      <AlikeIds api={api} job={job} />
-      {sent && <LeftOutRows sent={sent} />}
-      <TrialItems items={examples.flatMap((row) => itemAt(row) ?? [])} />
-      {sent && <TrialValues job={job} sent={sent} />}
+      <Alert text={error} />
+      {error !== undefined && <Button onClick={again}>Try again</Button>}
+      <TrialItems items={examples} />
+      {sent && <TrialValues job={job} values={values} />}
+      {(notes || !hasChanges) && next}
     </>
   );
 }

@@ -11,17 +11,17 @@ import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts"
 import type { Job } from "../parts/api.ts";
 import { shownChoice } from "../parts/field-names.ts";
 import { observeSent, type Sent } from "../file/send.ts";
-import { countOf, shownNumber, shownPeriod, shownTime } from "../parts/shown.ts";
-import { useLoaded } from "../parts/use-calls.ts";
+import { countOf, shownNumber, shownPart, shownPeriod, shownTime } from "../parts/shown.ts";
 
-interface FileValues {
+/** What is known of the values of a file. */
+export interface FileValues {
   /** The part of the file that has been read, 0 to 1; undefined at its end. */
   readonly part: number | undefined;
   readonly findings?: ResultingFindings;
 }
 
 /** Reads the whole file of a trial. */
-async function readValues(
+export async function readValues(
   { mapping = {} }: Job,
   sent: Sent,
   signal: AbortSignal,
@@ -164,7 +164,10 @@ export function UnfinishedRows({
 }
 
 /** What contradicts itself in rows. */
-function Contradictions({ undatedRows, unfinishedRows }: Pick<ResultingFindings, "undatedRows" | "unfinishedRows">) {
+export function Contradictions({
+  undatedRows,
+  unfinishedRows,
+}: Pick<ResultingFindings, "undatedRows" | "unfinishedRows">) {
   return (
     <>
       {undatedRows > 0 && (
@@ -178,24 +181,15 @@ function Contradictions({ undatedRows, unfinishedRows }: Pick<ResultingFindings,
   );
 }
 
-/** The values that the rows of the whole file become, and what contradicts. */
-export function TrialValues({ job, sent }: { readonly job: Job; readonly sent: Sent }) {
-  // The file may be gone. Then the import says so.
-  const { value } = useLoaded<FileValues>((signal, show) => readValues(job, sent, signal, show));
-  const { part, findings } = value ?? { part: 0 };
+/** The values that the rows of the whole file become. @param values those read so far; undefined at first */
+export function TrialValues({ job, values }: { readonly job: Job; readonly values: FileValues | undefined }) {
+  const { part, findings } = values ?? { part: 0 };
   const hasChanges = job.updated_rows + job.unchanged_rows + job.restored_rows > 0;
   const byDefault = `. New items get the value above${hasChanges ? "; existing ones keep theirs" : ""}.`;
   return (
     <section aria-labelledby="values">
       <h2 id="values">Values in {findings ? countOf(findings.rows, "row") : "the file"}</h2>
-      <div role="status">
-        {part !== undefined && (
-          <p>
-            Reading the whole file… <progress value={part} aria-label="Part of the file that was read" />
-          </p>
-        )}
-        {findings && <Contradictions {...findings} />}
-      </div>
+      <p role="status">{part !== undefined && `Reading the whole file, ${shownPart(part)} so far…`}</p>
       {findings && (
         <div class="charts">
           <Values title="Status" values={findings.status} of={findings.rows} shown={shownChoice} empty={byDefault} />

@@ -73,7 +73,8 @@ function Outcomes({ job, rows }: { readonly job: Job; readonly rows: UndoRows })
         .filter(([, , count]) => count > 0)
         .map(([outcome, text, count]) => {
           const named = (rows.examples.get(outcome) ?? []).filter(({ externalId }) => externalId !== "");
-          const isGone = outcome === "deleted" && !job.dry_run;
+          // Of a row that failed there may be no item.
+          const isGone = outcome === "unchanged" || (outcome === "deleted" && !job.dry_run);
           return (
             <li key={outcome}>
               {countOf(count, "row")}: {text}
@@ -122,7 +123,6 @@ export function UndoResults({
         </UnfinishedRows>
       )}
       {rows && <Outcomes job={job} rows={rows} />}
-      {children}
       {rows && rows.kept.length > 0 && (
         <section aria-labelledby="kept">
           <h2 id="kept">{job.dry_run ? "What would be kept" : "What was kept"}</h2>
@@ -136,6 +136,7 @@ export function UndoResults({
           />
         </section>
       )}
+      {children}
     </>
   );
 }

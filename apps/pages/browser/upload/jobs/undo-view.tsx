@@ -1,10 +1,12 @@
 import { UNDO_DAYS } from "@work-items/lib/periods.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "../parts/api.ts";
 import { Alert, Button } from "../parts/parts.tsx";
-import { countOf, shownTime } from "../parts/shown.ts";
+import { countOf, shownAgo } from "../parts/shown.ts";
 import { useWork } from "../parts/use-calls.ts";
 
 const TOO_LATE = `This import ended more than ${UNDO_DAYS} days ago. It can no longer be undone.`;
+/** What to know before an undo. */
+const FINAL = "An undo can’t be undone: to apply the values again, import the file again.";
 /** Why an import can’t be shown or undone. */
 export const NOT_KNOWN =
   "This import doesn’t exist. If your organization’s data was moved, earlier imports can’t be shown or undone.";
@@ -37,7 +39,7 @@ function UndoButton({
   return (
     <>
       <p class="buttons">
-        <Button kind={isTrial ? undefined : "main"} disabled={isRunning} onClick={() => void run(start)}>
+        <Button kind={isTrial ? undefined : "main loss"} disabled={isRunning} onClick={() => void run(start)}>
           {isRunning ? "Starting…" : children}
         </Button>
       </p>
@@ -53,7 +55,7 @@ function stateOf({ status, ...undo }: Job): string {
   if (status !== "completed") return "This import is being undone.";
   const kept = undo.partly_undone_rows + undo.kept_rows;
   const keeps = kept === 0 ? "" : ` ${countOf(kept, "row")} kept changes made since.`;
-  return `This import was undone on ${shownTime(undo.updated_at)}.${keeps}`;
+  return `This import was undone ${shownAgo(undo.updated_at)}.${keeps}`;
 }
 
 /** Says that an import was undone, or is being undone. @param undo undefined until it is loaded */
@@ -87,7 +89,7 @@ export function UndoOffer({
         <>
           <p class="note">
             A trial run first shows what would be deleted and restored. Changes that people or other imports have made
-            since are kept.
+            since are kept. {FINAL}
           </p>
           <UndoButton api={api} importId={job.id} isTrial>
             Undo this import…
@@ -98,16 +100,26 @@ export function UndoOffer({
   );
 }
 
+/** The button of an undo that isn’t a trial, with what to know before. */
+function FinalUndo(props: Parameters<typeof UndoButton>[0]) {
+  return (
+    <div class="dock">
+      <UndoButton {...props} />
+      <p class="note">{FINAL}</p>
+    </div>
+  );
+}
+
 /** What comes after an undo, or after its trial. */
 export function NextOfUndo({ api, job }: { readonly api: Api; readonly job: Job }) {
   const { status, dry_run: isTrial, undo_of: importId = "" } = job;
   const props = { api, importId };
   if (!isTrial) {
     const isStopped = status === "failed" || status === "cancelled";
-    return isStopped ? <UndoButton {...props}>Undo the rest</UndoButton> : null;
+    return isStopped ? <FinalUndo {...props}>Undo the rest</FinalUndo> : null;
   }
   if (status !== "completed") return null;
   const hasEffect = job.deleted_rows + job.undone_rows + job.partly_undone_rows > 0;
   if (!hasEffect) return <p>Nothing would change, so there is nothing to undo.</p>;
-  return <UndoButton {...props}>Undo now</UndoButton>;
+  return <FinalUndo {...props}>Undo now</FinalUndo>;
 }

@@ -1,6 +1,7 @@
 import { cloneElement, type ComponentChildren, type ComponentProps, type VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { shownChoice } from "./field-names.ts";
+import { shownAgo, shownNumber, shownTime } from "./shown.ts";
 import type { LoadedList } from "./use-calls.ts";
 
 /** A sentence about what went wrong, which screen readers read at once. */
@@ -50,17 +51,26 @@ export function Loading({
   );
 }
 
+/** How long ago a moment was, which it says exactly when it is pointed at. */
+export function Ago({ time }: { readonly time: string }) {
+  return (
+    <time dateTime={time} title={shownTime(time)}>
+      {shownAgo(time)}
+    </time>
+  );
+}
+
 /** An item's status, as a badge. */
 export function ItemStatus({ status }: { readonly status: string }) {
   return <span class={`status ${status}`}>{shownChoice(status)}</span>;
 }
 
-/** A button. `main` is what most people choose next; `plain` looks like a link. */
+/** A button. `main` is what most people choose next, `loss` what loses something; `plain` looks like a link. */
 export function Button({
   kind,
   ...button
 }: Pick<ComponentProps<"button">, "onClick" | "disabled" | "aria-disabled" | "aria-label" | "children"> & {
-  readonly kind?: "main" | "plain" | undefined;
+  readonly kind?: "main" | "main loss" | "plain" | undefined;
 }) {
   return <button type="button" class={kind} {...button} />;
 }
@@ -183,7 +193,7 @@ export function Question({
   );
 }
 
-/** A table, which scrolls on narrow screens. */
+/** A table. Columns with numbers are at the right. */
 export function Table({
   caption,
   columns,
@@ -199,6 +209,9 @@ export function Table({
   /** Class of the table. */
   readonly kind?: string;
 }) {
+  const classes = columns.map((_, index) =>
+    rows.some((row) => typeof row[index] === "number") ? "number" : undefined,
+  );
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
       <table class={kind}>
@@ -206,7 +219,7 @@ export function Table({
         <thead>
           <tr>
             {columns.map((column, index) => (
-              <th key={index} scope="col">
+              <th key={index} scope="col" class={classes[index]}>
                 {column}
               </th>
             ))}
@@ -216,8 +229,8 @@ export function Table({
           {rows.map((row, index) => (
             <tr key={keys?.[index] ?? index}>
               {row.map((cell, at) => (
-                <td key={at} data-label={columns[at]}>
-                  {cell}
+                <td key={at} data-label={columns[at]} class={classes[at]}>
+                  {typeof cell === "number" ? shownNumber(cell) : cell}
                 </td>
               ))}
             </tr>

@@ -5,6 +5,20 @@ export function shownTime(time: string | null, timeZone?: string): string {
   return time === null ? "" : shownMoment(time, timeZone);
 }
 
+/** Spans of time that are shown, in seconds. */
+const SPANS = [["day", 86_400] as const, ["hour", 3600] as const, ["minute", 60] as const];
+const RELATIVE = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: "auto" });
+/** After this many days a moment is shown as it is. */
+const RELATIVE_DAYS = 30;
+
+/** How long ago a moment was, such as "5 minutes ago". */
+export function shownAgo(time: string, now = Date.now()): string {
+  const seconds = (now - Date.parse(time)) / 1000;
+  if (seconds > RELATIVE_DAYS * 86_400) return shownTime(time);
+  const [unit, length] = SPANS.find(([, span]) => seconds >= span) ?? [];
+  return unit ? RELATIVE.format(-Math.floor(seconds / length), unit) : "just now";
+}
+
 /** A month such as "2024-03" as "Mar 2024", a year unchanged. */
 export function shownPeriod(period: string): string {
   const style = { month: "short", year: "numeric", timeZone: "UTC" } as const;
