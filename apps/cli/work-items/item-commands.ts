@@ -4,7 +4,7 @@ import { inCalls, type NamesBody } from "work-items-client/named-item-calls.ts";
 import { entriesOf, type Page } from "work-items-client/http.ts";
 import { parseUuid } from "@work-items/lib/schema.ts";
 import { repeatableFilters, workItemFilterNames } from "@work-items/lib/work-items/work-item-filters.ts";
-import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
+import { filterOption, ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import { printable, type Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption } from "./command.ts";
 import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";
@@ -89,7 +89,7 @@ async function deleteItems(call: CommandCall): Promise<void> {
 
 const FILTER_OPTIONS = Object.fromEntries(
   workItemFilterNames.map((name) => {
-    const option = `--${name.replaceAll("_", "-")}`;
+    const option = filterOption(name);
     return repeatableFilters.includes(name)
       ? [`${option} <values...>`, `only items with this ${name}, or with one of several`]
       : [`${option} <value>`, `only items with this ${name}`];

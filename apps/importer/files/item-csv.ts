@@ -8,6 +8,11 @@ import { withPrefix } from "./cell-values.ts";
 /** The header of items as CSV. Its byte order mark shows spreadsheets that it is UTF-8. */
 export const ITEM_CSV_HEADER = BYTE_ORDER_MARK + ITEM_FIELD_NAMES.join(COMMA);
 
+/** The command's option for a filter of the list. */
+export function filterOption(name: string): string {
+  return `--${name.replaceAll("_", "-")}`;
+}
+
 /** An item as a line without its end. Cells that a spreadsheet would run as formulas have a prefix. */
 export function itemCsvLine(item: WorkItem): string {
   const input = inputOf(item);

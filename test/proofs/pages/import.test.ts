@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HEAD_BYTES } from "../../../apps/importer/files/text-file.ts";
-import { accessibilityFindings, hasBrowser, openPage, takeScreenshot } from "../../support/browser.ts";
+import { accessibilityFindings, hasBrowser, openPage, SCREENS, takeScreenshot } from "../../support/browser.ts";
 import {
   openTarget,
   chooseFile,
@@ -114,8 +114,13 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
       "shown-52,Closed,,,soon,,",
       "Total,4,,,,,",
     ];
+    const areLoaded = Promise.withResolvers<void>();
+    await page.route("**/results", async (route) => areLoaded.promise.then(() => route.continue()));
     await trial("second.csv", second);
+    await page.getByText("Loading what would change…").waitFor();
     await page.getByRole("heading", { name: "Values in 4 rows" }).waitFor();
+    expect(await page.getByRole("button", { name: /^Import / }).count()).toBe(0);
+    areLoaded.resolve();
     await page.locator(".examples").waitFor();
     const texts = (selector: string) => page.locator(selector).allTextContents();
     expect(await texts(".examples h3")).toEqual(["shown-0", "shown-1", "shown-50", "shown-51", "shown-52"]);
@@ -143,7 +148,28 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     );
     await page.getByText("1 row is completed but has no completion date.").waitFor();
     await page.getByText("1 row has a completion date but isn’t completed (1 Pending).").waitFor();
-    expect(await page.locator("button.main:visible").textContent()).toBe("Import 4, leave out 2");
+    const button = page.locator("button.main:visible");
+    expect(await button.textContent()).toBe("Import 4, leave out 2");
+    const order = page.locator(".counts, main .warning, #failed, .repairs, #examples, #values, .dock");
+    expect(await order.evaluateAll((all) => all.map((one) => one.id || one.className))).toEqual([
+      "counts",
+      "warning",
+      "failed",
+      "repairs",
+      "warning",
+      "repairs",
+      "examples",
+      "values",
+      "dock",
+    ]);
+    for (const { viewport } of [SCREENS.phone, SCREENS.desktop]) {
+      await page.setViewportSize(viewport);
+      for (const place of ["0", "document.body.scrollHeight / 2"]) {
+        await page.evaluate(`scrollTo(0, ${place})`);
+        const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};
+        expect([y > 0, y + height <= viewport.height]).toEqual([true, true]);
+      }
+    }
     expect(await accessibilityFindings(page)).toEqual([]);
     await takeScreenshot(page, "upload-trial");
 
@@ -220,14 +246,14 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await type.fill("");
     await form.getByLabel("Status").selectOption("in_progress");
     await page.getByText("The list doesn’t use these filters yet").waitFor();
+    await page.getByRole("button", { name: "Apply filters" }).click();
+    await expect.poll(() => page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(6);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Export as CSV" }).click(),
+      page.getByRole("button", { name: "Download these items (CSV)" }).click(),
     ]);
     const exported = readFileSync(await download.path(), "utf8");
     expect(exported.split("\n").filter((line) => line.startsWith("value-"))).toHaveLength(6);
-    await page.getByRole("button", { name: "Apply filters" }).click();
-    await expect.poll(() => page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(6);
     await page.getByRole("link", { name: "value-1", exact: true }).click();
     await page.getByRole("link", { name: "Back to the list" }).click();
     await expect.poll(() => page.getByRole("link", { name: /^value-\d+$/ }).count()).toBe(6);
@@ -449,9 +475,19 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.getByText("Counting rows…").waitFor();
     expect(await page.getByRole("progressbar", { name: "Rows processed" }).count()).toBe(1);
     expect(await accessibilityFindings(page)).toEqual([]);
+    // As if workers still finished rows of a large file.
+    await page.route(`**/upload/${data.id}`, async (route) => {
+      const response = await route.fetch({ method: "GET" });
+      const { data: job } = (await response.json()) as { data: object };
+      const json = { data: { ...job, status: "processing", total_rows: 120_000, succeeded_rows: 54_000 } };
+      await route.fulfill({ json, headers: { ...response.headers(), "retry-after": "30" } });
+    });
+    await page.getByText("54,000 of 120,000 rows").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Stopping…" }).waitFor();
-    await page.getByText("Import cancelled.").waitFor();
+    await page.getByText("At most 8,000 rows that were started are finished first, 0 so far.").waitFor();
+    expect(await page.getByRole("button", { name: "Stopping…" }).count()).toBe(1);
+    await page.unrouteAll({ behavior: "wait" });
+    await page.getByText("Import cancelled.").waitFor({ timeout: 10_000 });
     expect(await page.locator(":focus").textContent()).toContain("Import cancelled.");
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(complaints).toEqual([]);

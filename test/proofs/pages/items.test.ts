@@ -88,12 +88,14 @@ describe.skipIf(!hasBrowser)("items on the upload page", () => {
         status: { column: "State" },
         "custom_attributes.short_description": { column: "Title" },
         agent_name: { column: "Who" },
+        "custom_attributes.created": { column: "Opened" },
       },
     };
-    const csv = "No,State,Title,Who,Team\nfact-1,completed,Broken lift,Ann,North\nfact-2,pending,,Ben,South\n";
+    const csv =
+      "No,State,Title,Who,Team,Opened\nfact-1,completed,Broken lift,Ann,North,Monday\nfact-2,pending,,Ben,South,\n";
     const id = await importAndWait(site.stack, {
       name: "lifts.csv",
-      csv: `${csv}fact-1,completed,Broken lift,Ann,East\n`,
+      csv: `${csv}fact-1,completed,Broken lift,Ann,East,Monday\n`,
       mapping,
     });
     const items = (await (await call("GET", "work_items?external_id=fact-1")).json()) as { data: { id: string }[] };
@@ -119,7 +121,11 @@ describe.skipIf(!hasBrowser)("items on the upload page", () => {
     ]);
     expect(await page.title()).toBe("Broken lift · Work items");
     await look(page, "item");
-    await page.getByText(/^Imported from lifts\.csv of/).waitFor();
+    await page.getByText("just now by the import of lifts.csv", { exact: true }).waitFor();
+    expect(await page.locator(".facts dt", { hasText: /^created/i }).allTextContents()).toEqual([
+      "Created",
+      "created in the source system",
+    ]);
     expect(await page.getByRole("link", { name: "its undo" }).count()).toBe(0);
 
     await call("DELETE", `work_items/${items.data[0]!.id}`);
@@ -131,6 +137,23 @@ describe.skipIf(!hasBrowser)("items on the upload page", () => {
     await page.getByText("Undo finished.").waitFor();
     await page.goBack();
     await page.getByText("2 items deleted since.", { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("show the command that exports them if they are more than the page downloads", async () => {
+    const work_items = [{ external_id: "it’s", type: "it's", agent_email: "ann@example.com" }];
+    await call("POST", "work_items/batch", { work_items });
+    const { page, complaints } = await site.begin(
+      "#items?type=it%27s&agent_email=ann%40example.com",
+      "Object.defineProperty(Blob.prototype, 'size', { get: () => 200_000_001 })",
+    );
+    await page.getByRole("button", { name: "Download these items (CSV)" }).click();
+    await page.getByText("These items are more than 200 MB").waitFor();
+    const [line] = await page.locator("pre").allTextContents();
+    const options = String.raw`--type 'it'\''s' --agent-email 'ann@example.com'`;
+    expect(line).toBe(`work-items export ${options} > work-items.csv`);
+    await look(page, "items-too-many");
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -2,7 +2,7 @@
 const COPIED_MS = 2000;
 
 /** Copies a text. @returns what the button says then */
-async function copyText(text: string): Promise<string> {
+export async function copyText(text: string): Promise<string> {
   try {
     // Pages without HTTPS have no clipboard, so this fails there too.
     await navigator.clipboard.writeText(text);

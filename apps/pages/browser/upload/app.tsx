@@ -10,11 +10,6 @@ import type { Sent } from "./file/send.ts";
 import { useLoaded } from "./parts/use-calls.ts";
 
 const SECTIONS = { import: "Import a file", jobs: "Imports", items: "Items" } as const;
-/** The import whose items a list shows. */
-function importIn(list: string): string | undefined {
-  return new URLSearchParams(list.split("?")[1]).get("upload") ?? undefined;
-}
-
 const SECTION_OF: Readonly<Record<string, string>> = { job: "jobs", item: "items" };
 
 /**
@@ -129,9 +124,7 @@ export function App({ root }: { readonly root: URL }) {
       {name === "jobs" && <JobsView api={api} />}
       {!own && job}
       {name === "items" && <Later key={query} load={LATER.items} props={{ api, query }} />}
-      {name === "item" && (
-        <Later key={id} load={LATER.item} props={{ api, id, list: list.current, importId: importIn(list.current) }} />
-      )}
+      {name === "item" && <Later key={id} load={LATER.item} props={{ api, id, list: list.current }} />}
       <div hidden={current !== "import"}>
         {current === "import" && <Heading>Import a file</Heading>}
         <ImportView

@@ -1,8 +1,9 @@
+import type { ComponentChildren } from "preact";
 import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import { type Api, hasStatus, type Item, type ItemEvent } from "../parts/api.ts";
 import { FIELD_NAMES, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "../parts/field-names.ts";
-import { ImportLink } from "./import-link.tsx";
-import { Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
+import { ImportLink, importOf } from "./import-link.tsx";
+import { Ago, Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
 import { shownStart, shownTime } from "../parts/shown.ts";
 import { useList, useLoaded } from "../parts/use-calls.ts";
 
@@ -48,16 +49,23 @@ function Timeline({ api, id }: { readonly api: Api; readonly id: string }) {
   );
 }
 
+/** Whether a fact takes a line of its own. */
+function isLong(fact: ComponentChildren): boolean {
+  return typeof fact === "string" && (fact.length > CELL_CHARACTERS || fact.includes("\n"));
+}
+
+type Fact = readonly [name: string, fact: ComponentChildren];
+
 /** Names and values, without those that are empty. */
-function Facts({ facts }: { readonly facts: readonly (readonly [name: string, text: string])[] }) {
+function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl class="facts">
       {facts
-        .filter(([, text]) => text !== "")
-        .map(([name, text], index) => (
-          <div key={index} class={text.length > CELL_CHARACTERS || text.includes("\n") ? "long" : undefined}>
+        .filter(([, fact]) => fact !== "")
+        .map(([name, fact], index) => (
+          <div key={index} class={isLong(fact) ? "long" : undefined}>
             <dt>{name}</dt>
-            <dd>{text}</dd>
+            <dd>{fact}</dd>
           </div>
         ))}
     </dl>
@@ -73,26 +81,14 @@ function shownAttribute(value: unknown): string {
 
 const NOT_KNOWN = "This item doesn’t exist. It may have been deleted. Look for it in the list.";
 
-/**
- * One item with its attributes and events. @param list address of the list from which it was opened, with its filters
- * @param importId the import whose items that list shows
- */
-export function ItemView({
-  api,
-  id,
-  list,
-  importId,
-}: {
-  readonly api: Api;
-  readonly id: string;
-  readonly list: string;
-  readonly importId: string | undefined;
-}) {
+/** One item with its attributes and events. @param list address of the list from which it was opened, with its filters */
+export function ItemView({ api, id, list }: { readonly api: Api; readonly id: string; readonly list: string }) {
   const { value, error, again } = useLoaded(() =>
     api.get<{ readonly data: Item }>(`v1/work_items/${encodeURIComponent(id)}`).catch((caught: unknown) => {
       throw hasStatus(caught, 404) ? new Error(NOT_KNOWN) : caught;
     }),
   );
+  const { value: importId } = useLoaded(async (signal) => value && importOf(api, value.data, signal), [value]);
   const back = (
     <p>
       <a href={list}>Back to the list</a>
@@ -114,6 +110,33 @@ export function ItemView({
   const title = subject === null || subject.trim() === "" ? undefined : shownStart(subject, TITLE_CHARACTERS);
   const isShown = (name: string): boolean => ATTRIBUTE_PREFIX + name === SUBJECT && title === subject;
   const attributes = Object.entries(item.custom_attributes).filter(([name]) => !isShown(name));
+  const facts: readonly Fact[] = [
+    ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
+    ...SHOWN_FIELDS.filter(([name]) => name !== "status").map(
+      ([name, field]) => [field.label, shownField(field, item[name as keyof Item])] as const,
+    ),
+    ["QA score", shownValue(item.qa_score ?? "")],
+    [
+      "Created",
+      <>
+        <Ago time={item.created_at} />
+        {importId !== undefined && (
+          <>
+            {" "}
+            by the import of <ImportLink api={api} id={importId} />
+          </>
+        )}
+      </>,
+    ],
+    ["Changed", <Ago key="changed" time={item.updated_at} />],
+    ["ID in the API", item.id],
+  ];
+  const own = new Set(facts.map(([name]) => name.toLowerCase()));
+  /** The name of an attribute, which differs from those of the item's own facts. */
+  const nameOf = (attribute: string): string => {
+    const name = FIELD_NAMES[ATTRIBUTE_PREFIX + attribute] ?? attribute;
+    return own.has(name.toLowerCase()) ? `${name} in the source system` : name;
+  };
   return (
     <>
       {back}
@@ -122,40 +145,16 @@ export function ItemView({
         {title !== undefined && <span>{item.external_id}</span>}
         <ItemStatus status={item.status} />
       </div>
-      <Facts
-        facts={[
-          ["Agent", [agent.name, agent.email, agent.external_id].filter(Boolean).join(", ")],
-          ...SHOWN_FIELDS.filter(([name]) => name !== "status").map(
-            ([name, field]) => [field.label, shownField(field, item[name as keyof Item])] as const,
-          ),
-          ["QA score", shownValue(item.qa_score ?? "")],
-          ["Created", shownTime(item.created_at)],
-          ["Changed", shownTime(item.updated_at)],
-          ["ID in the API", item.id],
-        ]}
-      />
+      <Facts facts={facts} />
       {attributes.length > 0 && (
         <section aria-labelledby="attributes">
           <h2 id="attributes">From the source system</h2>
-          <Facts
-            facts={attributes.map(([name, each]) => [
-              FIELD_NAMES[ATTRIBUTE_PREFIX + name] ?? name,
-              shownAttribute(each),
-            ])}
-          />
+          <Facts facts={attributes.map(([name, each]) => [nameOf(name), shownAttribute(each)])} />
         </section>
       )}
       <Timeline api={api} id={item.id} />
       <p class="note">
-        {importId === undefined ? (
-          <>
-            To see what a file changed, or to undo it, open its import in <a href="#jobs">Imports</a>.
-          </>
-        ) : (
-          <>
-            Imported from <ImportLink api={api} id={importId} />.
-          </>
-        )}
+        To see what a file changed, or to undo it, open its import in <a href="#jobs">Imports</a>.
       </p>
     </>
   );

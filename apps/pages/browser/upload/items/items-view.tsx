@@ -1,11 +1,12 @@
 import { readFirstResults } from "@work-items/importer/checks/first-results.ts";
-import { ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
+import { filterOption, ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer/files/item-csv.ts";
 import { shownDay } from "@work-items/importer/proposals/shown-time.ts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { entriesOf } from "work-items-client/http.ts";
+import type { Page } from "work-items-client/http.ts";
 import type { Field } from "@work-items/lib/work-items/field-definition.ts";
 import { WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
+import { copyText } from "../../docs/copy.ts";
 import { type Api, type Item, type Query } from "../parts/api.ts";
 import {
   choiceOptions,
@@ -18,12 +19,13 @@ import {
 } from "../parts/field-names.ts";
 import { ImportLink } from "./import-link.tsx";
 import { Alert, Button, Choice, Heading, ItemStatus, List, saveFile, Table, TextField } from "../parts/parts.tsx";
-import { countOf, shownNumber } from "../parts/shown.ts";
+import { countOf, shownBytes } from "../parts/shown.ts";
 import { type LoadedList, useList, useWork } from "../parts/use-calls.ts";
 
 const PAGE_ITEMS = 50;
 /** The most that the service allows. */
-const EXPORT_PAGE_ITEMS = 100;
+const DOWNLOAD_PAGE_ITEMS = 100;
+const FILE_NAME = "work-items.csv";
 
 const FILTERS = Object.entries<Field>(WORK_ITEM_FIELDS).filter(([, { filter }]) => filter !== undefined);
 
@@ -137,15 +139,72 @@ function ImportedItems({ api, jobId }: { readonly api: Api; readonly jobId: stri
   );
 }
 
-/** All items that match a query, as CSV. @param onProgress called with the number of items so far, page by page */
-async function exportItems(api: Api, query: Query, onProgress: (items: number) => void): Promise<Blob> {
-  const lines = [`${ITEM_CSV_HEADER}\n`];
-  const pages = { ...query, limit: String(EXPORT_PAGE_ITEMS) };
-  for await (const item of entriesOf((cursor) => api.list<Item>("v1/work_items", { ...pages, ...cursor }))) {
-    const count = lines.push(`${itemCsvLine(item)}\n`) - 1;
-    if (count % EXPORT_PAGE_ITEMS === 0) onProgress(count);
+/** The most that a page downloads: browsers keep the file in memory until it is whole. */
+const DOWNLOAD_MAX_BYTES = 200_000_000;
+
+/**
+ * All items that match a query, as CSV.
+ * @param onProgress called with the number of items so far, page by page
+ * @returns undefined if they are more than a browser holds
+ */
+async function downloadItems(api: Api, query: Query, onProgress: (items: number) => void): Promise<Blob | undefined> {
+  const pages = [new Blob([`${ITEM_CSV_HEADER}\n`])];
+  let [items, bytes] = [0, 0];
+  for (let cursor: string | undefined = ""; cursor !== undefined;) {
+    const asked: Query = { ...query, limit: String(DOWNLOAD_PAGE_ITEMS), cursor };
+    const { data, meta }: Page<Item> = await api.list<Item>("v1/work_items", asked);
+    const page = new Blob(data.map((item) => `${itemCsvLine(item)}\n`));
+    pages.push(page);
+    items += data.length;
+    bytes += page.size;
+    if (bytes > DOWNLOAD_MAX_BYTES) return undefined;
+    onProgress(items);
+    cursor = meta.page.next;
   }
-  return new Blob(lines, { type: "text/csv" });
+  return new Blob(pages, { type: "text/csv" });
+}
+
+/** The command that exports all items that match a query. */
+function exportCommand(query: Query): string {
+  const filters = Object.entries(query).filter(([, value]) => value !== "");
+  const options = filters.map(([name, value]) => ` ${filterOption(name)} '${value.replaceAll("'", String.raw`'\''`)}'`);
+  return `work-items export${options.join("")} > ${FILE_NAME}`;
+}
+
+/** Downloads the items that match a query, or shows the command that does if they are too many. */
+function Download({ api, query }: { readonly api: Api; readonly query: Query }) {
+  const [items, setItems] = useState(0);
+  const [command, setCommand] = useState<string>();
+  const [copied, setCopied] = useState("Copy");
+  const { isRunning, error, run } = useWork();
+  const save = async (): Promise<void> => {
+    setItems(0);
+    setCommand(undefined);
+    const file = await downloadItems(api, query, setItems);
+    if (file) saveFile(FILE_NAME, file);
+    else setCommand(exportCommand(query));
+  };
+  return (
+    <>
+      <p class="buttons">
+        <Button disabled={isRunning} onClick={() => void run(save)}>
+          Download these items (CSV)
+        </Button>
+        <span role="status">{isRunning && `${countOf(items, "item")} so far…`}</span>
+      </p>
+      <Alert text={error} />
+      {command !== undefined && (
+        <div role="status">
+          <p>
+            These items are more than {shownBytes(DOWNLOAD_MAX_BYTES)}, which is the most that this page downloads.
+            Export them with the <a href="docs/clients">command</a>:
+          </p>
+          <pre tabIndex={0}>{command}</pre>
+          <Button onClick={() => void copyText(command).then(setCopied)}>{copied}</Button>
+        </div>
+      )}
+    </>
+  );
 }
 
 /** A sentence about a list of items. */
@@ -169,10 +228,8 @@ function statusOf(list: LoadedList<Item>, isFiltered: boolean): ComponentChildre
 /** The list of items with its filters, and its export. @param shown the filters in the address */
 function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Query }) {
   const [draft, setDraft] = useState(shown);
-  const [exported, setExported] = useState(0);
   /** Whether narrow screens show the filters. Wide ones always do. */
   const [isUnfolded, setUnfolded] = useState(false);
-  const { isRunning: isExporting, error, run } = useWork();
   const list = useList((cursor) =>
     api.list<Item>("v1/work_items", { ...toQuery(shown), limit: String(PAGE_ITEMS), cursor }),
   );
@@ -189,20 +246,9 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
   const { entries, more, isLoading } = list;
   const isEmpty = entries.length === 0 && !more && !isLoading && list.error === undefined && !isFiltered;
   const isApplied = query === new URLSearchParams(shown).toString();
-  const save = async (): Promise<void> => {
-    setExported(0);
-    saveFile("work-items.csv", await exportItems(api, toQuery(chosen), setExported));
-  };
   return (
     <>
-      <div class="title">
-        <Heading>Items</Heading>
-        {!isEmpty && (
-          <Button disabled={isExporting} onClick={() => void run(save)}>
-            Export as CSV
-          </Button>
-        )}
-      </div>
+      <Heading>Items</Heading>
       <button
         type="button"
         class="plain fold"
@@ -236,16 +282,13 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
         ))}
         <button class="main">Apply filters</button>
       </form>
-      <Alert text={error} />
-      {isExporting && <p role="status">Exporting, {shownNumber(exported)} items so far…</p>}
-      {!isApplied && (
-        <p class="unchecked">The list doesn’t use these filters yet: choose Apply filters. Export uses them.</p>
-      )}
+      {!isApplied && <p class="unchecked">The list doesn’t use these filters yet: choose Apply filters.</p>}
       {isFiltered && entries.length > 0 && (
         <p>
           <a href="#items">Show all items</a>
         </p>
       )}
+      {entries.length > 0 && <Download api={api} query={toQuery(shown)} />}
       <ItemsList list={list} status={statusOf(list, isFiltered)} />
     </>
   );
