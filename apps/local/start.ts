@@ -31,7 +31,7 @@ function introductionOf({ baseUrl, apiKey, dataDirectory }: LocalService): strin
   Work items   ${baseUrl}
   API key      ${apiKey}
   To read      ${baseUrl}/docs
-  To import    ${baseUrl}/upload
+  To import    ${baseUrl}/upload#key=${apiKey}
   Data         ${dataDirectory} (functions.log, env)
 
   ${request}

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createKey } from "../../../apps/operator/data/key-management.ts";
 import { accessibilityFindings, hasBrowser, openPage, SCREENS, takeScreenshot } from "../../support/browser.ts";
+import { administrationOf, createTestOrganization } from "../../support/organization.ts";
 import {
   chooseFile,
   confirmColumns,
@@ -65,6 +67,41 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     expect(await tree()).toMatch(/heading "[^"]*tree\.csv[^"]*" \[level=2\]|heading "Import[^"]*" \[level=2\]/);
     expect(await unnamed()).toEqual([]);
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("takes the key of the address that npm start prints, removes it at once, and asks if the tab has another", async () => {
+    const { runtime, baseUrl, apiKey } = site.stack;
+    const { page, complaints } = await openPage(site.browser, site.origins);
+    await page.goto(`${baseUrl}/upload#key=${apiKey}`);
+    const sections = page.getByRole("navigation", { name: "Sections" });
+    await sections.getByTitle("demo", { exact: true }).waitFor();
+    const traces =
+      "JSON.stringify([navigation.entries().map(({ url }) => url), localStorage, sessionStorage, document.cookie])";
+    expect(await page.evaluate(traces)).not.toContain("wi_");
+
+    const { organization } = await createTestOrganization(runtime, { id: "another-organization" });
+    const { key } = await createKey(administrationOf(runtime), organization.id, { name: "other" });
+    const give = (other: string): Promise<void> => page.evaluate(`void (location.hash = "key=${other}")`);
+    await give(apiKey);
+    await expect.poll(() => page.url()).toBe(`${baseUrl}/upload`);
+    expect(await sections.count()).toBe(1);
+    await give(key);
+    await page.getByText("The address has another key than this tab.").waitFor();
+    expect(await page.evaluate(traces)).not.toContain("wi_");
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Keep this tab’s key" }).click();
+    await sections.getByTitle("demo", { exact: true }).waitFor();
+    await give(key);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await sections.getByTitle(organization.id, { exact: true }).waitFor();
+
+    // Any other host could be one that others see.
+    const { port } = new URL(baseUrl);
+    await page.goto(`http://work.localhost:${port}/upload#key=${apiKey}`);
+    const field = page.getByLabel("Your organization’s API key");
+    expect([await field.inputValue(), await page.evaluate(traces)]).toEqual(["", expect.not.stringContaining("wi_")]);
+    expect(complaints.filter((each) => !each.includes("work.localhost"))).toEqual([]);
     await page.context().close();
   });
 

@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { type Api, createApi, type Job, NO_CONNECTION } from "./parts/api.ts";
 import { ImportView } from "./match/import-view.tsx";
 import { JobsView, LatestImports } from "./jobs/jobs-view.tsx";
+import { takeKey } from "./given-key.ts";
 import { KeyForm } from "./key-form.tsx";
 import { Alert, Button, Heading } from "./parts/parts.tsx";
 import type { Sent } from "./file/send.ts";
@@ -24,10 +25,15 @@ function viewOf(hash: string) {
   return { name: isKnown ? name : "import", id, query };
 }
 
-function useView() {
+/** @param onKey called with a key that comes with the address later */
+function useView(onKey: (key: string) => void) {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const follow = (): void => setHash(location.hash);
+    const follow = (): void => {
+      const key = takeKey();
+      if (key !== undefined) onKey(key);
+      setHash(location.hash);
+    };
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
@@ -81,9 +87,10 @@ export function App({ root }: { readonly root: URL }) {
     const key = readKept(() => sessionStorage, KEPT_KEY);
     return key === null ? undefined : createApi(root, key);
   });
+  const [given, setGiven] = useState(takeKey);
   const [sentFiles, setSentFiles] = useState<readonly Sent[]>([]);
   const [earlier, setEarlier] = useState<Job>();
-  const { name, id, query } = useView();
+  const { name, id, query } = useView(setGiven);
   const list = useRef("#items");
   // Before one is shown, so that a lost connection doesn't leave a section without its view.
   useEffect(() => void Promise.allSettled(Object.values(LATER).map((load) => load())), []);
@@ -95,13 +102,19 @@ export function App({ root }: { readonly root: URL }) {
     setEarlier(job);
     location.hash = "#import";
   };
-  const forgetKey = (): void => {
-    keep(() => sessionStorage, KEPT_KEY, null);
-    setApi(undefined);
+  const use = (next: Api | undefined): void => {
+    setGiven(undefined);
+    setApi(next);
     setSentFiles([]);
     setEarlier(undefined);
   };
-  if (api === undefined) return <KeyForm onApi={setApi} root={root} />;
+  const forgetKey = (): void => {
+    keep(() => sessionStorage, KEPT_KEY, null);
+    use(undefined);
+  };
+  if (api === undefined || (given !== undefined && createApi(root, given).name !== api.name)) {
+    return <KeyForm key={given} root={root} given={given} onApi={use} onKeep={api && (() => setGiven(undefined))} />;
+  }
   const own = name === "job" ? sentFiles.find(({ jobId }) => jobId === id) : undefined;
   const current = own ? "import" : (SECTION_OF[name] ?? name);
   const keepSent = (sent: Sent): void => setSentFiles([...sentFiles.filter(({ jobId }) => jobId !== sent.jobId), sent]);

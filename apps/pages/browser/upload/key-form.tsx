@@ -1,26 +1,41 @@
+import { useEffect } from "preact/hooks";
 import { keep, KEPT_KEY } from "../kept.ts";
 import { type Api, createApi } from "./parts/api.ts";
 import { STEP_NAMES, STEPS } from "./parts/import-steps.ts";
-import { Alert } from "./parts/parts.tsx";
+import { Alert, Button } from "./parts/parts.tsx";
 import { useWork } from "./parts/use-calls.ts";
 
 /** Asks for a key and checks it. */
-export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (api: Api) => void }) {
+export function KeyForm({
+  root,
+  given,
+  onApi,
+  onKeep,
+}: {
+  readonly root: URL;
+  /** The key that came with the address. It is used at once, unless this tab has another one. */
+  readonly given: string | undefined;
+  readonly onApi: (api: Api) => void;
+  /** Keeps the key that this tab has. */
+  readonly onKeep: (() => void) | undefined;
+}) {
   const { isRunning, error, run } = useWork();
-  const check = async (form: FormData): Promise<void> => {
-    const key = (form.get("key") as string).trim();
+  const check = async (key: string, isKept: boolean): Promise<void> => {
     const api = createApi(root, key);
     await api.me();
-    if (form.has("keep")) keep(() => sessionStorage, KEPT_KEY, key);
+    if (isKept || onKeep) keep(() => sessionStorage, KEPT_KEY, isKept ? key : null);
     onApi(api);
   };
+  useEffect(() => {
+    if (given !== undefined && !onKeep) void run(() => check(given, false));
+  }, []);
   return (
     <form
       class="text"
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
-        void run(() => check(form));
+        void run(() => check((form.get("key") as string).trim(), form.has("keep")));
       }}
     >
       <h1>Import a file</h1>
@@ -37,7 +52,15 @@ export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (
       </ol>
       <label class="field">
         <span>Your organization’s API key</span>
-        <input name="key" type="password" required autocomplete="off" spellcheck={false} placeholder="wi_…" />
+        <input
+          name="key"
+          type="password"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="wi_…"
+          defaultValue={given}
+        />
       </label>
       <label class="check">
         <input type="checkbox" name="keep" /> Keep the key when I reload this tab
@@ -46,10 +69,14 @@ export function KeyForm({ root, onApi }: { readonly root: URL; readonly onApi: (
         Your key is kept in this tab only. Closing the tab removes it. If you have none, ask the administrator of your
         organization for a key.
       </p>
+      {onKeep && <p class="unchecked">The address has another key than this tab. Continue replaces the tab’s key.</p>}
       <Alert text={error} />
-      <button class="main" disabled={isRunning}>
-        {isRunning ? "Checking…" : "Continue"}
-      </button>
+      <p class="buttons">
+        <button class="main" disabled={isRunning}>
+          {isRunning ? "Checking…" : "Continue"}
+        </button>
+        {onKeep && <Button onClick={onKeep}>Keep this tab’s key</Button>}
+      </p>
     </form>
   );
 }
