@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { RULES } from "./rule-mutants.ts";
 import type { Story } from "./run-world.ts";
 import type { Hostility } from "./world/hostilities.ts";
 
@@ -21,17 +20,24 @@ interface Mutant {
   readonly story?: Story;
 }
 
-/** In worlds in which nothing gets lost, a changed rule soon contradicts a response. */
-const ruleMutants = Object.entries(RULES).flatMap(([file, rules]) =>
-  Object.entries(rules).map(([name, [defect, text, instead]]): [string, Mutant] => [
-    name,
-    { defect, file, text, instead, foundBy: ["slowness"], story: "imports" },
-  ]),
-);
-
 /** Each of these must be found. */
 export const MUTANTS: Readonly<Record<string, Mutant>> = {
-  ...Object.fromEntries(ruleMutants),
+  merge: {
+    defect: "attributes replace all others",
+    file: "lib/work-items/field-kinds.ts",
+    text: "JSON.stringify({ ...attributes, ...Object.fromEntries(changed) })",
+    instead: "JSON.stringify(Object.fromEntries(changed))",
+    foundBy: ["slowness"],
+    story: "imports",
+  },
+  cell: {
+    defect: "JSON in a cell stays a text",
+    file: "lib/cell-value.ts",
+    text: 'return kind === "json" ? readJson(text) : text;',
+    instead: "return text;",
+    foundBy: ["slowness"],
+    story: "imports",
+  },
   unknown: {
     defect: "a write whose response was lost is planned again",
     file: "lib/store/optimistic-write.ts",

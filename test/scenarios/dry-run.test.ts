@@ -94,6 +94,7 @@ describe("a dry run of a file", () => {
       "A,completed,,,null,s,",
       "A,completed,,,null,s,said",
       "A,pending,Ann,1,1.0,s,",
+      "A,cancelled,Ann,1,1.0,s,",
       "B,wrong,,,,s,",
       "B,pending,,,,s,",
       "C,,Bea,,,s,",
@@ -117,18 +118,19 @@ describe("a dry run of a file", () => {
         "updated",
         '{"agent_name":{"from":null,"to":"Ann"},"status":{"from":"completed","to":"pending"},"custom_attributes.c":{"from":null,"to":1.0},"custom_attributes.a":{"from":null,"to":"1"}}',
       ],
-      ["6", "B", "error", ""],
-      ["7", "B", "updated", ""],
-      ["8", "C", "restored", '{"agent_name":{"from":null,"to":"Bea"}}'],
-      ["9", "D", "restored", ""],
-      ["10", "new", "created", ""],
-      ["11", "new", "updated", '{"status":{"from":"completed","to":"cancelled"}}'],
+      ["6", "A", "updated", '{"status":{"from":"pending","to":"cancelled"}}'],
+      ["7", "B", "error", ""],
+      ["8", "B", "updated", ""],
+      ["9", "C", "restored", '{"agent_name":{"from":null,"to":"Bea"}}'],
+      ["10", "D", "restored", ""],
+      ["11", "new", "created", ""],
+      ["12", "new", "updated", '{"status":{"from":"completed","to":"cancelled"}}'],
     ]);
-    expect(job["changed_fields"]).toEqual({ agent_name: 3, status: 3, custom_attributes: 2 });
+    expect(job["changed_fields"]).toEqual({ agent_name: 3, status: 4, custom_attributes: 2 });
     // Lists hold what items were. S3 deletes those of trials after a day.
     expect((await uploads.results(job.id)).url).toMatch(/\/uploads\/\.trials\//);
     uploads.clock.advance(86_400_000 + 60_000);
-    expect(await uploads.results(job.id)).toMatchObject({ url: null, rows: 10 });
+    expect(await uploads.results(job.id)).toMatchObject({ url: null, rows: 11 });
     const done = await send(`id,status,who,a,c,step,text\n${rows.join("\n")}\n`, { mapping });
     expect([outcomesOf(done), done["changed_fields"]]).toEqual([outcomesOf(job), undefined]);
   });

@@ -173,6 +173,7 @@ describe("planApply", () => {
       custom_attributes: '{"a":{"x":3},"b":1,"c":null}',
       updated_at: NOW,
     });
+    expect(apply(before, { agent_email: "b@example.com" }).next.agent_name).toBe("Ann");
   });
   it("finds an item unchanged whose nested keys come in another order", () => {
     const before = stored({ custom_attributes: '{"a":{"x":1,"y":[1,2]}}' });
@@ -247,5 +248,6 @@ describe("planEvent", () => {
       outcome: "updated",
       next: { ...created.next, content: null },
     });
+    expect(planEvent(null, [event, { external_id: "E1", content: "closed" }], NOW).next.content).toBe("closed");
   });
 });

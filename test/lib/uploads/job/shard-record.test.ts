@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rowCountersSchema } from "../../../../lib/uploads/job/counters.ts";
+import { noRows, rowCountersSchema, sumOf } from "../../../../lib/uploads/job/counters.ts";
 import { claimsIn, withClaim } from "../../../../lib/uploads/job/shard-record.ts";
 
 /** Claims in order, many of which follow each other. */
@@ -43,6 +43,11 @@ describe("ranges of claims", () => {
   ])('"%s" and %i are "%s"', (ranges, claim, expected) => {
     expect(withClaim(ranges, claim)).toBe(expected);
   });
+});
+
+it("adds up the rows in which each field changes", () => {
+  const counters = [{ type: 2, status: 1 }, { type: 3 }].map((changed) => ({ ...noRows(), changed_fields: changed }));
+  expect(sumOf(counters).changed_fields).toEqual({ type: 5, status: 1 });
 });
 
 it.each(["succeeded_rows", "failed_rows"])("a job without %s is damaged, and not one without rows", (missing) => {

@@ -373,11 +373,12 @@ describe("an empty cell", () => {
   });
 });
 
-it("removes outer spaces only where a source trims them", () => {
+it("removes outer spaces only where a source trims them, and gives an empty cell no prefix", () => {
   const mapping: Mapping = {
-    fields: { external_id: { column: "Ticket ID", trim: true, prefix: "t-" }, type: { column: "Type" } },
+    fields: { external_id: { column: "Ticket ID", trim: true, prefix: "t-" }, type: { column: "Type", prefix: "=" } },
   };
-  expect(read(mapping, "Ticket ID,Type", "\u00a0 7 , call ")).toEqual([{ external_id: "t-7", type: " call " }]);
+  const [spaced, empty] = read(mapping, "Ticket ID,Type", "\u00a0 7 , call ", "8,");
+  expect([spaced, empty]).toEqual([{ external_id: "t-7", type: "= call " }, { external_id: "t-8" }]);
 });
 
 it("reads rows that are longer than the header if the rest is empty", () => {
