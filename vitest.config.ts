@@ -29,7 +29,7 @@ export default defineConfig({
     // The modules of SDK and CDK are loaded once for each worker, and so is the CDK's validator of templates, which
     // takes ten times as long for its first template as for the next.
     isolate: false,
-    setupFiles: ["test/support/unchanged-process.ts", "test/support/cause-of-500.ts"],
+    setupFiles: ["test/support/own-dynamodb.ts", "test/support/unchanged-process.ts", "test/support/cause-of-500.ts"],
     sequence: { sequencer: LongFirst },
     projects: [
       {

@@ -13,26 +13,41 @@ const startDynamoDb = async (file: string) => {
   return endpoint === undefined ? startDynamoDbEngine({ file }) : { endpoint, stop: () => Promise.resolve() };
 };
 
+/** The variable with the endpoints of all DynamoDBs. */
+const ENDPOINTS = "TEST_DYNAMODB_ENDPOINTS";
+
+/** Lets this process and its children use one of the DynamoDBs. */
+export const useDynamoDb = (index: number): void => {
+  const endpoints = process.env[ENDPOINTS]?.split(" ") ?? [];
+  const endpoint = endpoints[index % endpoints.length];
+  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, AWS_ENDPOINT_URL_DYNAMODB_STREAMS: endpoint });
+};
+
 /**
  * Starts the engines and sets the environment variables by which this process and its children reach them.
+ * @param count of DynamoDBs: each makes tables the slower, the more it has. This process uses the first.
  * @returns a function that stops them
  */
-export const startEngines = async (): Promise<() => Promise<void>> => {
+export const startEngines = async (count = 1): Promise<() => Promise<void>> => {
   const directory = mkdtempSync(join(existsSync(RAM_DISK) ? RAM_DISK : tmpdir(), "work-items-engines-"));
-  const [dynamodb, fauxqs] = await Promise.all([startDynamoDb(join(directory, "tables.db")), startFauxqsEngine()]);
+  const [fauxqs, ...databases] = await Promise.all([
+    startFauxqsEngine(),
+    ...Array.from({ length: count }, (_, index) => startDynamoDb(join(directory, `tables-${index}.db`))),
+  ]);
+  const endpoints = databases.map(({ endpoint }) => endpoint);
   Object.assign(process.env, {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
-    AWS_ENDPOINT_URL_DYNAMODB_STREAMS: dynamodb.endpoint,
+    [ENDPOINTS]: endpoints.join(" "),
     AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
     AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
     POWERTOOLS_LOG_LEVEL: "SILENT",
     POWERTOOLS_METRICS_DISABLED: "true",
   });
+  useDynamoDb(0);
   return async () => {
-    await Promise.all([dynamodb.stop(), fauxqs.stop()]);
+    await Promise.all([...databases, fauxqs].map((engine) => engine.stop()));
     rmSync(directory, { recursive: true });
   };
 };

@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { Context } from "aws-lambda";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { deployCommand } from "../../../apps/operator/commands/deploy.ts";
 import { assertReadsData, raiseDataVersion } from "../../../apps/operator/commands/stack-data.ts";
 import { parseSettings } from "../../../infra/settings/settings.ts";
@@ -43,15 +43,20 @@ test("this code writes one of the versions that it reads", () => {
   expect(READS).toContain(DATA_VERSION);
 });
 
+const refused: { readonly table: TestRuntime; readonly found: string }[] = [];
+beforeAll(async () => {
+  for (const [version, found] of [
+    [2, "version 2"],
+    [4, "version 4"],
+    [null, "no version"],
+  ] as const)
+    refused.push({ table: await tableOf(version), found });
+});
 test.each(allWorkers.map(({ name }) => name))(
   "%s refuses what has another version or none, and says so",
   async (name) => {
-    for (const [version, found] of [
-      [2, "version 2"],
-      [4, "version 4"],
-      [null, "no version"],
-    ] as const) {
-      const handle = await create(name, await tableOf(version));
+    for (const { table, found } of refused) {
+      const handle = await create(name, table);
       // The batch as a whole fails, so that every message comes again.
       for (const event of [sqsEvent("{}", "{}"), {}]) {
         await expect(handle(event, lambdaContext(60_000))).rejects.toThrow(`${sentence(found)}run npm run pause`);
