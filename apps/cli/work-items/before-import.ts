@@ -1,10 +1,10 @@
 import type { Client, Mapping, UploadJob, WorkItemUpload } from "work-items-client/client.ts";
 import { type Mapping as CheckedMapping, mappingSchema } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { shownEmptyCells, undecidedEmptyCells, undecidedReopenings } from "@work-items/importer/checks/empty-cells.ts";
+import { type EmptyCells, shownEmptyCells, undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
 import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
+import type { TrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import type { FileRow, IdFindings } from "@work-items/importer/ids/repeated-ids.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
-import { plainReason } from "@work-items/terminal/plain-reason.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { isPersonAt } from "./ask-targets.ts";
 import { shownRows } from "./proposal-lines.ts";
@@ -64,43 +64,38 @@ export function noteCounts(terminal: Terminal, trial: WorkItemUpload): void {
 const SHOWN_ALIKE = 10;
 
 /** Prints which new IDs look like that of an item that exists. @returns their number */
-export async function noteAlike(terminal: Terminal, client: Client, trial: UploadJob): Promise<number> {
-  try {
-    const { alike, compared, created } = await compareWithExisting(client, trial);
-    for (const { row, externalId, existing } of alike.slice(0, SHOWN_ALIKE)) {
-      terminal.note(`row ${row}: "${externalId}" would be new, but "${existing}" exists and looks the same`);
-    }
-    if (alike.length > SHOWN_ALIKE) terminal.note(`${countOf(alike.length)} in all would create such items`);
-    if (compared < created) terminal.note(`${compared} of ${created} new IDs were compared with those that exist`);
-    return alike.length;
-  } catch (error) {
-    // An import doesn't fail because of it: the key may not be allowed to read.
-    terminal.note(`new IDs weren't compared with those that exist: ${plainReason(error)}`);
-    return 0;
-  }
-}
-
-/**
- * Finds columns with empty cells, if a trial would update items and the mapping doesn't say what such cells do.
- * @param isShown whether they are named
- * @returns the number of rows that would reopen items and keep their completion dates
- */
-export async function noteEmptyCells(
+export async function noteAlike(
   terminal: Terminal,
   client: Client,
+  { created_rows: created }: UploadJob,
+  rows: Pick<TrialRows, "created">,
+): Promise<number> {
+  const { alike, compared } = await compareWithExisting(client, rows);
+  for (const { row, externalId, existing } of alike.slice(0, SHOWN_ALIKE)) {
+    terminal.note(`row ${row}: "${externalId}" would be new, but "${existing}" exists and looks the same`);
+  }
+  if (alike.length > SHOWN_ALIKE) terminal.note(`${countOf(alike.length)} in all would create such items`);
+  if (compared < created) terminal.note(`${compared} of ${created} new IDs were compared with those that exist`);
+  return alike.length;
+}
+
+/** The columns with empty cells, if a trial would update items and the mapping doesn't say what such cells do. */
+export function undecidedIn(
   trial: UploadJob,
   { mapping, names, survey }: Pick<SeenFile, "mapping" | "names" | "survey">,
-  isShown: boolean,
-): Promise<number> {
-  const cells = survey ? undecidedEmptyCells(mapping, names, survey) : [];
-  const rows = trial.updated_rows + trial.restored_rows;
-  if (rows === 0 || cells.length === 0) return 0;
-  const line =
-    `${countOf(rows)} would update items, and ${cells.length === 1 ? "this column has" : "these columns have"} ` +
-    `empty cells: ${shownEmptyCells(cells)}; the items keep what they have: say so with "blank": "keep" in the ` +
-    'mapping, or clear it with "blank": "clear"';
-  if (isShown) terminal.note(line);
-  return undecidedReopenings(client, trial, cells);
+): EmptyCells[] {
+  const isUpdate = trial.updated_rows + trial.restored_rows > 0;
+  return survey && isUpdate ? undecidedEmptyCells(mapping, names, survey) : [];
+}
+
+/** Prints such columns. */
+export function noteEmptyCells(terminal: Terminal, trial: UploadJob, cells: readonly EmptyCells[]): void {
+  if (cells.length === 0) return;
+  terminal.note(
+    `${countOf(trial.updated_rows + trial.restored_rows)} would update items, and ` +
+      `${cells.length === 1 ? "this column has" : "these columns have"} empty cells: ${shownEmptyCells(cells)}; ` +
+      'the items keep what they have: say so with "blank": "keep" in the mapping, or clear it with "blank": "clear"',
+  );
 }
 
 /** Asks a yes-or-no question. @returns undefined without a terminal */

@@ -6,6 +6,7 @@ import { COMMA, DELIMITERS, type Delimiter } from "@work-items/lib/uploads/csv/d
 import { quoted } from "@work-items/lib/cell-value.ts";
 import { listed } from "@work-items/lib/errors.ts";
 import { isJsonObject } from "@work-items/lib/json.ts";
+import { readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import type { FileRow } from "@work-items/importer/ids/repeated-ids.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
@@ -13,7 +14,15 @@ import { isReportColumn } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
-import { confirmed, noteAlike, noteCounts, noteEmptyCells, noteIds, usedMapping } from "./before-import.ts";
+import {
+  confirmed,
+  noteAlike,
+  noteCounts,
+  noteEmptyCells,
+  noteIds,
+  undecidedIn,
+  usedMapping,
+} from "./before-import.ts";
 import { writeProposal } from "./propose.ts";
 import { changedFile, lookThrough, type SeenFile, totalsOf } from "./survey-file.ts";
 import { type CsvFile, openCsv, readSample, STANDARD_INPUT } from "./open-csv.ts";
@@ -148,9 +157,16 @@ async function sendFile(
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
   const show = async (trial: UploadJob) => {
-    if (tried) await noteTrial(terminal, client, trial, tried);
-    const reopened = seen ? await noteEmptyCells(terminal, client, trial, seen, isShown) : 0;
-    return { reopened, alike: await noteAlike(terminal, client, trial) };
+    const cells = seen ? undecidedIn(trial, seen) : [];
+    const rows = await readTrialRows(client.uploads.results(trial.id), trial, cells).catch((error: unknown) => {
+      if (cells.some(({ isCompletion }) => isCompletion)) throw error;
+      // An import doesn't fail because of its examples.
+      terminal.note(`no examples: ${plainReason(error)}`);
+      return { examples: [], created: [], reopened: 0 };
+    });
+    if (tried) await noteTrial(terminal, client, trial, rows, tried);
+    if (isShown) noteEmptyCells(terminal, trial, cells);
+    return { reopened: rows.reopened, alike: await noteAlike(terminal, client, trial, rows) };
   };
   for (const file of Object.values(lists)) await removeEarlierList(path, file);
   if (!isDry && hasTrial) {

@@ -7,8 +7,7 @@ import {
   type ResultingFindings,
   VALUES_MAX,
 } from "@work-items/importer/checks/resulting-values.ts";
-import { changedByRows, readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
-import { plainReason } from "@work-items/terminal/plain-reason.ts";
+import { changedByRows, type TrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";
 
 /** How many fields of an item, and months or years, are shown, and how many characters of a value. */
@@ -104,27 +103,18 @@ function itemLine({ row, externalId, outcome, changes, fields, error }: Resultin
   return `row ${row} ${VERBS[outcome]}${externalId === "" ? "" : ` ${externalId}`}${end === "" ? "" : `: ${end}`}`;
 }
 
-async function examplesOf(client: Client, trial: UploadJob, file: TriedFile): Promise<ResultingItem[]> {
-  const { examples } = await readTrialRows(client.uploads.results(trial.id), trial);
-  return readResultingItems(client, examples, file);
-}
-
 /** Prints what a trial shows beyond its counts: values of the whole file, what contradicts, changed fields, and examples. */
 export async function noteTrial(
   terminal: Terminal,
   client: Client,
   trial: UploadJob,
+  { examples }: Pick<TrialRows, "examples">,
   { findings, ...file }: TriedFile & { readonly findings: ResultingFindings },
 ): Promise<void> {
   for (const line of valueLines(findings)) terminal.note(line);
   const changed = changedByRows(trial.changed_fields);
   if (changed.length > 0) {
-    terminal.note(`would change: ${changed.map(([field, rows]) => `${field} in ${countOf(rows)}`).join(", ")}`);
+    terminal.note(`would change: ${changed.map(([field, count]) => `${field} in ${countOf(count)}`).join(", ")}`);
   }
-  try {
-    for (const item of await examplesOf(client, trial, file)) terminal.note(itemLine(item));
-  } catch (error) {
-    // An import doesn't fail because of its examples.
-    terminal.note(`no examples: ${plainReason(error)}`);
-  }
+  for (const item of await readResultingItems(client, examples, file)) terminal.note(itemLine(item));
 }

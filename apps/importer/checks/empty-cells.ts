@@ -1,12 +1,9 @@
-import type { Client, UploadJob } from "work-items-client/client.ts";
 import { columnsIn, columnsOf, singlesOf, targetsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import { createAliases } from "@work-items/lib/uploads/mapping/conversion.ts";
 import { columnIndex, comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { isClearable } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Survey, SurveyedColumn } from "../proposals/survey.ts";
-import { readFirstResults } from "./first-results.ts";
-import { changesIn } from "./trial-rows.ts";
 
 /** A column with cells that a mapping reads as empty, or several columns that become one field. */
 export interface EmptyCells {
@@ -62,29 +59,6 @@ export function undecidedEmptyCells(mapping: Mapping, names: readonly string[], 
       isCompletion: false,
     }));
   return [...named, ...unnamed].filter(({ rows }) => rows > 0).toSorted((a, b) => b.rows - a.rows);
-}
-
-/**
- * Number of a trial's rows by which completed items would have another status but keep their completion dates, because the
- * mapping doesn't say what empty cells do: a person has to decide.
- */
-export async function undecidedReopenings(
-  { uploads }: Pick<Client, "uploads">,
-  { id, changed_fields: changed = {} }: Pick<UploadJob, "id" | "changed_fields">,
-  cells: readonly EmptyCells[],
-): Promise<number> {
-  let unread = cells.some(({ isCompletion }) => isCompletion) ? (changed["status"] ?? 0) : 0;
-  let reopened = 0;
-  if (unread === 0) return 0;
-  await readFirstResults(uploads.results(id), (row) => {
-    const changes = changesIn(row);
-    const status = changes.find(({ field }) => field === "status");
-    if (status) unread--;
-    const isDated = changes.some(({ field }) => field === "completed_at");
-    if (status?.values?.from === "completed" && !isDated) reopened++;
-    return unread === 0;
-  });
-  return reopened;
 }
 
 /** Limit of the columns that are named. */

@@ -158,10 +158,11 @@ describe("the results of a trial", () => {
       "9,f,5,updated,{not JSON",
       "10,g,6,created,",
     ]);
-    const { examples, changed } = await readTrialRows(
+    const { examples, changed, created, reopened } = await readTrialRows(
       results,
       counters({ created_rows: 2, updated_rows: 4, restored_rows: 1, unchanged_rows: 1, failed_rows: 1 }),
     );
+    expect([created.map(({ externalId }) => externalId), reopened]).toEqual([["a", "g"], 0]);
     expect(examples.map(({ row, outcome }) => [row, outcome])).toEqual([
       [2, "created"],
       [3, "updated"],
@@ -184,17 +185,32 @@ describe("the results of a trial", () => {
     ]);
   });
 
-  it("are read only as far as the examples need", async () => {
+  it("are read once, only as far as examples, new IDs and reopened items need", async () => {
     const lines = Array.from({ length: 50_000 }, (_, index) => `${index + 2},n${index},${index},created,`);
     const { results, state } = listOf(lines);
-    const { examples } = await readTrialRows(results, counters({ created_rows: 50_000 }));
+    const { examples, created } = await readTrialRows(results, counters({ created_rows: 50_000 }));
     expect(examples.map(({ row }) => row)).toEqual([2, 3, 4, 5, 6]);
-    expect(state.read).toBeLessThan(20);
+    expect([created.length, created.at(-1)]).toEqual([10_000, { row: 10_001, externalId: "n9999" }]);
+    expect(state.read).toBeLessThan(10_010);
 
-    const later = listOf([...lines.slice(0, 1000), "9000,z,z,updated,", ...lines]);
-    const found = await readTrialRows(later.results, counters({ created_rows: 51_000, updated_rows: 1 }));
-    expect(found.changed.map(({ row }) => row)).toEqual([9000]);
-    expect(later.state.read).toBeLessThan(1020);
+    const change = (to: object) => `"${JSON.stringify(to).replaceAll('"', '""')}"`;
+    const status = { from: "completed", to: "pending" };
+    const updates = [
+      `9000,z,z,updated,${change({ type: { from: "a", to: "b" } })}`,
+      `9001,d,d,updated,${change({ status, completed_at: { from: NOW, to: null } })}`,
+      `9002,o,o,restored,${change({ status: { from: "pending", to: "completed" } })}`,
+      ...Array.from({ length: 20 }, (_, index) => `${9003 + index},s${index},s${index},updated,${change({ status })}`),
+    ];
+    const counts = { created_rows: 62_000, updated_rows: 22, restored_rows: 1, changed_fields: { status: 22 } };
+    for (const [isCompletion, reopened, read] of [
+      [true, 20, 12_030],
+      [false, 0, 10_020],
+    ] as const) {
+      const list = listOf([...updates.slice(0, 10), ...lines.slice(0, 12_000), ...updates.slice(10), ...lines]);
+      const found = await readTrialRows(list.results, counters(counts), [{ isCompletion }]);
+      expect([found.changed.map(({ row }) => row), found.reopened]).toEqual([[9000, 9001, 9002, 9003, 9004], reopened]);
+      expect(list.state.read).toBeLessThan(read);
+    }
   });
 });
 

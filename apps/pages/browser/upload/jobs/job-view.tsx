@@ -1,7 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import { type Api, hasStatus, type Job, sentenceOf } from "../parts/api.ts";
-import { undecidedEmptyCells, undecidedReopenings } from "@work-items/importer/checks/empty-cells.ts";
+import { undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
+import { readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { BlankQuestion } from "./blank-question.tsx";
 import { Counts } from "../parts/charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
@@ -161,15 +162,15 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const isImportTrial = job?.dry_run === true && !isUndo(job);
   const hasTried = isImportTrial && job.status === "completed";
   const cells = sent ? undecidedEmptyCells(sent.mapping, sent.table.names, sent.table.survey) : [];
-  const { value: reopened, error: unread } = useLoaded(
-    async () => hasTried && undecidedReopenings(api, job, cells),
+  const reading = useLoaded(
+    async () => (hasTried ? readTrialRows(api.uploads.results(id), job, cells) : undefined),
     [hasTried],
   );
+  const { reopened } = reading.value ?? {};
   useEffect(() => {
-    if (!hasTried || !sent || sent.trial || (typeof reopened !== "number" && unread === undefined)) return;
-    const { repairs } = sent;
-    onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs, reopened: reopened || 0 } });
-  }, [hasTried, sent, reopened, unread]);
+    if (!hasTried || !sent || sent.trial || reopened === undefined) return;
+    onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs: sent.repairs, reopened } });
+  }, [hasTried, sent, reopened]);
   const isOver = job !== undefined && hasEnded(job);
   const status = useRef<HTMLParagraphElement>(null);
   // The button that cancelled it is gone.
@@ -220,6 +221,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
         <TrialNotes
           api={api}
           job={job}
+          reading={reading}
           sent={sent}
           onPrefix={sent && ((prefix) => sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
           next={

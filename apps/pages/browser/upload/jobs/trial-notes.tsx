@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
-import { readTrialRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
+import type { TrialRow, TrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { Alert, Button, TextField } from "../parts/parts.tsx";
@@ -36,12 +36,8 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
   return undefined;
 }
 
-/**
- * Rows of a trial, with their items as they would be. If items would change, also the mapping of an earlier import of such a
- * file, if there is one.
- */
-async function readNotes(api: Api, job: Job, sent: Sent | undefined) {
-  const { examples, changed } = await readTrialRows(api.uploads.results(job.id), job);
+/** The items of rows as they would be. If items would change, also the mapping of an earlier import of such a file, if there is one. */
+async function readNotes(api: Api, job: Job, { examples, changed }: TrialRows, sent: Sent | undefined) {
   const [items, earlier] = await Promise.all([
     readItems(api, job, [...examples, ...changed], sent),
     changed.length > 0 ? earlierMapping(api, job) : undefined,
@@ -123,8 +119,8 @@ function LeftOutRows({ sent: { table, repairs: now, trial } }: { readonly sent: 
 }
 
 /** The rows whose new IDs look like that of an item that exists. */
-function AlikeIds({ api, job }: { readonly api: Api; readonly job: Job }) {
-  const { alike = [], compared = 0, created = 0 } = useLoaded(() => compareWithExisting(api, job)).value ?? {};
+function AlikeIds({ api, created, rows }: { readonly api: Api; readonly created: number; readonly rows: TrialRows }) {
+  const { alike = [], compared = created } = useLoaded(() => compareWithExisting(api, rows)).value ?? {};
   return (
     <>
       {alike.length > 0 && (
@@ -156,6 +152,7 @@ function AlikeIds({ api, job }: { readonly api: Api; readonly job: Job }) {
 export function TrialNotes({
   api,
   job,
+  reading,
   sent,
   onPrefix,
   children,
@@ -163,6 +160,8 @@ export function TrialNotes({
 }: {
   readonly api: Api;
   readonly job: Job;
+  /** What its results show. */
+  readonly reading: ReturnType<typeof useLoaded<TrialRows | undefined>>;
   /** Its file; undefined if this page doesn't have it. */
   readonly sent: Sent | undefined;
   /** Runs the trial again; undefined if this page doesn't have the file. */
@@ -170,7 +169,10 @@ export function TrialNotes({
   readonly children: ComponentChildren;
   readonly next: ComponentChildren;
 }) {
-  const { value: notes, error, again } = useLoaded(() => readNotes(api, job, sent));
+  const { value: rows } = reading;
+  const noted = useLoaded(async () => rows && readNotes(api, job, rows, sent), [rows]);
+  const { value: notes } = noted;
+  const { error, again } = rows ? noted : reading;
   // The file may be gone. Then the import says so.
   const { value: values } = useLoaded<FileValues | undefined>(
     async (signal, show) => sent && readValues(job, sent, signal, show),
@@ -194,7 +196,7 @@ export function TrialNotes({
         {values?.findings && <Contradictions {...values.findings} />}
       </div>
       {sent && <LeftOutRows sent={sent} />}
-      <AlikeIds api={api} job={job} />
+      {rows && <AlikeIds api={api} created={job.created_rows} rows={rows} />}
       {children}
       <div role="status">
         {hasChanges && !notes && error === undefined && <p>Loading what would change…</p>}
