@@ -1,24 +1,34 @@
-import { IdTable } from "../ids/id-table.ts";
 import { type FileRow, type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
 import { isEmptyWord } from "./empty-words.ts";
-import { idCandidates } from "./id-candidates.ts";
+import { plainWords, targetOfName } from "./known-headers.ts";
 
-/** Compares the values of several columns together in all rows, until they repeat. */
-class CombinedIds {
-  /** Undefined once they have repeated. */
-  columns: readonly number[] | undefined;
-  readonly #table = new IdTable();
+/** Limit of the columns whose values are compared in all rows. */
+const COMPARED_MAX = 6;
+/** Longer texts aren't IDs. */
+const ID_MAX_CHARACTERS = 60;
 
-  constructor(columns: readonly number[] | undefined) {
-    this.columns = columns;
-  }
+/** Whether a column is named after an ID, and whether its name leaves no doubt; undefined if it isn't. */
+function idName(name: string): { readonly isCertain: boolean } | undefined {
+  const found = targetOfName(plainWords(name));
+  return found?.target === "external_id" ? found : undefined;
+}
 
-  observe({ row, cells }: FileRow): void {
-    const texts = this.columns?.map((index) => (cells[index] ?? "").trim());
-    if (texts === undefined) return;
-    const isRepeated = this.#table.firstRow(JSON.stringify(texts), row) !== undefined || !this.#table.isComplete;
-    if (isRepeated || texts.every((text) => text === "")) this.columns = undefined;
-  }
+/**
+ * What may identify the items of a file, by its first rows: columns that are named after an ID, and other columns with values
+ * without spaces that differ. If a column is clearly named after an ID and doesn't repeat there, only such columns.
+ */
+function idCandidates(names: readonly string[], rows: readonly (readonly string[])[]) {
+  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
+  const indexes = rows.length === 0 ? [] : [...names.keys()].filter((index) => names[index]!.trim() !== "");
+  const isDistinct = (index: number): boolean => {
+    const texts = filled.map((cells) => (cells[index] ?? "").trim());
+    const isId = (text: string): boolean => text !== "" && text.length <= ID_MAX_CHARACTERS && !/\s/.test(text);
+    return texts.every(isId) && new Set(texts).size === texts.length;
+  };
+  const named = indexes.filter((index) => idName(names[index]!) !== undefined).slice(0, COMPARED_MAX);
+  const isClear = named.some((index) => idName(names[index]!)?.isCertain === true && isDistinct(index));
+  const others = isClear || filled.length === 0 ? [] : indexes.filter((index) => !named.includes(index));
+  return { named, distinct: others.filter(isDistinct).slice(0, COMPARED_MAX) };
 }
 
 /** Compares the values of columns that may hold IDs in all rows. */
@@ -26,17 +36,15 @@ export class ComparedIds {
   readonly #named: ReadonlyMap<number, RepeatedIds>;
   /** Only asked whether they repeat: then they aren't IDs, and aren't compared further. */
   readonly #distinct: Map<number, RepeatedIds>;
-  readonly combined: CombinedIds;
 
   constructor(names: readonly string[], rows: readonly (readonly string[])[]) {
-    const { named, distinct, combined } = idCandidates(names, rows);
+    const { named, distinct } = idCandidates(names, rows);
     const idsAt = (index: number): readonly [number, RepeatedIds] => [
       index,
       new RepeatedIds((cells) => idIn(cells[index])),
     ];
     this.#named = new Map(named.map(idsAt));
     this.#distinct = new Map(distinct.map(idsAt));
-    this.combined = new CombinedIds(combined);
   }
 
   observe(row: FileRow): void {
@@ -45,7 +53,6 @@ export class ComparedIds {
       ids.observe(row);
       if (ids.hasRepeated) this.#distinct.delete(index);
     }
-    this.combined.observe(row);
   }
 
   result(): ReadonlyMap<number, IdFindings> {

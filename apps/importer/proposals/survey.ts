@@ -51,8 +51,6 @@ export interface Survey {
   readonly rows: number;
   /** What a comparison of all rows showed, by the indexes of columns that may hold IDs. */
   readonly ids: ReadonlyMap<number, IdFindings>;
-  /** The indexes of the fewest columns that together differ in all rows; undefined without any. */
-  readonly madeId: readonly number[] | undefined;
   /** The indexes of columns that have a value only in the first row of each group. */
   readonly grouped: readonly number[];
   /** The numbers of rows in whose values there may be other rows. */
@@ -290,7 +288,6 @@ export class RowSurvey {
       totals,
       rows: this.#rows,
       ids: new Map(ids),
-      madeId: isWhole ? this.#ids.combined.columns : undefined,
       grouped: this.#groups.result(),
       joined: this.#joined.result(this.#columns[0]?.forms),
       cut: this.#cut,

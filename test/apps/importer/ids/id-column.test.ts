@@ -32,6 +32,12 @@ test.each(["external_id", "External ID", "Ticket number"])("%s with empty cells 
   );
 });
 
+test("the values of a column named after an ID are compared in all rows", () => {
+  const rows = [...Array.from({ length: 700 }, (_, row) => [`T-${row}`, "Ann"]), ["T-7", "Bob"]];
+  const repeated = [{ externalId: "T-7", firstRow: 9, row: 702 }];
+  expect(surveyOf(["Ticket ID", "Agent"], rows, 2).ids.get(0)).toMatchObject({ repeatedRows: 1, repeated });
+});
+
 test("an ID without a value in some rows is asked about, however late they stand", () => {
   const rows = Array.from({ length: 700 }, (_, row) => [row === 650 ? "" : `T-${row + 1000}`, "open"]);
   expect(idOf(["Ticket ID", "Status"], rows)).toEqual(["asked", ["Ticket ID"], "by name, but 1 row has no ID"]);

@@ -1,6 +1,5 @@
 import { columnIndex, comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
-import { COLUMNS_MAX, PART_MAX_CHARACTERS } from "@work-items/importer/proposals/made-ids.ts";
 import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isBlank, type TableFile } from "./table-file.ts";
@@ -146,6 +145,9 @@ export function withSource(
 }
 
 const JOIN = "-";
+/** People would hardly recognize an ID made of more columns, or of longer texts. */
+const JOINED_MAX = 4;
+const JOINED_MAX_CHARACTERS = 60;
 
 /**
  * How an ID is made of columns. A few short columns with values in all rows are joined, so that people can read it. Others get a
@@ -153,10 +155,10 @@ const JOIN = "-";
  */
 export function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
   const nothing = new Set(["", ...empty.map(comparable)]);
-  const isPart = (text: string): boolean => text.length <= PART_MAX_CHARACTERS && !nothing.has(comparable(text));
+  const isPart = (text: string): boolean => text.length <= JOINED_MAX_CHARACTERS && !nothing.has(comparable(text));
   const indexes = columns.map((column) => columnIndex(names, column));
   const isReadable =
-    columns.length <= COLUMNS_MAX &&
+    columns.length <= JOINED_MAX &&
     indexes.filter((index) => rows.some((cells) => cells[index]?.includes(JOIN))).length < 2 &&
     rows.every((cells) => isBlank(cells) || indexes.every((index) => isPart(cells[index] ?? "")));
   return { columns: [...columns], ...(isReadable ? { join: JOIN } : { digest: true }) };

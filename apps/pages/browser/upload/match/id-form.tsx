@@ -25,12 +25,11 @@ export function MadeId({
   readonly onAnswer: (answered: Answered) => void;
 }) {
   const { table, mapping, check } = match;
-  const { names, survey } = table;
+  const { names } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
   const source = mapping.fields?.["external_id"];
   const chosen = source?.columns ?? [];
   const all = columns.map(({ name }) => name);
-  const proposed = columns.filter(({ index }) => survey.madeId?.includes(index)).map(({ name }) => name);
   const made = (next: readonly string[]): Answered =>
     withDecision({ ...match, mapping: withMadeId(table, mapping, next) }, "external_id", "as mapped");
   return (
@@ -41,7 +40,6 @@ export function MadeId({
         again creates nothing twice. If one of these values changes in the other system, the row becomes a new item.
       </p>
       <p class="buttons">
-        {proposed.length > 0 && <Button onClick={() => onAnswer(made(proposed))}>Use {proposed.join(" + ")}</Button>}
         <Button onClick={() => onAnswer(made(all))}>Use the whole row</Button>
       </p>
       <div class="question">
