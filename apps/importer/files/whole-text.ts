@@ -1,7 +1,7 @@
 import { RecordEnds } from "@work-items/lib/uploads/csv/csv-text.ts";
 import { mayNeedRepair } from "./cell-values.ts";
 import { StrictDecoder } from "../letters/encodings.ts";
-import { type SevenBitSign, SevenBitSigns } from "../letters/seven-bit.ts";
+import { type SevenBitSign, sevenBitSignIn } from "../letters/seven-bit.ts";
 
 /** How the rows of a text are cut. */
 export interface RowLayout {
@@ -46,7 +46,7 @@ async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
 /** Reads a file to its end, or to the first chunk that isn't text in its encoding. */
 export async function readWhole(file: Blob, encoding: string): Promise<WholeText> {
   const decoder = new StrictDecoder(encoding);
-  const signs = new SevenBitSigns();
+  let sign: SevenBitSign | undefined;
   let isOdd = false;
   let isAscii = true;
   let last = "";
@@ -55,14 +55,15 @@ export async function readWhole(file: Blob, encoding: string): Promise<WholeText
     for await (const bytes of chunksOf(file)) {
       const text = decoder.decode(bytes);
       isAscii &&= text.length === bytes.length;
-      if (isAscii) signs.read(text);
-      isOdd ||= mayNeedRepair(last + text);
-      last = (last + text).slice(-END_CHARACTERS);
+      const read = last + text;
+      if (isAscii) sign ??= sevenBitSignIn(read, offset - last.length);
+      isOdd ||= mayNeedRepair(read);
+      last = read.slice(-END_CHARACTERS);
       offset += bytes.length;
     }
     decoder.decode();
-    const sign = isAscii ? signs.end() : undefined;
-    return { mayNeedRepair: isOdd || endOfFileIn(last) !== -1, sign, brokenFrom: undefined };
+    const isRepaired = isOdd || endOfFileIn(last) !== -1;
+    return { mayNeedRepair: isRepaired, sign: isAscii ? sign : undefined, brokenFrom: undefined };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // It isn't read, or is in another encoding.
@@ -70,21 +71,11 @@ export async function readWhole(file: Blob, encoding: string): Promise<WholeText
   }
 }
 
-/** Counts the rows of a text that comes in pieces, as a spreadsheet shows them. */
-class RowCount {
-  readonly #hasOnlyReturns: boolean;
-  readonly #ends = new RecordEnds();
-  /** Number of the row in which the text ends so far. */
-  row: number;
-
-  constructor({ hasOnlyReturns, hiddenCharacters }: RowLayout) {
-    this.#hasOnlyReturns = hasOnlyReturns;
-    this.row = hiddenCharacters > 0 ? 0 : 1;
-  }
-
-  add(text: string): void {
-    this.row += this.#ends.next(this.#hasOnlyReturns ? text.replaceAll("\r", "\n") : text).length;
-  }
+/** Makes the function that takes the pieces of a text and says in which row it ends so far, as a spreadsheet shows it. */
+function rowCounter({ hasOnlyReturns, hiddenCharacters }: RowLayout): (text: string) => number {
+  const ends = new RecordEnds();
+  let row = hiddenCharacters > 0 ? 0 : 1;
+  return (text) => (row += ends.next(hasOnlyReturns ? text.replaceAll("\r", "\n") : text).length);
 }
 
 /** Finds the first byte that isn't text in the encoding, and its row. @param brokenFrom offset of its chunk */
@@ -95,26 +86,26 @@ export async function findBadByte(
   layout: RowLayout,
 ): Promise<{ readonly row: number; readonly offset: number }> {
   const decoder = new StrictDecoder(encoding);
-  const rows = new RowCount(layout);
+  const rowAfter = rowCounter(layout);
   let offset = brokenFrom;
-  for await (const bytes of chunksOf(file.slice(0, brokenFrom))) rows.add(decoder.decode(bytes));
+  for await (const bytes of chunksOf(file.slice(0, brokenFrom))) rowAfter(decoder.decode(bytes));
   try {
     for await (const bytes of chunksOf(file.slice(brokenFrom))) {
-      for (let at = 0; at < bytes.length; at++, offset++) rows.add(decoder.decode(bytes.subarray(at, at + 1)));
+      for (let at = 0; at < bytes.length; at++, offset++) rowAfter(decoder.decode(bytes.subarray(at, at + 1)));
     }
     decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }
-  return { row: rows.row, offset };
+  return { row: rowAfter(""), offset };
 }
 
 /** The row of an offset in a file that is ASCII up to there. */
 export async function rowAt(file: Blob, offset: number, layout: RowLayout): Promise<number> {
-  const rows = new RowCount(layout);
+  const rowAfter = rowCounter(layout);
   const decoder = new TextDecoder();
-  for await (const bytes of chunksOf(file.slice(0, offset))) rows.add(decoder.decode(bytes));
-  return rows.row;
+  for await (const bytes of chunksOf(file.slice(0, offset))) rowAfter(decoder.decode(bytes));
+  return rowAfter("");
 }
 
 const LINE_FEED = 0x0a;

@@ -1,3 +1,4 @@
+import { alphabetsIn } from "./alphabets.ts";
 import { ENCODINGS, StrictDecoder } from "./encodings.ts";
 
 /** How values of a file read in an encoding. */
@@ -17,21 +18,8 @@ const SHOWN_CHARACTERS = 40;
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const FOREIGN = /[^\0-\u007F]/gu;
-const LATIN = /\p{Script=Latin}/u;
-/** A word with their letters and Latin ones shows a wrong alphabet: "Chloй". */
-const OTHER_ALPHABETS = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}]/u;
-/** A letter in such a word counts against this many that make sense. */
+/** A letter in a word of several alphabets, such as "Chloй", counts against this many that make sense. */
 const MIXED_WEIGHT = 3;
-const SCRIPTS = [
-  LATIN,
-  /\p{Script=Cyrillic}/u,
-  /\p{Script=Greek}/u,
-  /\p{Script=Hebrew}/u,
-  /\p{Script=Arabic}/u,
-  /\p{Script=Thai}/u,
-  /\p{Script=Hangul}/u,
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
-];
 /** Among them half-width kana, which a Shift JIS decoder makes of the letters of other alphabets. */
 const UNUSUAL = /[\uFF61-\uFF9F\p{Co}\p{Cn}]/u;
 
@@ -39,19 +27,23 @@ function countForeign(text: string): number {
   return text.match(FOREIGN)?.length ?? 0;
 }
 
-/** Whether people write such words: in one script, without capitals inside, and in Latin not with accents only. */
+/** Whether people write such words: in one alphabet, without capitals inside, and in Latin not with accents only. */
 function isWord(word: string): boolean {
-  if (UNUSUAL.test(word) || /\p{Ll}\p{Lu}/u.test(word)) return false;
-  if (SCRIPTS.filter((script) => script.test(word)).length !== 1) return false;
-  return !LATIN.test(word) || word.length < 3 || countForeign(word) <= word.length / 2;
+  const [alphabet, ...others] = alphabetsIn(word);
+  if (alphabet === undefined || others.length > 0 || UNUSUAL.test(word) || /\p{Ll}\p{Lu}/u.test(word)) return false;
+  return alphabet !== "latin" || word.length < 3 || countForeign(word) <= word.length / 2;
+}
+
+/** Whether a word has letters of several alphabets. In Korean, Japanese and Chinese, Latin ones are usual. */
+function isMixed(word: string): boolean {
+  return alphabetsIn(word).filter((alphabet) => alphabet !== "hangul" && alphabet !== "ideographs").length > 1;
 }
 
 /** How much of the text outside ASCII makes sense, at most 1: letters in words of one alphabet. */
 function senseOf(text: string): number {
   const words = text.match(WORD) ?? [];
-  const mixed = words.filter((word) => LATIN.test(word) && OTHER_ALPHABETS.test(word));
-  const letters = countForeign(words.filter(isWord).join("")) - MIXED_WEIGHT * countForeign(mixed.join(""));
-  return letters / Math.max(1, countForeign(text));
+  const mixed = countForeign(words.filter(isMixed).join(""));
+  return (countForeign(words.filter(isWord).join("")) - MIXED_WEIGHT * mixed) / Math.max(1, countForeign(text));
 }
 
 function decodeAll(lines: readonly Uint8Array[], encoding: string): readonly string[] | undefined {

@@ -1,4 +1,5 @@
-import { StrictDecoder } from "./encodings.ts";
+import { alphabetsIn, isWritten } from "./alphabets.ts";
+import { withoutSevenBit } from "./seven-bit.ts";
 
 /** A text whose letters aren't those that somebody wrote, and the text as it may have been; undefined if that is lost. */
 export interface LostLetters {
@@ -24,45 +25,39 @@ function bytesBy(characters: string): ReadonlyMap<string, number> {
 const PRINTED = upperHalfOf("windows-1252");
 const WINDOWS = bytesBy(PRINTED);
 const MACINTOSH = bytesBy(upperHalfOf("macintosh"));
-/** Encodings in which UTF-8 is often read by mistake, each with how such a run of characters looks. */
+/** Encodings in which UTF-8 is often read by mistake, with the bytes of their characters. */
 const MISREAD = [
   WINDOWS,
   bytesBy(String.fromCharCode(...UPPER_HALF)),
   MACINTOSH,
   ...["windows-1250", "windows-1251", "windows-1253", "ibm866", "koi8-r"].map((name) => bytesBy(upperHalfOf(name))),
   bytesBy(CP437),
-].map((bytes) => {
-  const of = (first: number, last: number): string =>
-    `[${[...bytes].flatMap(([character, byte]) => (byte >= first && byte <= last ? character : [])).join("")}]`;
-  const next = of(0x80, 0xbf);
-  const sequences = `${of(0xc2, 0xdf)}${next}|${of(0xe0, 0xef)}${next}{2}|${of(0xf0, 0xf4)}${next}{3}`;
-  return { bytes, pattern: new RegExp(`^(?:${sequences})+$`) };
-});
+];
 
 const FOREIGN = /[^\0-\u007F]{2,}/gu;
-/** Letters and signs that people write, among those of two or three bytes; all others are chance. */
-const USUAL =
-  /^[\u00A0-\u017F\u0218-\u021B\u0386-\u03CE\u0401-\u045F\u0490-\u0491\u05D0-\u05EA\u0621-\u064A\u0660-\u0669\u067E-\u06CC\u0E01-\u0E5B\u1E00-\u1EF9\u2010-\u2044\u20AC\u2122\u3001-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3\uFF01-\uFF5E\p{Emoji}\uFE0F]+$/u;
-const LATIN_ONE = /^[\u00A0-\u017F\u0218-\u021B\u1E00-\u1EF9]$/u;
 const PUNCTUATION = /^[\u2010-\u2044\u20AC\u2122]$/u;
 /** What ends a word: after a capital letter, no sign of a wrong encoding. */
 const ENDS_WORD = /[«»\u2013-\u203A]$/u;
 
+/** The text that a run of characters was, if their bytes are UTF-8 of what people write. */
+function decodeRun(run: string, bytes: ReadonlyMap<string, number>): string | undefined {
+  const codes = Array.from(run, (character) => bytes.get(character) ?? 0);
+  const text = new TextDecoder().decode(Uint8Array.from(codes));
+  return isWritten(text) ? text : undefined;
+}
+
 /** What a run of characters outside ASCII was. @param before, after its neighbours */
 function correctedRun(run: string, before: string, after: string): string | undefined {
-  for (const { bytes, pattern } of MISREAD) {
-    const found = pattern.test(run)
-      ? new TextDecoder().decode(Uint8Array.from(run, (character) => bytes.get(character)!))
-      : "";
-    if (!USUAL.test(found)) continue;
-    const letters = Array.from(found);
-    const isBesideLetter = /[a-z]$/i.test(before) || /^[a-z]/i.test(after);
-    const isInSmall = /[a-z]$/.test(before) || /^[a-z]/.test(after);
-    const isUsual = !isInSmall && (/^\p{Lu}+$/u.test(run) || ENDS_WORD.test(run));
-    const [first = ""] = letters;
-    if (letters.length > 1 || (PUNCTUATION.test(first) && (bytes === WINDOWS || isBesideLetter))) return found;
+  const isBesideLetter = /[a-z]$/i.test(before) || /^[a-z]/i.test(after);
+  const isInSmall = /[a-z]$/.test(before) || /^[a-z]/.test(after);
+  const isUsual = !isInSmall && (/^\p{Lu}+$/u.test(run) || ENDS_WORD.test(run));
+  for (const bytes of MISREAD) {
+    const found = decodeRun(run, bytes);
+    if (found === undefined) continue;
+    const [first = "", ...others] = found;
+    if (others.length > 0 || (PUNCTUATION.test(first) && (bytes === WINDOWS || isBesideLetter))) return found;
     // One letter may be chance.
-    if (!LATIN_ONE.test(first) || isUsual) continue;
+    if (isUsual || (first >= "\u00C0" && alphabetsIn(first)[0] !== "latin")) continue;
     if (isBesideLetter || run.startsWith("Ã")) return found;
   }
   return undefined;
@@ -85,15 +80,14 @@ function reread(from: ReadonlyMap<string, number>, encoding: string): (character
     );
 }
 
-const MARKS = new Map(
-  "uml \u0308,acute \u0301,grave \u0300,circ \u0302,tilde \u0303,cedil \u0327,ring \u030A,caron \u030C"
-    .split(",")
-    .map((pair) => pair.split(" ") as [string, string]),
+function pairsOf(text: string): ReadonlyMap<string, string> {
+  return new Map(text.split(",").map((pair) => pair.split(" ") as [string, string]));
+}
+const MARKS = pairsOf(
+  "uml \u0308,acute \u0301,grave \u0300,circ \u0302,tilde \u0303,cedil \u0327,ring \u030A,caron \u030C",
 );
-const ENTITIES = new Map(
-  "amp &,lt <,gt >,quot \",apos ',nbsp \u00A0,szlig ß,oslash ø,Oslash Ø,aelig æ,AElig Æ,hellip …,ndash –,mdash —,rsquo ’,euro €"
-    .split(",")
-    .map((pair) => pair.split(" ") as [string, string]),
+const ENTITIES = pairsOf(
+  "amp &,lt <,gt >,quot \",apos ',nbsp \u00A0,szlig ß,oslash ø,Oslash Ø,aelig æ,AElig Æ,hellip …,ndash –,mdash —,rsquo ’,euro €",
 );
 const ENTITY = new RegExp(
   `&(?:#(\\d{2,6})|#x([\\da-f]{2,5})|([a-z])(${[...MARKS.keys()].join("|")})|(${[...ENTITIES.keys()].join("|")}));`,
@@ -121,29 +115,6 @@ function withoutEncodedWords(text: string): string {
       return word;
     }
   });
-}
-
-/** The letters outside ASCII that UTF-7 has in Base64 without spare bits; undefined if it has none. */
-function decodeUtf7(base64: string): string | undefined {
-  try {
-    const bytes = atob(base64);
-    if (btoa(bytes).replaceAll("=", "") !== base64) return undefined;
-    const decoder = new StrictDecoder("utf-16be");
-    const text = decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))) + decoder.decode();
-    return USUAL.test(text) ? text : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A text without signs of seven-bit encodings. */
-function withoutSevenBit(text: string): string {
-  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-  if (/\p{Cc}(?:\$[@B]|\([IJ])/u.test(text)) return new TextDecoder("iso-2022-jp").decode(bytes);
-  const chinese = text.replaceAll(/~\{((?:[!-}][!-~])+)~\}/g, (_, pairs: string) =>
-    new TextDecoder("gbk").decode(Uint8Array.from(pairs, (character) => character.charCodeAt(0) | 0x80)),
-  );
-  return chinese.replaceAll(/\+([\d+/A-Za-z]{3,})-/g, (sign, base64: string) => decodeUtf7(base64) ?? sign);
 }
 
 /** Ways by which texts lost their letters, each with the sign of it and what brings them back. */

@@ -1,4 +1,5 @@
-import { ROW_MAX_CHARACTERS } from "@work-items/lib/uploads/csv/csv-text.ts";
+import { StrictDecoder } from "./encodings.ts";
+import { isWritten } from "./alphabets.ts";
 
 /** A sign that a file in ASCII has another encoding, which escapes to its letters. */
 export interface SevenBitSign {
@@ -10,38 +11,40 @@ export interface SevenBitSign {
   readonly offset: number;
 }
 
-const ESCAPE = "\u001B";
+const JAPANESE = /\p{Cc}(?:\$[@B]|\([IJ])/u;
 const SIGNS = [
-  { name: "ISO-2022-JP", encoding: "iso-2022-jp", pattern: new RegExp(String.raw`${ESCAPE}(?:\$[@B]|\([IJ])`) },
-  { name: "ISO-2022", pattern: new RegExp(String.raw`${ESCAPE}\$[()*+A]`) },
+  { name: "ISO-2022-JP", encoding: "iso-2022-jp", pattern: JAPANESE },
+  { name: "ISO-2022", pattern: /\p{Cc}\$[()*+A]/u },
 ];
 
-/** Looks for such a sign in ASCII text that comes in pieces. */
-export class SevenBitSigns {
-  /** The first sign in the text. */
-  found: SevenBitSign | undefined;
-  #unread = "";
-  #offset = 0;
-
-  read(text: string): void {
-    // A sign never spans lines.
-    this.#unread += text;
-    const end = this.#unread.length > ROW_MAX_CHARACTERS ? this.#unread.length : this.#unread.lastIndexOf("\n") + 1;
-    this.#readLines(this.#unread.slice(0, end));
-    this.#unread = this.#unread.slice(end);
+/** The first such sign in a part of a file. @param start its position */
+export function sevenBitSignIn(text: string, start: number): SevenBitSign | undefined {
+  for (const { pattern, ...sign } of SIGNS) {
+    const at = text.search(pattern);
+    if (at !== -1) return { ...sign, offset: start + at };
   }
+  return undefined;
+}
 
-  /** @returns the first sign */
-  end(): SevenBitSign | undefined {
-    this.#readLines(this.#unread);
-    return this.found;
+/** The letters outside ASCII that UTF-7 has in Base64 without spare bits; undefined if it has none. */
+function decodeUtf7(base64: string): string | undefined {
+  try {
+    const bytes = atob(base64);
+    if (btoa(bytes).replaceAll("=", "") !== base64) return undefined;
+    const decoder = new StrictDecoder("utf-16be");
+    const text = decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))) + decoder.decode();
+    return isWritten(text) ? text : undefined;
+  } catch {
+    return undefined;
   }
+}
 
-  #readLines(text: string): void {
-    for (const { pattern, ...sign } of text.includes(ESCAPE) ? SIGNS : []) {
-      const at = text.search(pattern);
-      if (at !== -1) this.found ??= { ...sign, offset: this.#offset + at };
-    }
-    this.#offset += text.length;
-  }
+/** A text without signs of seven-bit encodings. */
+export function withoutSevenBit(text: string): string {
+  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+  if (JAPANESE.test(text)) return new TextDecoder("iso-2022-jp").decode(bytes);
+  const chinese = text.replaceAll(/~\{((?:[!-}][!-~])+)~\}/g, (_, pairs: string) =>
+    new TextDecoder("gbk").decode(Uint8Array.from(pairs, (character) => character.charCodeAt(0) | 0x80)),
+  );
+  return chinese.replaceAll(/\+([\d+/A-Za-z]{3,})-/g, (sign, base64: string) => decodeUtf7(base64) ?? sign);
 }

@@ -96,17 +96,17 @@ describe("repeated IDs", () => {
     fc.assert(
       fc.property(fc.array(id, { maxLength: 3000 }), (ids) => {
         const [table, known] = [new IdTable(), new Map<string, number>()];
-        for (const [row, each] of ids.entries()) {
-          expect(table.firstRow(each, row)).toBe(known.get(each));
-          if (!known.has(each)) known.set(each, row);
+        for (const [index, each] of ids.entries()) {
+          expect(table.firstRow(each, index + 1)).toBe(known.get(each));
+          if (!known.has(each)) known.set(each, index + 1);
         }
       }),
       { numRuns: 50 },
     );
     const table = new IdTable();
-    const rows = Array.from({ length: 200_000 }, (_, row) => row);
+    const rows = Array.from({ length: 200_000 }, (_, index) => index + 1);
     expect(rows.filter((row) => table.firstRow(`CASE-${row}`, row) !== undefined)).toEqual([]);
-    expect([table.firstRow("CASE-7", 1), table.firstRow("CASE-199999", 1)]).toEqual([7, 199_999]);
+    expect([table.firstRow("CASE-7", 1), table.firstRow("CASE-200000", 1)]).toEqual([7, 200_000]);
   });
 
   it("are counted, and the first ten named once each; beyond the limit it says so", () => {
@@ -116,7 +116,7 @@ describe("repeated IDs", () => {
     expect([repeatedRows, repeated.length, isComplete]).toEqual([46, 10, true]);
     expect(repeated[0]).toEqual({ externalId: "1", firstRow: 1, row: 13 });
     const small = new RepeatedIds(([id = ""]) => id, 2);
-    for (const [row, id] of ["a", "b", "c", "a"].entries()) small.observe({ row, cells: [id] });
+    for (const [index, id] of ["a", "b", "c", "a"].entries()) small.observe({ row: index + 1, cells: [id] });
     expect(small.findings).toMatchObject({ repeatedRows: 1, isComplete: false });
   });
 
@@ -144,7 +144,7 @@ describe("repeated IDs", () => {
   it("are those that the mapping makes, whatever it makes of other columns", () => {
     const repeatedIn = (mapping: Mapping, names: readonly string[], ...rows: (readonly string[])[]) => {
       const ids = idsOf(mapping, names);
-      for (const [row, cells] of rows.entries()) ids?.observe({ row, cells });
+      for (const [index, cells] of rows.entries()) ids?.observe({ row: index + 2, cells });
       return ids?.findings.repeated.map(({ externalId }) => externalId);
     };
     const fields = { external_id: { columns: ["a", "A (2)"], join: "/" }, status: { column: "nowhere" } };
@@ -160,7 +160,7 @@ describe("repeated IDs", () => {
     const read = readIds(
       async (begin) => {
         const [ids] = begin(["a"]);
-        for (const [row, id] of ["'7", "'7", "'8"].entries()) ids?.observe({ row, cells: [id] });
+        for (const [index, id] of ["'7", "'7", "'8"].entries()) ids?.observe({ row: index + 2, cells: [id] });
         return true;
       },
       { fields: { external_id } },
@@ -171,7 +171,8 @@ describe("repeated IDs", () => {
   it("that have outer spaces are counted, and compared without them once the mapping trims them", () => {
     const found = (trim: boolean) => {
       const ids = idsOf({ fields: { external_id: { column: "a", trim } } }, ["a"]);
-      for (const [row, id] of ["7", " 7", "7 ", "8", "9\u200B"].entries()) ids?.observe({ row, cells: [id] });
+      for (const [index, id] of ["7", " 7", "7 ", "8", "9\u200B"].entries())
+        ids?.observe({ row: index + 2, cells: [id] });
       const { oddRows, spacedRows, repeatedRows } = ids!.findings;
       return { oddRows, spacedRows, repeatedRows };
     };
