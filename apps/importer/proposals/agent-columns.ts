@@ -2,15 +2,7 @@ import { WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts
 import { looksOf } from "../ids/look-alikes.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type AgentName, agentOfName, firstSpellings, plainWords } from "./known-headers.ts";
-import type { SurveyedColumn } from "./survey.ts";
-
-/** By what a column about a person is recognized. */
-interface PersonColumn {
-  readonly name: string;
-  readonly words: string;
-  readonly values: readonly string[];
-  readonly survey: SurveyedColumn;
-}
+import type { FileColumn, SurveyedColumn } from "./survey.ts";
 
 /** Texts for items without an agent, in English, German, French and Spanish, in the spelling of `plainWords`. */
 const UNASSIGNED = new Set(
@@ -98,7 +90,7 @@ export function doubtsOfPeople(target: string, people: readonly string[]): strin
 }
 
 /** The target of a column that is named only after a person, by its values; undefined for flags and numbers. */
-export function targetOfPerson({ values }: Pick<PersonColumn, "values">): string | undefined {
+export function targetOfPerson({ values }: Pick<FileColumn, "values">): string | undefined {
   const texts = values.map((value) => value.trim());
   const others = texts.filter((text) => FLAG.test(text) || /^-?\d+[.,]\d+%?$|%$/.test(text));
   if (isMost(others.length, texts)) return undefined;
@@ -110,16 +102,16 @@ export function targetOfPerson({ values }: Pick<PersonColumn, "values">): string
 }
 
 /** A field of the agent, and its source. */
-interface AgentField<C> {
+interface AgentField {
   readonly target: string;
-  readonly columns: readonly C[];
+  readonly columns: readonly FileColumn[];
   readonly source: Source;
   readonly isCertain: boolean;
   readonly reason: string;
 }
 
 /** "Ann Lee (ann@example.com)" as name and email. The mapping lists each text, because a source can't split one. */
-function nameAndEmail<C extends PersonColumn>(column: C): AgentField<C>[] {
+function nameAndEmail(column: FileColumn): AgentField[] {
   const { words } = column.survey;
   const people = firstSpellings(words?.keys() ?? []);
   const split = people.flatMap((text) => {
@@ -137,17 +129,17 @@ function nameAndEmail<C extends PersonColumn>(column: C): AgentField<C>[] {
   ];
 }
 
-interface AgentColumns<C> {
-  readonly fields: readonly AgentField<C>[];
+interface AgentColumns {
+  readonly fields: readonly AgentField[];
   /** Columns about people of other roles, one of whom may be the agent. */
-  readonly rivals: readonly { readonly column: C; readonly target: string }[];
+  readonly rivals: readonly { readonly column: FileColumn; readonly target: string }[];
 }
 
 /**
  * The fields of the agent that the columns hold. Only columns of one role are used.
  * @param chosen the column about the agent, if a person chose one
  */
-export function agentFields<C extends PersonColumn>(columns: readonly C[], chosen?: C): AgentColumns<C> {
+export function agentFields(columns: readonly FileColumn[], chosen?: FileColumn): AgentColumns {
   const named = columns.flatMap((column) => {
     const agent = agentOfName(column.words);
     const target = agent && (agent.target ?? targetOfPerson(column));
@@ -177,7 +169,7 @@ export function agentFields<C extends PersonColumn>(columns: readonly C[], chose
   const rivals = named
     .filter((each) => !own.includes(each))
     .map(({ column, target }) => ({ column, target: isPart(target) ? "agent_name" : target }));
-  const fields = own.flatMap(({ column, target }): AgentField<C>[] => {
+  const fields = own.flatMap(({ column, target }): AgentField[] => {
     if (isPart(target)) return [];
     const split = target === "agent_name" ? nameAndEmail(column) : [];
     const whole = { target, columns: [column], source: { column: column.name }, isCertain: true, reason: "by name" };

@@ -7,21 +7,10 @@ import { isEmptyWord, isLost } from "./empty-words.ts";
 import { doubtsOfIds, isDistinct } from "./id-columns.ts";
 import { aliasesOf, choicesOf, meaningsIn } from "./known-choices.ts";
 import { firstSpellings } from "./known-headers.ts";
-import type { Survey, SurveyedColumn } from "./survey.ts";
+import type { FileColumn, Survey, SurveyedColumn } from "./survey.ts";
 
 /** How sure a proposal is. A person should check what is only likely. */
 export type Certainty = "certain" | "likely" | "unknown";
-
-/** A named column of a file with its values. */
-export interface FileColumn {
-  readonly index: number;
-  readonly name: string;
-  /** The name in the spelling of `plainWords`. */
-  readonly words: string;
-  /** Its cells in the first rows, without empty words. */
-  readonly values: readonly string[];
-  readonly survey: SurveyedColumn;
-}
 
 /** The source of a target, how it was recognized, and what speaks against it. */
 export interface Found {

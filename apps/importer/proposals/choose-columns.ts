@@ -1,13 +1,13 @@
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { targetOfPerson } from "./agent-columns.ts";
-import { certaintyOf, checkValues, emptyRowsOf, type FileColumn } from "./certainty.ts";
+import { certaintyOf, checkValues, emptyRowsOf } from "./certainty.ts";
 import { Choices } from "./column-choices.ts";
 import { arePhones, isIdentifier, mayIdentify } from "./id-columns.ts";
 import { CHOICE_FIELDS, meaningsIn } from "./known-choices.ts";
 import { mayBeAgent, mayBeStatus, targetOfName } from "./known-headers.ts";
 import type { TimeAnswers } from "./propose-time.ts";
-import type { Survey } from "./survey.ts";
+import type { FileColumn, Survey } from "./survey.ts";
 
 /** Whether all cells are known words for at least two choices of a field. */
 function holdsChoices(target: string, { values }: FileColumn): boolean {

@@ -1,15 +1,7 @@
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { agentFields, isMost, withoutBrackets } from "./agent-columns.ts";
-import {
-  type Certainty,
-  certaintyOf,
-  checkValues,
-  cleanTexts,
-  type FileColumn,
-  type Found,
-  withoutEmptyWords,
-} from "./certainty.ts";
+import { type Certainty, certaintyOf, checkValues, cleanTexts, type Found, withoutEmptyWords } from "./certainty.ts";
 import { isNoDate } from "./no-dates.ts";
 import {
   DOUBTS,
@@ -20,7 +12,7 @@ import {
   timesOfDay,
   withoutNoDates,
 } from "./propose-time.ts";
-import type { Survey } from "./survey.ts";
+import type { FileColumn, Survey } from "./survey.ts";
 import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
 
 const TIME_DOUBTS: ReadonlySet<string> = new Set(Object.values(DOUBTS));

@@ -2,15 +2,8 @@ import type { IdFindings } from "../ids/repeated-ids.ts";
 import { areEmails, isMost } from "./agent-columns.ts";
 import { isDigits } from "./digit-dates.ts";
 import { isCustomer } from "./known-headers.ts";
-import type { SurveyedColumn } from "./survey.ts";
+import type { FileColumn } from "./survey.ts";
 import { timeReadingsOf } from "./time-formats.ts";
-
-/** By what a column of IDs is recognized. */
-interface IdColumn {
-  readonly words: string;
-  readonly values: readonly string[];
-  readonly survey: SurveyedColumn;
-}
 
 /** Names of columns whose numbers identify something, so that they stay texts. German names end with such a word. */
 const NUMBERED =
@@ -25,12 +18,12 @@ export function isMeasure(words: string): boolean {
 }
 
 /** Whether all values of a column differ, so that it could identify items. */
-export function isDistinct({ values }: Pick<IdColumn, "values">): boolean {
+export function isDistinct({ values }: Pick<FileColumn, "values">): boolean {
   return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
 }
 
 /** Whether a column holds date-times. Digits aren't if its name says that they identify something. */
-function holdsTimes({ words, values, survey }: IdColumn, now: number): boolean {
+function holdsTimes({ words, values, survey }: FileColumn, now: number): boolean {
   const isNumbered = !isMeasure(words) && values.every(isDigits);
   return !isNumbered && timeReadingsOf(survey.shapes, now) !== undefined;
 }
@@ -47,14 +40,14 @@ export function arePhones(values: readonly string[]): boolean {
 const NO_ID_VALUE = /\s|^-?\d+[.,]\d+$|^(?=\D*$).*[^\p{ASCII}]|.{65}/u;
 
 /** Whether the values of a column may be identifiers, not people, texts or dates. Numbers may also be measures. */
-export function mayIdentify(column: IdColumn, now: number): boolean {
+export function mayIdentify(column: FileColumn, now: number): boolean {
   const { words, values } = column;
   if (NO_ID.test(words) || isCustomer(words) || areEmails(values) || arePhones(values)) return false;
   return !values.some((value) => NO_ID_VALUE.test(value.trim())) && !holdsTimes(column, now);
 }
 
 /** Whether the values of a column look like identifiers, not like people, texts, dates, sums or measures. */
-export function isIdentifier(column: IdColumn, now: number): boolean {
+export function isIdentifier(column: FileColumn, now: number): boolean {
   return !(column.survey.isNumeric && isMeasure(column.words)) && mayIdentify(column, now);
 }
 
@@ -95,7 +88,7 @@ function doubtsOfCompared({ doubts: ofForms, repeatedRows, oddRows, odd: [odd], 
  * @param emptyRows the rows in which it has no value
  */
 export function doubtsOfIds(
-  { values, survey }: IdColumn,
+  { values, survey }: FileColumn,
   isCertain: boolean,
   ids: IdFindings,
   emptyRows: number,

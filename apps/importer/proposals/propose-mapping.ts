@@ -2,7 +2,7 @@ import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { FileRow } from "../ids/repeated-ids.ts";
-import { emptyWordsOf, type FileColumn, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
+import { emptyWordsOf, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
 import type { ChosenColumn } from "./column-choices.ts";
 import { doubtsOfLetters } from "../letters/lost-letters.ts";
@@ -13,7 +13,7 @@ import { keptColumns, repeatedNames } from "./kept-columns.ts";
 import { CHOICE_FIELDS, choicesOf, unknownIn } from "./known-choices.ts";
 import { firstSpellings, plainWords } from "./known-headers.ts";
 import { type TimeQuestion, withoutZone } from "./propose-time.ts";
-import { type Survey, surveyOf, totalsIn } from "./survey.ts";
+import { type FileColumn, type Survey, surveyOf, totalsIn } from "./survey.ts";
 
 /** The header of a file and its first rows. */
 export interface Sample extends Answers {

@@ -41,6 +41,17 @@ export interface SurveyedColumn extends TextCounts {
   readonly isNumeric: boolean;
 }
 
+/** A named column of a file with its values. */
+export interface FileColumn {
+  readonly index: number;
+  readonly name: string;
+  /** The name in the spelling of `plainWords`. */
+  readonly words: string;
+  /** Its cells in the first rows, without empty words. */
+  readonly values: readonly string[];
+  readonly survey: SurveyedColumn;
+}
+
 /** What a whole file, or its beginning, shows about its columns. */
 export interface Survey {
   /** By their indexes in the file. */

@@ -36,12 +36,6 @@ export interface NamedIndex {
   readonly column: string;
 }
 
-/** A column that could be the source of a target. */
-export interface Candidate extends NamedIndex {
-  /** Its first different values, at most three. */
-  readonly examples: readonly string[];
-}
-
 export interface TargetState {
   readonly target: TargetName;
   readonly state: State;
@@ -50,7 +44,7 @@ export interface TargetState {
   /** The value of all rows; undefined without one. */
   readonly value?: string | undefined;
   /** The columns that a person can choose from: those that it is made of first. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly NamedIndex[];
   /** Why it is asked; otherwise how it was recognized. Empty if unknown. */
   readonly reason: string;
   /** Whether the columns themselves are in doubt, not only how they are read. */
@@ -124,10 +118,6 @@ function columnsIn(sources: readonly Source[], names: readonly string[]): NamedI
     .filter(({ column }) => used.has(comparable(column)));
 }
 
-function withExamples({ index, column }: NamedIndex, { survey }: TargetEvidence): Candidate {
-  return { index, column, examples: survey.columns[index]?.examples ?? [] };
-}
-
 /** The question about the choices that a source makes of its values; undefined if all are known. */
 function unansweredIn(field: string, source: Source, columns: readonly NamedIndex[], evidence: TargetEvidence) {
   if (choicesOf(field) === undefined) return undefined;
@@ -157,10 +147,9 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
   if (sources.length === 0) {
     const isLeft = decision === "left" && canBeLeft(target);
     const reason = rivals.map((each) => each.reason).find((each) => each !== "") ?? "";
-    const candidates = rivals.map((column) => withExamples(column, evidence));
-    if (isLeft || candidates.length === 0)
+    if (isLeft || rivals.length === 0)
       return { ...base, state: isLeft ? "left" : "missing", candidates: [], reason: "" };
-    return { ...base, state: "asked", candidates, reason };
+    return { ...base, state: "asked", candidates: rivals, reason };
   }
   const isAnswered = ({ column, isOnlyAsked = false }: ProposedColumn): boolean =>
     isOnlyAsked && !questions.some((question) => comparable(question.column) === comparable(column));
@@ -174,7 +163,7 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
     ...questions.filter(isAsked).map(({ kind }) => DOUBTS[kind]),
   ];
   if (asks.length === 0) return { ...base, state: "found", candidates: [], reason: own[0]?.reason ?? "" };
-  const candidates = [...columns, ...(likely.length > 0 ? rivals : [])].map((column) => withExamples(column, evidence));
+  const candidates = [...columns, ...(likely.length > 0 ? rivals : [])];
   const areColumnsLikely = likely.some(({ isOnlyAsked = false }) => !isOnlyAsked);
   return { ...base, state: "asked", candidates, reason: [...new Set(asks)].join("; "), areColumnsLikely };
 }

@@ -3,7 +3,7 @@ import { proposeMapping } from "../../../../apps/importer/proposals/propose-mapp
 import { WORK_ITEM_FIELDS } from "../../../../lib/work-items/work-item-fields.ts";
 import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 import {
-  type Candidate,
+  type NamedIndex,
   type Decision,
   type Decisions,
   isReady,
@@ -84,7 +84,7 @@ it("never leaves the ID empty", () => {
   expect(id?.state).toBe("missing");
 });
 
-it("asks about a likely column with three of its values, until a person confirms it", () => {
+it("asks about a likely column, of which three values are shown, until a person confirms it", () => {
   const evidence = evidenceOf([
     ["Ticket ID", "Status"],
     ["t-1", "Closed"],
@@ -96,10 +96,11 @@ it("asks about a likely column with three of its values, until a person confirms
   const status = targetStates(evidence).find(({ target }) => target === "status");
   expect(status).toMatchObject({
     state: "asked",
-    candidates: [{ index: 1, column: "Status", examples: ["Closed", "Open", "Frozen"] }],
+    candidates: [{ index: 1, column: "Status" }],
     reason: 'what "Frozen" means isn\'t known',
   });
-  const { mapping } = evidence;
+  const { mapping, survey } = evidence;
+  expect(survey.columns[1]?.examples).toEqual(["Closed", "Open", "Frozen"]);
   const answered = { ...mapping, fields: { ...mapping.fields, status: { column: "Status", otherwise: "pending" } } };
   const confirmed: Decision = "as mapped";
   expect(shown({ ...evidence, mapping: answered, decisions: { status: confirmed } })).toContain(
@@ -173,7 +174,7 @@ it("shows the targets of events after those of the items", () => {
 /** The state of a target, its reason, and the columns to choose from. */
 function about(target: string, ...file: readonly (readonly string[])[]) {
   const found = targetStates(evidenceOf(file)).find((each) => each.target === target);
-  return [found?.state, found?.reason, found?.candidates.map(({ column }: Candidate) => column)];
+  return [found?.state, found?.reason, found?.candidates.map(({ column }: NamedIndex) => column)];
 }
 
 it.each([

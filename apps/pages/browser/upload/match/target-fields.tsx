@@ -5,7 +5,7 @@ import { personIn, plainWords } from "@work-items/importer/proposals/known-heade
 import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
 import {
   canBeLeft,
-  type Candidate,
+  type NamedIndex,
   fieldsOfTarget,
   isOfEvent,
   sourcesOf,
@@ -220,7 +220,7 @@ function ColumnQuestion({ match, state, onAnswer }: TargetProps & { readonly onA
   const groups = [
     ...Map.groupBy(candidates, ({ column }) => (target === "agent" ? personIn(plainWords(column)) : column)).values(),
   ];
-  const isMapped = ({ column }: Candidate): boolean => columns.some((each) => each.column === column);
+  const isMapped = ({ column }: NamedIndex): boolean => columns.some((each) => each.column === column);
   const answer = (index: string): void => {
     const group = groups[Number(index)] ?? [];
     onAnswer(
@@ -240,7 +240,7 @@ function ColumnQuestion({ match, state, onAnswer }: TargetProps & { readonly onA
       answers={groups.map((group, index) => ({
         answer: String(index),
         shown: group.map(({ column }) => `“${column}”`).join(" and "),
-        examples: group[0]?.examples ?? [],
+        examples: surveyed(table, group[0]!.index).examples,
       }))}
       onAnswer={answer}
     >
