@@ -12,7 +12,7 @@ interface TemplateResource {
 }
 
 /** The resources of a deployed template, by their logical ids. */
-export async function templateResources(address: StackAddress): Promise<Readonly<Record<string, TemplateResource>>> {
+async function templateResources(address: StackAddress): Promise<Readonly<Record<string, TemplateResource>>> {
   const client = new CloudFormationClient(clientOptionsOf(address));
   const { TemplateBody: body = "{}" } = await client.send(new GetTemplateCommand({ StackName: address.stackName }));
   return (JSON.parse(body) as { readonly Resources?: Record<string, TemplateResource> }).Resources ?? {};
