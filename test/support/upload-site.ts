@@ -49,49 +49,63 @@ export async function chooseFile(page: Page, name: string, buffer: Buffer): Prom
 }
 
 /** What a column of the chosen file becomes. */
-export function becomes(page: Page, column: string): Promise<string> {
+export async function becomes(page: Page, column: string): Promise<string> {
+  await openColumn(page, column);
   return page.getByLabel(`“${column}” becomes`).inputValue();
 }
 
-/** The line of a target of the import, such as “Agent”. */
-export function lineOf(page: Page, target: string): Locator {
-  return page.getByRole("list", { name: "What the import sets" }).locator("> li > details > summary", {
-    has: page.locator("b", { hasText: new RegExp(`^${target}$`) }),
+/** A line of the match step, such as “Agent”, while its form isn't open. */
+export function lineOf(page: Page, name: string): Locator {
+  return page.getByRole("list", { name: "What the import sets" }).locator("> li > button", {
+    has: page.locator("b", { hasText: new RegExp(`^${name}$`) }),
   });
 }
 
-/** Opens a target, to change what sets it. */
-export async function openTarget(page: Page, target: string): Promise<Locator> {
-  const details = lineOf(page, target).locator("..");
-  await details.evaluate((element) => element.setAttribute("open", ""));
-  await details.locator("select, input").first().waitFor();
-  return details;
+/** Opens the form of a line, to change what the import does with it. */
+export async function openTarget(page: Page, name: string): Promise<Locator> {
+  await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
+  const line = lineOf(page, name);
+  if ((await line.count()) > 0) await line.click();
+  const form = page.locator(".strip > .open");
+  const other = form.getByRole("radio", { name: "Something else…" });
+  if ((await other.count()) > 0) await other.click();
+  return form;
+}
+
+/** The IDs of the first rows, as the items that they would become. */
+export function firstIds(page: Page): Promise<string[]> {
+  return page
+    .getByRole("region", { name: "The first rows, as items" })
+    .getByRole("heading", { level: 4 })
+    .allTextContents();
 }
 
 /** Answers the open questions about what the import sets: likely columns are right, times are in UTC, others stay empty. */
 export async function confirmColumns(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
-  const deciding = page.locator("p", { hasText: "Before you run a trial or import, decide on" });
-  for (let left = await deciding.getByRole("button").count(); left > 0;) {
-    // Moves the focus to the first question.
-    await deciding.getByRole("button").first().click();
-    const question = page.locator(".strip [data-open]:focus");
-    const answers = question.locator(".answers button");
-    const zones = answers.filter({ hasText: "UTC" });
-    const empty = question.getByRole("button", { name: /^(Leave empty|Use the default)/ });
-    if ((await zones.count()) > 0) await zones.last().click();
+  const left = page.getByText(/^\d+ left$/);
+  const form = page.locator(".strip form");
+  for (; (await left.count()) > 0; await page.evaluate("new Promise(requestAnimationFrame)")) {
+    expect(await form.count()).toBe(1);
+    const answers = form.getByRole("radio");
+    const zones = form.getByRole("radio", { name: "UTC" });
+    const empty = form.getByRole("button", { name: /^(Leave empty|Use the default)/ });
+    const isAnswered = (await page.locator(".strip > .open:not(.asked)").count()) > 0;
+    if (isAnswered) await form.getByRole("button", { name: "Next" }).click();
+    else if ((await zones.count()) > 0) await zones.last().click();
     else if ((await answers.count()) > 0) await answers.first().click();
     else await empty.click();
-    left = await deciding.getByRole("button").count();
   }
 }
 
-/** Opens what a column becomes and how it is read, and what else is folded around it. */
+/** Opens what a column becomes and how it is read. */
 export async function openColumn(page: Page, column: string): Promise<void> {
+  const others = lineOf(page, "Other columns");
+  if ((await others.count()) > 0) await others.click();
   const field = page.getByLabel(`“${column}” becomes`);
   await field.evaluate((element) => {
-    for (let each = element.closest("details"); each; each = each.parentElement?.closest("details") ?? null)
-      each.open = true;
+    const details = element.closest("details");
+    if (details) details.open = true;
   });
   await field.waitFor();
 }

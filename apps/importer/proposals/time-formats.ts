@@ -24,7 +24,7 @@ function formatsWith(between: string): string[] {
   const times = HOURS.map((hours) => between + hours);
   return [...DATES, ...SHORT_DATES, ...NAMED_MONTHS].flatMap((date) => ["", ...times].map((time) => date + time));
 }
-export const TIME_FORMATS: readonly string[] = ["iso", ...formatsWith(" "), "unix_ms", "unix"];
+const TIME_FORMATS: readonly string[] = ["iso", ...formatsWith(" "), "unix_ms", "unix"];
 /** Dates with the day of the week: of emails ("Sat, 02 Mar 2024 10:00:00 +0100"), and of scripts that run in UTC. */
 const WEEKDAY_FORMATS = [
   ...["EEE", "EEEE"].flatMap((weekday) =>

@@ -26,7 +26,7 @@ import {
 } from "../../../apps/pages/browser/upload/file/target-choices.ts";
 import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/file/table-file.ts";
 import { shownInLine } from "../../../apps/pages/browser/upload/file/target-texts.ts";
-import { questionsAbout } from "../../../apps/pages/browser/upload/file/target-questions.ts";
+import { questionAbout } from "../../../apps/pages/browser/upload/file/target-questions.ts";
 import { isSameMapping } from "../../../apps/pages/browser/upload/file/compare-mappings.ts";
 import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "../../../apps/importer/proposals/survey.ts";
@@ -79,10 +79,12 @@ describe("the upload page asks", () => {
     const { names, survey } = table;
     const isAsked = (answered: Answered) => {
       const states = targetStates({ names, survey, columns, ...answered });
-      return questionsAbout(
-        { table, ...answered },
-        states.find(({ target }) => target === "agent")!,
-      ).isColumnAsked;
+      return (
+        questionAbout(
+          { table, ...answered },
+          states.find(({ target }) => target === "agent")!,
+        )?.kind === "column"
+      );
     };
     const begun: Answered = { ...UNDECIDED, mapping };
     const none = withColumns(table, begun, "agent", "agent_name", []);

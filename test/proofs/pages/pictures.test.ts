@@ -6,7 +6,7 @@ import { readGuides } from "../../../apps/pages/docs/documents.ts";
 import { PICTURES } from "../../../apps/pages/docs/pictures.ts";
 import { hasBrowser, openPage } from "../../support/browser.ts";
 import { endedDaysAgo } from "../../support/local-service.ts";
-import { chooseFile, confirmColumns, startUploadSite, type UploadSite } from "../../support/upload-site.ts";
+import { chooseFile, confirmColumns, open, startUploadSite, type UploadSite } from "../../support/upload-site.ts";
 
 const SCREEN = {
   viewport: { width: 760, height: 640 },
@@ -75,6 +75,8 @@ describe.skipIf(!hasBrowser)("the guide “Upload a file by hand”", () => {
     await heading(/^2\. /).waitFor();
     await take("upload-match", heading(/^2\. /));
     await confirmColumns(page);
+    await open(page, "More settings");
+    texts += await page.locator("body").textContent();
     await page.getByRole("button", { name: "Run a trial" }).click();
     const wrong = page.getByRole("textbox", { name: "Row 5, Closed at" });
     await wrong.waitFor();

@@ -29,11 +29,15 @@ function withTimes(mapping: Mapping, change: (source: Source) => Source): Mappin
   };
 }
 
+/** The sources of date-times, each by itself. */
+function timesIn({ fields, event }: Mapping): Source[] {
+  const times = [fields?.["completed_at"], event?.["occurred_at"]];
+  return times.flatMap((source) => (source ? singlesOf({ source, path: [] }) : [])).map(({ source }) => source);
+}
+
 /** The questions that the columns of date-times leave open. */
 function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
-  const times = [mapping.fields?.["completed_at"], mapping.event?.["occurred_at"]];
-  const singles = times.flatMap((source) => (source ? singlesOf({ source, path: [] }) : []));
-  return singles.flatMap(({ source: { column, time_zone: timeZone = "" } }) => {
+  return timesIn(mapping).flatMap(({ column, time_zone: timeZone = "" }) => {
     if (column === undefined) return [];
     const index = columnIndex(table.names, column);
     const time =
@@ -51,11 +55,30 @@ export function openQuestions(table: SurveyedTable, mapping: Mapping, checked: C
   return questionsOf(table, mapping).filter((question) => !checked.has(answerOf(question)));
 }
 
-/** Whether a person has answered a question about the date-times of some columns. */
-export function hasAnswer(table: SurveyedTable, { mapping, checked }: Answered, columns: readonly string[]): boolean {
-  const own = new Set(columns.map(comparable));
-  const questions = questionsOf(table, mapping).filter(({ column }) => own.has(comparable(column)));
-  return questions.some((question) => checked.has(answerOf(question)));
+/** Local times that are read in one time zone. */
+export interface LocalTimes {
+  /** The column whose header names a zone of its own; empty for all other columns, which have one zone together. */
+  readonly own: string;
+  readonly column: string;
+  readonly source: Source;
+  /** Whether a person has yet to say which zone it is. */
+  readonly isAsked: boolean;
+}
+
+/** The local times of a file. */
+export function localTimesOf(table: SurveyedTable, { mapping, checked }: Answered): LocalTimes[] {
+  const zones = questionsOf(table, mapping).filter(({ kind }) => kind === "zone");
+  const found = new Map<string, LocalTimes>();
+  for (const source of timesIn(mapping)) {
+    const { column = source.columns?.[0] ?? "", time_zone: zone } = source;
+    const question = zones.find((each) => comparable(each.column) === comparable(column));
+    if (zone === undefined && question === undefined) continue;
+    const own = withoutZone(column) === column ? "" : column;
+    const isAsked = question !== undefined && !checked.has(answerOf(question));
+    const before = found.get(own);
+    found.set(own, before ? { ...before, isAsked: before.isAsked || isAsked } : { own, column, source, isAsked });
+  }
+  return [...found.values()];
 }
 
 /** The answers for a file whose mapping was used before: all of them. */

@@ -30,7 +30,7 @@ function problemWith(problem: string): CheckedRows {
 }
 
 /** The first rows that an import reads: those with a value. */
-function readRows({ names, rows }: TableFile, mapping: Mapping): readonly (readonly string[])[] {
+export function readRows({ names, rows }: TableFile, mapping: Mapping): readonly (readonly string[])[] {
   const filled = rows.filter((cells) => !isBlank(cells));
   // If the mapping doesn't fit the file, another message says so.
   if (problemsOfMapping(mapping).length > 0) return filled;

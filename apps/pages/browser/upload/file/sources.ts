@@ -5,6 +5,7 @@ import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
+import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The browser's time zone, which is proposed for times without offset. */
@@ -28,6 +29,12 @@ const NO_COLUMN: SurveyedColumn = {
 /** What the survey says of a column. */
 export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: number): SurveyedColumn {
   return survey.columns[index] ?? NO_COLUMN;
+}
+
+/** A value that shows how a column of date-times is read; undefined if it has none. */
+export function exampleOfTimes(table: Pick<SurveyedTable, "survey">, index: number): string | undefined {
+  const { shapes } = surveyed(table, index);
+  return timeReadingsOf(shapes, Date.now())?.example ?? shapes[0]?.examples[0];
 }
 
 /** A column's distinct values in their order, without empty ones. Spellings that differ only by case count as one. */

@@ -108,7 +108,7 @@ export function unfilled<T extends TableFile>(table: T): T | SurveyedTable {
 }
 
 /** The table as it was read from its file. */
-function asRead<T extends TableFile>(table: T): T | SurveyedTable {
+export function asRead<T extends TableFile>(table: T): T | SurveyedTable {
   const own = unfilled(table);
   return own.cleaned?.of ?? own;
 }

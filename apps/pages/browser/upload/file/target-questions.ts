@@ -1,59 +1,58 @@
 import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
 import type { TimeQuestion } from "@work-items/importer/proposals/propose-time.ts";
-import { sourcesOf, type TargetState } from "@work-items/importer/proposals/target-states.ts";
+import { type NamedIndex, sourcesOf, type TargetState } from "@work-items/importer/proposals/target-states.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, openQuestions } from "./answers.ts";
-import { countOf } from "../parts/shown.ts";
 import { valuesAt } from "./sources.ts";
-import { targetQuestion } from "./target-texts.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
-/** What a person has yet to say about a target. */
-export interface TargetQuestions {
-  /** Whether it must be said what sets it. */
-  readonly isColumnAsked: boolean;
-  readonly times: readonly TimeQuestion[];
-  /** Values of a choice whose meaning isn't known. */
-  readonly words: readonly string[];
-}
+/** What a person has yet to say about a target: its column, which dates a column has, or what its values mean. */
+export type TargetQuestion =
+  | { readonly kind: "column" }
+  | Extract<TimeQuestion, { kind: "date" }>
+  | {
+      readonly kind: "words";
+      readonly field: string;
+      readonly column: NamedIndex;
+      readonly source: Source;
+      readonly words: readonly string[];
+    };
 
-const NONE: TargetQuestions = { isColumnAsked: false, times: [], words: [] };
-
-/** The open questions about a target. */
-export function questionsAbout(
-  { table, mapping, checked, decisions }: Answered & { readonly table: SurveyedTable },
-  state: TargetState,
-): TargetQuestions {
-  if (state.state === "missing") return { ...NONE, isColumnAsked: true };
-  if (state.state !== "asked") return NONE;
-  const own = new Set(state.columns.map(({ column }) => comparable(column)));
-  const times = openQuestions(table, mapping, checked).filter(({ column }) => own.has(comparable(column)));
-  const words = sourcesOf(state.target, { names: table.names, mapping })
-    .filter(([field]) => choicesOf(field) !== undefined)
-    .flatMap(([field, source]) =>
-      state.columns.flatMap(({ index }) => unansweredWords(field, source, valuesAt(table, index, mapping.empty ?? []))),
-    );
-  // What the words mean also says whether it is the column. Which date or time zone it is may not matter.
-  const isInDoubt = words.length === 0 && (times.length === 0 || state.areColumnsLikely === true);
-  const areRivals = state.candidates.length > state.columns.length;
-  const isSet = state.columns.length > 0 || state.value !== undefined;
-  const isDecided = isSet && decisions[state.target] === "as mapped";
-  return { times, words, isColumnAsked: !isDecided && (isInDoubt || areRivals) };
+/** Both have a harmless default, so that nothing is asked about them. */
+export function hasDefault({ target }: Pick<TargetState, "target">): boolean {
+  return target === "type" || target === "short_description";
 }
 
 /** Whether a person must look at a target before the file is sent. */
-export function isOpen({ state }: TargetState): boolean {
-  return state === "asked" || state === "missing";
+export function isOpen(state: TargetState): boolean {
+  return (state.state === "asked" || state.state === "missing") && !hasDefault(state);
 }
 
-/** The first open question about a target, in a few words; empty if there is none. */
-export function shownQuestion(
-  { isColumnAsked, times, words }: TargetQuestions,
-  { target, state }: TargetState,
-): string {
-  if (state === "missing") return "";
-  if (isColumnAsked) return targetQuestion(target);
-  const [time] = times;
-  if (time) return time.kind === "date" ? "Day or month first?" : "Which time zone are these times in?";
-  return words.length === 0 ? "" : `${countOf(words.length, "value")} to choose`;
+/** The first open question about a target. */
+export function questionAbout(
+  { table, mapping, checked, decisions }: Answered & { readonly table: SurveyedTable },
+  state: TargetState,
+): TargetQuestion | undefined {
+  if (!isOpen(state)) return undefined;
+  const { target, columns, candidates, value } = state;
+  const own = new Set(columns.map(({ column }) => comparable(column)));
+  const dates = openQuestions(table, mapping, checked).filter(
+    (question) => question.kind === "date" && own.has(comparable(question.column)),
+  );
+  const words = sourcesOf(target, { names: table.names, mapping })
+    .filter(([field]) => choicesOf(field) !== undefined)
+    .flatMap(([field, source]) =>
+      columns.map((column) => {
+        const values = valuesAt(table, column.index, mapping.empty ?? []);
+        return { kind: "words", field, column, source, words: unansweredWords(field, source, values) } as const;
+      }),
+    )
+    .filter((question) => question.words.length > 0);
+  // What the words mean also says whether it is the column. Which date it is may not matter.
+  const isInDoubt = words.length === 0 && (dates.length === 0 || state.areColumnsLikely === true);
+  const isSet = columns.length > 0 || value !== undefined;
+  const isDecided = isSet && decisions[target] === "as mapped";
+  if (!isDecided && (isInDoubt || candidates.length > columns.length)) return { kind: "column" };
+  return [...dates, ...words].find((question) => question.kind !== "zone");
 }

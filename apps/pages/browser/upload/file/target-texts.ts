@@ -9,9 +9,10 @@ import {
 } from "@work-items/importer/proposals/target-states.ts";
 import { ATTRIBUTE_PREFIX, fieldOf, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { type Answered, hasAnswer } from "./answers.ts";
+import type { Answered } from "./answers.ts";
 import { EVENT_NAMES, FIELD_NAMES, shownChoice } from "../parts/field-names.ts";
 import { countOf } from "../parts/shown.ts";
+import { isOpen } from "./target-questions.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 const NAMES: Readonly<Record<TargetName, string>> = {
@@ -67,7 +68,7 @@ export function defaultOf(target: TargetName, { fields = {} }: Pick<Mapping, "fi
   const made = itemTarget(target);
   const initial = made && fieldOf(made)?.initial;
   if (typeof initial !== "string") return undefined;
-  if (target !== "status") return `“${initial}”`;
+  if (target !== "status") return initial;
   const isDated = fields["completed_at"] !== undefined;
   return isDated ? `Completed with a completion date, otherwise ${shownChoice(initial)}` : shownChoice(initial);
 }
@@ -95,31 +96,24 @@ function shownSources(target: TargetName, { table, mapping }: Mapped): string {
   return [...new Set(sources.map(shownColumns))].join(" and ");
 }
 
-/** What an import does with a target, without how that was decided. */
-function shownOutcome({ target, state, value, candidates }: TargetState, mapped: Mapped): string {
+/** What an import does with a target. */
+function shownOutcome({ target, value }: TargetState, mapped: Mapped): string {
   const sources = shownSources(target, mapped);
   if (sources !== "") return value === undefined ? `from ${sources}` : sources;
-  if (state === "left") {
-    const initial = defaultOf(target, mapped.mapping);
-    return initial === undefined ? "left empty" : `the default, ${initial}`;
-  }
-  if (target === "external_id") return "we couldn’t tell: choose a column, or make an ID of several";
-  const ways = ["a column", ...(canHaveValue(target) ? ["a value"] : [])].join(", ");
-  return `${candidates.length === 0 ? "not in this file" : "not certain"}: choose ${ways}${canBeLeft(target) ? ", or leave it empty" : ""}`;
+  const initial = defaultOf(target, mapped.mapping);
+  if (initial === undefined) return "empty";
+  return target === "status" ? initial : `${initial} for all`;
 }
 
-/** The line of a target: what the import does with it, and whether a person has said so. */
+/** What stands in the line of a target: what the import does with it, or that it is asked. */
 export function shownState(state: TargetState, match: Mapped & Answered): string {
-  const { decisions, remembered } = match;
+  if (isOpen(state)) return "needs an answer";
   const outcome = shownOutcome(state, match);
-  if (state.state === "missing" || state.state === "asked") return outcome;
-  if (remembered.has(state.target)) return `remembered: ${outcome}`;
-  const columns = state.columns.map(({ column }) => column);
-  const isAnswered = decisions[state.target] !== undefined || hasAnswer(match.table, match, columns);
-  return isAnswered ? `answered: ${outcome}` : outcome;
+  if (match.remembered.has(state.target)) return `remembered: ${outcome}`;
+  return state.state === "asked" && state.columns.length > 0 ? `${outcome}, likely` : outcome;
 }
 
-/** The targets in a line, such as “ID ← Ticket ID · Type ← the default, “work_item””. */
+/** The targets in a line, such as “ID ← “Ticket ID” · Type ← work_item for all”. */
 export function shownInLine(states: readonly TargetState[], mapped: Mapped): string {
   return states
     .map((each) => `${targetName(each.target)} ← ${shownSources(each.target, mapped) || shownOutcome(each, mapped)}`)

@@ -3,12 +3,12 @@ import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
 import { cleaningFor, type IdCleaning, idColumn } from "@work-items/importer/ids/clean-ids.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "@work-items/importer/proposals/survey.ts";
-import { isReady, sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
+import { sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
 import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../../kept.ts";
-import { type Answered, answersIn, openQuestions } from "./answers.ts";
+import { type Answered, answersIn, localTimesOf, openQuestions } from "./answers.ts";
 import { type Api, type Job, sentenceOf } from "../parts/api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
@@ -16,6 +16,7 @@ import { useFileIds } from "./file-ids.ts";
 import { remember, withRemembered } from "./remembered.ts";
 import { send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE } from "./sources.ts";
+import { isOpen } from "./target-questions.ts";
 import {
   GONE,
   isAsked,
@@ -227,10 +228,13 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
   const states = useMemo(() => {
     if (table === undefined) return [];
     const { names, survey } = table;
-    const questions = openQuestions(table, mapping, checked);
+    // The time zone is a question of its own.
+    const questions = openQuestions(table, mapping, checked).filter(({ kind }) => kind === "date");
     const { columns = [] } = proposal ?? {};
     return targetStates({ names, survey, mapping, columns, questions, decisions });
   }, [opened, answered]);
+  const localTimes = table === undefined ? [] : localTimesOf(table, answered);
+  const isAnswered = !states.some(isOpen) && !localTimes.some((each) => each.isAsked);
   const match = opened &&
     imported &&
     check &&
@@ -240,8 +244,9 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       table: imported,
       /** What sets each target of the import, or what is asked about it. */
       states,
+      localTimes,
       /** Whether nothing is open, so that the file can be sent. */
-      isReady: isReady(states) && ids.part === undefined,
+      isReady: isAnswered && ids.part === undefined,
       fileDoubt: opened.proposal.fileDoubt,
       ...rows,
       /** The table before columns are filled down, and the numbers of its rows that aren't items. */

@@ -14,11 +14,12 @@ import {
   withSource,
 } from "../file/column-roles.ts";
 import { fieldName } from "../parts/field-names.ts";
-import { Choice, type Options } from "../parts/parts.tsx";
+import { Choice, OpenForm, type Options } from "../parts/parts.tsx";
 import { EmptyMarks, MisfitNote } from "./reading-fields.tsx";
-import { countOf, shownStart } from "../parts/shown.ts";
+import { shownStart } from "../parts/shown.ts";
 import { valuesAt, withKey } from "../file/sources.ts";
 import type { Match } from "../file/use-import.ts";
+import type { FormProps, MatchLine } from "./match-line.ts";
 
 const SHOWN_SAMPLES = 3;
 const SAMPLE_CHARACTERS = 60;
@@ -68,7 +69,7 @@ function ColumnCard({
     onChange(withSource(mapping, "fields", targetOf(column), { ...next, column: name }));
   return (
     <li>
-      <details class="column">
+      <details class="column" name="column">
         <summary>
           <b>{shown}</b>
           <span class="samples">
@@ -103,29 +104,32 @@ function ColumnCard({
   );
 }
 
-/** The columns that set no target: they are kept as custom attributes, or left out. */
-export function ColumnsForm({ match }: { readonly match: Match }) {
-  const { table, mapping, states } = match;
-  const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
+/** The columns that set no target. */
+function othersOf({ table, mapping, states }: Match): ColumnRole[] {
   const used = new Set(states.flatMap(({ columns }) => columns.map(({ index }) => index)));
-  const key = [...used].join(" ");
-  // Memoized, since reading the whole file renders this a hundred times, and a file can have thousands of columns.
-  return useMemo(() => {
-    const others = rolesOf(table.names, mapping).filter(({ index }) => !used.has(index));
-    if (others.length === 0) return null;
-    const left = others.filter(({ role }) => role === LEFT_OUT).length;
-    return (
-      <details class="kept">
-        <summary>
-          {countOf(others.length, "other column")}
-          {left === 0 ? " kept" : `: ${others.length - left} kept, ${left} left out`}
-        </summary>
-        <ol class="mapping" aria-label="Other columns">
-          {others.map((column) => (
-            <ColumnCard key={column.index} match={match} column={column} misfit={misfits.get(column.index)} />
-          ))}
-        </ol>
-      </details>
-    );
-  }, [table, mapping, key]);
+  return rolesOf(table.names, mapping).filter(({ index }) => !used.has(index));
+}
+
+/** What becomes of the columns that set no target. */
+function ColumnsForm({ match, onNext }: FormProps) {
+  const { table, mapping } = match;
+  const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
+  return (
+    <OpenForm title="Other columns" onNext={() => onNext()}>
+      <ol class="mapping" aria-label="Other columns">
+        {othersOf(match).map((column) => (
+          <ColumnCard key={column.index} match={match} column={column} misfit={misfits.get(column.index)} />
+        ))}
+      </ol>
+    </OpenForm>
+  );
+}
+
+/** The line about the columns that set no target; none without them. */
+export function columnsLine(match: Match): MatchLine[] {
+  const others = othersOf(match);
+  const left = others.filter(({ role }) => role === LEFT_OUT).length;
+  const text = left === 0 ? `${others.length} kept` : `${others.length - left} kept, ${left} left out`;
+  const form = (props: FormProps) => <ColumnsForm {...props} />;
+  return others.length === 0 ? [] : [{ name: "Other columns", text, form }];
 }

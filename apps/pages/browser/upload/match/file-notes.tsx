@@ -1,10 +1,11 @@
 import { NOT_COMPARED } from "@work-items/importer/ids/repeated-ids.ts";
 import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
 import type { FileIds } from "../file/file-ids.ts";
-import { Check } from "../parts/parts.tsx";
+import { Check, OpenForm } from "../parts/parts.tsx";
 import { countOf, shownPart } from "../parts/shown.ts";
 import { asSentence, type TableFile } from "../file/table-file.ts";
 import type { Match } from "../file/use-import.ts";
+import type { FormProps, MatchLine } from "./match-line.ts";
 
 /** How many cells of a row are shown. */
 const SHOWN_CELLS = 6;
@@ -67,9 +68,6 @@ export function FileIdsNote({ part, findings }: FileIds) {
           <progress value={part} aria-label="Part of the file that was read" /> {shownPart(part)}
         </p>
       )}
-      {findings?.isComplete === true && findings.repeatedRows === 0 && (
-        <p class="note">No ID repeats in the whole file.</p>
-      )}
       {findings?.isComplete === false && (
         <p class="unchecked">Not all IDs of this file can be compared here: later rows may repeat an earlier ID.</p>
       )}
@@ -96,14 +94,12 @@ export function FileIdsNote({ part, findings }: FileIds) {
 }
 
 /** Rows that don't look like items, such as sums. They are left out unless a person wants them. */
-export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { readonly match: Match }) {
-  if (totals.length === 0) return null;
+function TotalsForm({ match: { totals, keptTotals, keepTotals }, onNext }: FormProps) {
   const shown = totals.slice(0, SHOWN_TOTALS);
   const others = totals.slice(SHOWN_TOTALS);
   const hidden = new Set(others.map(({ row }) => row));
   return (
-    <fieldset class="question">
-      <legend>These rows look like totals, notes or headers. Untick a row to import it:</legend>
+    <OpenForm title="These rows look like totals, notes or headers. Untick a row to import it:" onNext={() => onNext()}>
       {shown.map(({ row, cells }) => (
         <Check
           key={row}
@@ -125,6 +121,14 @@ export function TotalsForm({ match: { totals, keptTotals, keepTotals } }: { read
           Leave out {countOf(others.length, "more row")} like these, starting with row {others[0]!.row}
         </Check>
       )}
-    </fieldset>
+    </OpenForm>
   );
+}
+
+/** The line about rows that don't look like items; none without them. */
+export function totalsLine({ totals, keptTotals }: Match): MatchLine[] {
+  if (totals.length === 0) return [];
+  const left = totals.filter(({ row }) => !keptTotals.has(row));
+  const text = left.length === 0 ? "all imported" : `${countOf(left.length, "row")} left out`;
+  return [{ name: "Totals and notes", text, form: (props) => <TotalsForm {...props} /> }];
 }

@@ -114,19 +114,23 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
       ])}
       chosen={chosen}
       onChoose={choose}
-      advice={
+      note={
         <p class={chosen === undefined ? "unchecked" : "note"} role="status">
           {asSentence(asked.problem)} {adviceOf(asked)}
         </p>
       }
     >
-      <Choice
-        label={asked.likely.length > 0 ? "Another encoding" : "Encoding"}
-        value={chosen === undefined || isLikely(chosen) ? "" : chosen}
-        options={[["", "Choose…"], ...options.filter(([encoding]) => !isLikely(encoding))]}
-        onChange={(encoding) => encoding !== "" && choose(encoding)}
-      />
-      <Alert text={error} />
+      {(picked, pick) => (
+        <>
+          <Choice
+            label={asked.likely.length > 0 ? "Another encoding" : "Encoding"}
+            value={picked === undefined || isLikely(picked) ? "" : picked}
+            options={[["", "Choose…"], ...options.filter(([encoding]) => !isLikely(encoding))]}
+            onChange={(encoding) => encoding !== "" && pick(encoding)}
+          />
+          <Alert text={error} />
+        </>
+      )}
     </Question>
   );
 }
@@ -151,7 +155,6 @@ function DelimiterQuestion({
         delimiter,
         `${nameOfDelimiter(delimiter)}: ${shownNames(names)}`,
       ])}
-      chosen={undefined}
       onChoose={onChoose}
     />
   );
@@ -169,7 +172,6 @@ function SheetQuestion({
     <Question
       text="Which sheet has the items?"
       answers={asked.map(({ sheet, names }) => [sheet, `${sheet}: ${shownNames(names)}`])}
-      chosen={undefined}
       onChoose={onChoose}
     />
   );

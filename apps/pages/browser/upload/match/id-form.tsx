@@ -1,12 +1,17 @@
-import { useMemo } from "preact/hooks";
+import { idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
+import { SEPARATORS } from "@work-items/importer/ids/id-forms.ts";
+import { useMemo, useState } from "preact/hooks";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Answered } from "../file/answers.ts";
 import { rolesOf, withMadeId } from "../file/column-roles.ts";
 import { Button, Check } from "../parts/parts.tsx";
-import type { TableFile } from "../file/table-file.ts";
+import { countOf } from "../parts/shown.ts";
+import { changeSingles, withKey } from "../file/sources.ts";
+import { asSentence, type TableFile } from "../file/table-file.ts";
 import { withDecision } from "../file/target-choices.ts";
 import type { Match } from "../file/use-import.ts";
+import type { FormProps } from "./match-line.ts";
 
 /** Further columns can only be used in the mapping as JSON. */
 const OFFERED_COLUMNS = 60;
@@ -16,14 +21,8 @@ function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Sourc
   return rows[0] ? mappedReader(own, names).externalIdOf(rows[0]) : "";
 }
 
-/** Makes an ID of several columns if none is an ID. @param onAnswer called with an answer whose question goes away */
-export function MadeId({
-  match,
-  onAnswer,
-}: {
-  readonly match: Match;
-  readonly onAnswer: (answered: Answered) => void;
-}) {
+/** Makes an ID of several columns if none is an ID. */
+export function MadeId({ match, onNext }: FormProps) {
   const { table, mapping, check } = match;
   const { names } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
@@ -40,9 +39,9 @@ export function MadeId({
         again creates nothing twice. If one of these values changes in the other system, the row becomes a new item.
       </p>
       <p class="buttons">
-        <Button onClick={() => onAnswer(made(all))}>Use the whole row</Button>
+        <Button onClick={() => onNext(made(all))}>Use the whole row</Button>
       </p>
-      <div class="question">
+      <div class="checks">
         {all.slice(0, OFFERED_COLUMNS).map((name) => (
           <Check
             key={name}
@@ -59,5 +58,68 @@ export function MadeId({
         <p class="note">For example: {exampleOf(table, mapping, source)}</p>
       )}
     </details>
+  );
+}
+
+/** Offers to remove outer spaces of the IDs, if some have any. */
+function SpacesOffer({ match: { mapping, ids, onChange } }: { readonly match: Match }) {
+  const { external_id: source, ...others } = mapping.fields ?? {};
+  const rows = ids.findings?.spacedRows ?? 0;
+  const isTrimmed = source !== undefined && [source, ...(source.first_of ?? [])].some(({ trim }) => trim === true);
+  if (source === undefined || (rows === 0 && !isTrimmed)) return null;
+  const trimmed = (trims: boolean): Source =>
+    changeSingles(source, (single) => withKey(single, "trim", trims && single.digest !== true ? true : undefined));
+  return (
+    <Check
+      checked={isTrimmed}
+      onChange={(trims) => onChange({ ...mapping, fields: { external_id: trimmed(trims), ...others } })}
+    >
+      Remove spaces around the ID{rows > 0 && ` (${countOf(rows, "row")})`}
+    </Check>
+  );
+}
+
+/** What a column's IDs have around or in them; undefined if nothing. */
+function cleaningOf({ table: { cleaned, names }, mapping, ids }: Match) {
+  const column = idColumn(mapping, names);
+  const { wrapping = SEPARATORS, example } = cleaned ?? ids.findings ?? {};
+  return column === -1 || example === undefined ? undefined : { column, wrapping, example };
+}
+
+/** Says what isn't imported of the IDs. */
+export function CleanedIdsNote({ match }: { readonly match: Match }) {
+  const cleaning = cleaningOf(match);
+  if (cleaning === undefined || cleaning.wrapping === SEPARATORS) return null;
+  return <p class="unchecked">{asSentence(noteOfCleaning(cleaning, match.table.names[cleaning.column] ?? ""))}</p>;
+}
+
+/** Offers to leave out the separators of thousands of the IDs, if they have any. */
+function SeparatorsOffer({ match }: { readonly match: Match }) {
+  const { table, isReading, onClean } = match;
+  // Shown while the file is read with it.
+  const [choice, setChoice] = useState(false);
+  const cleaning = cleaningOf(match);
+  if (cleaning?.wrapping !== SEPARATORS) return null;
+  const { wrapping, example } = cleaning;
+  return (
+    <Check
+      checked={isReading ? choice : table.cleaned !== undefined}
+      onChange={(cleans) => {
+        setChoice(cleans);
+        onClean(cleans ? cleaning : undefined);
+      }}
+    >
+      Remove the {wrapping.name} from the ID: {example} becomes {wrapping.inside(example)}
+    </Check>
+  );
+}
+
+/** What can be left out of the IDs. */
+export function IdOffers({ match }: { readonly match: Match }) {
+  return (
+    <>
+      <SpacesOffer match={match} />
+      <SeparatorsOffer match={match} />
+    </>
   );
 }

@@ -1,13 +1,12 @@
 import { encodingName, UTF_8 } from "@work-items/importer/letters/encodings.ts";
-import { CleanIdsForm, FillForm, SpacesForm } from "./cell-offers.tsx";
 import type { CheckedRows } from "../file/check-rows.ts";
-import { ColumnsForm } from "./columns-form.tsx";
-import { SheetNotes, TotalsForm } from "./file-notes.tsx";
+import { FirstItems } from "./first-items.tsx";
+import { SheetNotes } from "./file-notes.tsx";
 import { inTypographicQuotes } from "../parts/field-names.ts";
 import { Alert, Button } from "../parts/parts.tsx";
-import { SettingsForm } from "./settings-form.tsx";
 import { countOf, shownNumber } from "../parts/shown.ts";
-import { OpenTargets, TargetStrip } from "./target-strip.tsx";
+import { asRead } from "../file/table-file.ts";
+import { Questions } from "./questions.tsx";
 import type { Match } from "../file/use-import.ts";
 
 /** What is wrong with the mapping, or with the first rows; nothing if nothing is. */
@@ -26,10 +25,10 @@ function Outcome({ problem, rows, failed }: CheckedRows) {
 
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
-  const { table, fillable, states, isReady, fileDoubt, check, sending, hasTried, reopened, error, onStart } = match;
+  const { table, states, isReady, fileDoubt, check, sending, hasTried, reopened, error, onStart } = match;
   const isDisabled = !isReady || check.problem !== undefined || sending !== undefined || match.isReading;
   const encoding = table.text?.format.encoding ?? UTF_8;
-  // A missing ID is a question of the strip.
+  // A missing ID is a question.
   const isIdMissing = states.some(({ target, state }) => target === "external_id" && state === "missing");
   // No answer helps until the file is corrected.
   const isBroken = table.problem !== undefined;
@@ -47,41 +46,41 @@ export function MatchStep({ match }: { readonly match: Match }) {
       </datalist>
       {fileDoubt !== undefined && <p class="unchecked">Please check: {inTypographicQuotes(fileDoubt)}.</p>}
       <SheetNotes table={table} />
-      <TargetStrip key={fillable.before} match={match} />
-      <TotalsForm match={match} />
-      <FillForm match={match} />
-      <SpacesForm match={match} />
-      <CleanIdsForm match={match} />
-      <ColumnsForm match={match} />
-      <SettingsForm match={match} />
-      {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}
-      {!isBroken && outcome}
-      <Alert text={error} />
-      {sending !== undefined && (
-        <p role="status">
-          Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
-        </p>
-      )}
-      <OpenTargets states={states} />
-      {reopened > 0 && <p class="unchecked">Before you import, answer the question of the trial about empty cells.</p>}
-      <p class="buttons next">
-        {hasTried && (
-          <Button kind="main" disabled={isDisabled || reopened > 0} onClick={() => onStart(false)}>
-            Import
-          </Button>
-        )}
-        <Button kind={hasTried ? undefined : "main"} disabled={isDisabled} onClick={() => onStart(true)}>
-          {hasTried ? "Run the trial again" : "Run a trial"}
-        </Button>
-        {!hasTried && (
-          <Button kind="plain" disabled={isDisabled} onClick={() => onStart(false)}>
-            Import without a trial
-          </Button>
-        )}
-      </p>
-      <p class="note">
-        A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
-      </p>
+      <div class="match">
+        <Questions key={asRead(table).content} match={match} />
+        {!isBroken && <FirstItems match={match} />}
+        <div>
+          {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}
+          {!isBroken && outcome}
+          <Alert text={error} />
+          {sending !== undefined && (
+            <p role="status">
+              Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
+            </p>
+          )}
+          {reopened > 0 && (
+            <p class="unchecked">Before you import, answer the question of the trial about empty cells.</p>
+          )}
+          <p class="buttons next">
+            {hasTried && (
+              <Button kind="main" disabled={isDisabled || reopened > 0} onClick={() => onStart(false)}>
+                Import
+              </Button>
+            )}
+            <Button kind={hasTried ? undefined : "main"} disabled={isDisabled} onClick={() => onStart(true)}>
+              {hasTried ? "Run the trial again" : "Run a trial"}
+            </Button>
+            {!hasTried && (
+              <Button kind="plain" disabled={isDisabled} onClick={() => onStart(false)}>
+                Import without a trial
+              </Button>
+            )}
+          </p>
+          <p class="note">
+            A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
+          </p>
+        </div>
+      </div>
     </section>
   );
 }

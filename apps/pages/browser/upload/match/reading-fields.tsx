@@ -1,26 +1,28 @@
-import { choicesOf, unansweredWords, unknownIn } from "@work-items/importer/proposals/known-choices.ts";
+import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import { plainWords } from "@work-items/importer/proposals/known-headers.ts";
 import { joinedTime, shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
-import { readTime, TIME_FORMATS, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
+import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
+import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { useState } from "preact/hooks";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { type Answered, openQuestions, withFormat, withZone } from "../file/answers.ts";
-import { withDecision } from "../file/target-choices.ts";
-import { type Answer, Asked } from "../parts/asked.tsx";
+import { openQuestions, withFormat } from "../file/answers.ts";
 import type { Misfit } from "../file/check-rows.ts";
-import type { ColumnRole } from "../file/column-roles.ts";
+import { type ColumnRole, withSource } from "../file/column-roles.ts";
+import { aliasOf, exampleOfTimes, rowsWith, surveyed, valuesAt, withAlias, withKey } from "../file/sources.ts";
+import { withDecision } from "../file/target-choices.ts";
+import type { TargetQuestion } from "../file/target-questions.ts";
+import { targetName } from "../file/target-texts.ts";
 import { choiceOptions } from "../parts/field-names.ts";
 import { Button, Check, Choice, Question, TextField } from "../parts/parts.tsx";
-import { countOf, shownNumber, shownTime } from "../parts/shown.ts";
-import { aliasOf, rowsWith, surveyed, TIME_ZONE, valuesAt, withAlias, withKey } from "../file/sources.ts";
+import { countOf, shownNumber } from "../parts/shown.ts";
 import type { Match } from "../file/use-import.ts";
+import type { FormProps } from "./match-line.ts";
 
-/** Further values aren't asked for or shown. A column with so many is hardly a choice. */
+/** Further values aren't shown. A column with so many is hardly a choice. */
 const SHOWN_VALUES = 30;
 /** How many of the values that get one answer are named. */
 const NAMED_VALUES = 5;
-const CHOOSE = "\0";
 /** A format that isn't in the list. */
 const OTHER = "other";
 
@@ -31,10 +33,6 @@ interface ReadingProps {
   readonly source: Source;
   readonly onChange: (source: Source) => void;
 }
-/** What happens with an answer whose question goes away. */
-interface AnswerProps {
-  readonly onAnswer: (answered: Answered) => void;
-}
 
 /** Values in a line; only the first, if they are many. */
 function shownValues(values: readonly string[]): string {
@@ -42,8 +40,44 @@ function shownValues(values: readonly string[]): string {
   return `${named.join(", ")}${values.length > NAMED_VALUES ? ` and ${values.length - NAMED_VALUES} more` : ""}`;
 }
 
-/** Asks what each unknown value means, and shows what each known one means. */
-export function ChoiceReading({
+/** Asks what a value means, or all that have no answer. */
+export function WordQuestion({
+  match,
+  target,
+  question: { field, column, source, words },
+  onNext,
+}: FormProps & {
+  readonly target: TargetName;
+  readonly question: Extract<TargetQuestion, { kind: "words" }>;
+}) {
+  const { table, mapping } = match;
+  const [isForAll, setForAll] = useState(false);
+  const [word = "", ...others] = words;
+  const rows = rowsWith(table, column.index, word);
+  const answer = (choice: string): void => {
+    const values = withAlias(source, isForAll ? words : [word], choice);
+    const next = withSource(mapping, "fields", field, { ...source, values, column: column.column });
+    onNext(withDecision({ ...match, mapping: next }, target, "as mapped"));
+  };
+  return (
+    <Question
+      text={`What does the ${targetName(target).toLowerCase()} “${word}” mean?${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`}
+      answers={[...choiceOptions(choicesOf(field) ?? []), ["", "Leave empty"]]}
+      onChoose={answer}
+    >
+      {() =>
+        others.length > 0 && (
+          <Check checked={isForAll} onChange={setForAll}>
+            The other values without an answer mean the same: {shownValues(others)}
+          </Check>
+        )
+      }
+    </Question>
+  );
+}
+
+/** What each value of a choice means. */
+export function WordFields({
   match: { table, mapping },
   target,
   column: { index },
@@ -52,158 +86,97 @@ export function ChoiceReading({
 }: ReadingProps & { readonly target: string }) {
   const choices = choicesOf(target) ?? [];
   const values = valuesAt(table, index, mapping.empty ?? []);
-  const unknown = unknownIn(target, values);
-  const open = unansweredWords(target, source, values);
-  const known = values.filter((value) => !unknown.includes(value));
-  const setAll = (texts: readonly string[], choice: string | undefined): void =>
-    onChange({ ...source, values: withAlias(source, texts, choice) });
   return (
-    <>
-      {unknown.slice(0, SHOWN_VALUES).map((value) => {
-        const rows = rowsWith(table, index, value);
-        return (
-          <Question
-            key={value}
-            text={`“${value}” means${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`}
-            answers={[...choiceOptions(choices), ["", "Leave empty"]]}
-            chosen={aliasOf(source, value) ?? source.otherwise}
-            onChoose={(choice) => setAll([value], choice)}
-          />
-        );
-      })}
-      {open.length > 1 && (
+    <div class="fields">
+      {values.slice(0, SHOWN_VALUES).map((value) => (
         <Choice
-          label={`All values without an answer (${shownValues(open)}) mean`}
-          value={CHOOSE}
-          options={[[CHOOSE, "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]]}
-          onChange={(choice) => setAll(open, choice)}
+          key={value}
+          label={`“${value}” means`}
+          value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? "\0"))}
+          options={[["\0", "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]]}
+          onChange={(choice) =>
+            onChange({ ...source, values: withAlias(source, [value], choice === "\0" ? undefined : choice) })
+          }
         />
-      )}
-      {known.length > 0 && (
-        <details>
-          <summary>{countOf(known.length, "recognized value")}</summary>
-          <div class="fields">
-            {known.slice(0, SHOWN_VALUES).map((value) => (
-              <Choice
-                key={value}
-                label={`“${value}” means`}
-                value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? ""))}
-                options={[["", "Choose…"], ...choiceOptions(choices)]}
-                onChange={(choice) => setAll([value], choice || undefined)}
-              />
-            ))}
-          </div>
-        </details>
-      )}
-    </>
+      ))}
+    </div>
   );
 }
 
-/** A time zone, and a date-time read in it. */
-function inZone(zone: string, example: string, format: string): Answer {
-  const time = readTime(example, format, zone);
-  const own = zone === TIME_ZONE ? " (this computer’s)" : "";
-  const examples = time === undefined ? [] : [`“${example}” is ${shownTime(time)} on this computer’s clock`];
-  return { answer: zone, shown: zone + own, examples };
-}
-
-/** Completion dates joined with the times of day of another column. */
-function withJoined({ mapping, ...match }: Match, completedAt: Source): Answered {
-  const fields = { ...mapping.fields, completed_at: completedAt };
-  return withDecision({ ...match, mapping: { ...mapping, fields } }, "completed_at", "as mapped");
-}
-
-/** How date-times are read: asks which number is the day and which time zone they are in, if the file doesn't say. */
-export function TimeReading({
+/** Asks which number of a date is the day. */
+export function DateQuestion({
   match,
-  column: { index, name },
-  source,
-  isAskedLater,
-  onChange,
-  onAnswer,
-}: ReadingProps & AnswerProps & { readonly isAskedLater: boolean }) {
+  question: { column, example, formats },
+  onNext,
+}: FormProps & { readonly question: Extract<TargetQuestion, { kind: "date" }> }) {
+  return (
+    <Question
+      text={`Which date is “${example}” in “${column}”?`}
+      answers={formats.map((format) => [format, shownReading(example, format)])}
+      onChoose={(format) => onNext(withFormat(match.table, match, column, format))}
+    />
+  );
+}
+
+/** Says that the times of day are in another column, and offers to join them with the dates. */
+export function ClockNote({ match }: { readonly match: Match }) {
   const { table, mapping, checked } = match;
-  const { format = "iso", time_zone: zone = "" } = source;
-  const { shapes } = surveyed(table, index);
-  const open = openQuestions(table, mapping, checked).filter(({ column }) => comparable(column) === comparable(name));
-  const asked = new Set(open.map(({ kind }) => kind));
-  /** The likely time zones: that of the mapping or the last file, and this computer's. */
-  const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
-  const readings = timeReadingsOf(shapes, Date.now());
-  const formats: readonly string[] = readings?.formats ?? [];
-  const { example = shapes[0]?.examples[0], needsZone = false } = readings ?? {};
-  const ordered = [...formats, ...TIME_FORMATS.filter((each) => !formats.includes(each))];
-  const shownFormat = (each: string): string =>
-    (each === "iso" ? "ISO 8601 (2026-01-31 09:30)" : each) + (formats.includes(each) ? " · fits" : "");
-  const isListed = ordered.includes(format);
-  const selected = isListed ? format : OTHER;
-  // A date can't be converted before its format is known.
-  const isDateAsked = formats.length > 1 && asked.has("date");
-  const isZoneAsked = needsZone && asked.has("zone");
-  const columns = numberedNames(table.names).map((column, at) => ({
+  const source = mapping.fields?.["completed_at"];
+  const columns = numberedNames(table.names).map((column, index) => ({
     column,
     words: plainWords(column),
-    values: valuesAt(table, at, mapping.empty ?? []),
+    values: valuesAt(table, index, mapping.empty ?? []),
   }));
-  const own = columns[index];
+  const own = columns.find(({ column }) => comparable(column) === comparable(source?.column ?? ""));
   const clock = own && timesOfDay(own, columns);
-  const isAlone = mapping.fields?.["completed_at"]?.column === source.column;
-  const joined =
-    clock && isAlone && asked.size === 0
-      ? joinedTime(source, { name: clock.column, values: clock.values }, own.values[0] ?? "")
-      : undefined;
+  if (!source || !own || !clock) return null;
+  const isAsked = openQuestions(table, mapping, checked).some(
+    ({ column }) => comparable(column) === comparable(own.column),
+  );
+  const joined = isAsked
+    ? undefined
+    : joinedTime(source, { name: clock.column, values: clock.values }, own.values[0] ?? "");
+  const join = (completedAt: Source): void => {
+    const fields = { ...mapping.fields, completed_at: completedAt };
+    match.onAnswer(withDecision({ ...match, mapping: { ...mapping, fields } }, "completed_at", "as mapped"));
+  };
   return (
-    <>
-      {clock && (
-        <p class="unchecked">
-          The time of day is in “{clock.column}”. Only the date is imported.{" "}
-          {joined && <Button onClick={() => onAnswer(withJoined(match, joined))}>Join date and time</Button>}
-        </p>
-      )}
-      {isDateAsked && !isAskedLater && example !== undefined && (
-        <Asked
-          text={`Which date is “${example}”?`}
-          answers={formats.map((each) => ({ answer: each, shown: shownReading(example, each) }))}
-          onAnswer={(chosen) => onAnswer(withFormat(table, match, name, chosen))}
+    <p class="unchecked">
+      The time of day is in “{clock.column}”. Only the date is imported.{" "}
+      {joined && <Button onClick={() => join(joined)}>Join date and time</Button>}
+    </p>
+  );
+}
+
+/** How date-times are read, each format as it reads a value of the file. */
+export function TimeFields({ match, column: { index, name }, source, onChange }: ReadingProps) {
+  const { table } = match;
+  const { format = "iso" } = source;
+  const fitting: readonly string[] = timeReadingsOf(surveyed(table, index).shapes, Date.now())?.formats ?? [];
+  const example = exampleOfTimes(table, index) ?? "";
+  const isListed = format === "iso" || fitting.includes(format);
+  const listed = new Set([...(format === "iso" ? [format] : []), ...fitting]);
+  return (
+    <div class="fields">
+      <Choice
+        label={`“${example}” in “${name}” is`}
+        value={isListed ? format : OTHER}
+        options={[
+          ...[...listed].map((each) => [each, shownReading(example, each)] as const),
+          [OTHER, "Another format…"],
+        ]}
+        onChange={(chosen) =>
+          match.onAnswer(withFormat(table, match, name, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen))
+        }
+      />
+      {!isListed && (
+        <TextField
+          label="Unicode date pattern"
+          value={format}
+          onChange={(chosen) => onChange({ ...source, format: chosen })}
         />
       )}
-      {isZoneAsked && !isAskedLater && example !== undefined && !isDateAsked && (
-        <Asked
-          text="Which time zone are these times in?"
-          answers={offered.map((each) => inZone(each, example, format))}
-          onAnswer={(chosen) => onAnswer(withZone(table, match, name, chosen))}
-        />
-      )}
-      <div class="fields">
-        <Choice
-          label={example === undefined ? "Date format" : `Date format (for example, ${example})`}
-          value={isDateAsked ? "" : selected}
-          options={[
-            ...(isDateAsked ? [["", "Choose…"] as const] : []),
-            ...ordered.map((each) => [each, shownFormat(each)] as const),
-            [OTHER, "Another format…"],
-          ]}
-          onChange={(chosen) =>
-            match.onAnswer(withFormat(table, match, name, chosen === OTHER ? "yyyy-MM-dd'T'HH:mm" : chosen))
-          }
-        />
-        {!isListed && (
-          <TextField
-            label="Unicode date pattern"
-            value={format}
-            onChange={(chosen) => onChange({ ...source, format: chosen })}
-          />
-        )}
-        {!format.startsWith("unix") && (
-          <TextField
-            label="Time zone"
-            value={isZoneAsked ? "" : zone}
-            list="time-zones"
-            onChange={(chosen) => match.onAnswer(withZone(table, match, name, chosen))}
-          />
-        )}
-      </div>
-    </>
+    </div>
   );
 }
 

@@ -1,21 +1,20 @@
 import { useState } from "preact/hooks";
-import { Button, Check, Choice, saveFile, TextField } from "../parts/parts.tsx";
+import { Button, Check, Choice, OpenForm, saveFile, TextField } from "../parts/parts.tsx";
 import { withKey } from "../file/sources.ts";
-import type { Match } from "../file/use-import.ts";
+import type { FormProps, MatchLine } from "./match-line.ts";
 
 function wordsIn(text: string): string[] {
   return text.split(/\s+/).filter(Boolean);
 }
 
 /** Settings that seldom change: empty values, decimal mark, empty cells, events, and the mapping itself. */
-export function SettingsForm({ match }: { readonly match: Match }) {
+function SettingsForm({ match, onNext }: FormProps) {
   const { mapping, onChange } = match;
   const json = JSON.stringify(mapping, null, 2);
   const empty = (mapping.empty ?? []).join(" ");
   const [typed, setTyped] = useState("");
   return (
-    <details class="kept">
-      <summary>More settings: empty values, decimal mark, empty cells, change logs, JSON</summary>
+    <OpenForm title="More settings" onNext={() => onNext()}>
       <div class="fields">
         <TextField
           label="Values that mean “empty”, separated by spaces"
@@ -51,9 +50,16 @@ export function SettingsForm({ match }: { readonly match: Match }) {
       >
         This file is a change log: add each row to its item as an event
       </Check>
-      <h3>This mapping as JSON, for the API</h3>
+      <h4>This mapping as JSON, for the API</h4>
       <pre tabIndex={0}>{json}</pre>
       <Button onClick={() => saveFile("mapping.json", new Blob([json]))}>Save</Button>
-    </details>
+    </OpenForm>
   );
 }
+
+/** The line about them. */
+export const SETTINGS_LINE: MatchLine = {
+  name: "More settings",
+  text: "empty values, decimal mark, empty cells, change logs, JSON",
+  form: (props) => <SettingsForm {...props} />,
+};

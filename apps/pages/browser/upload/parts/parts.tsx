@@ -1,5 +1,5 @@
 import { cloneElement, type ComponentChildren, type ComponentProps, type VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { shownChoice } from "./field-names.ts";
 import { shownAgo, shownNumber, shownTime } from "./shown.ts";
 import type { LoadedList } from "./use-calls.ts";
@@ -161,35 +161,104 @@ export function Check({
   );
 }
 
-/** A question with a few answers, none of which is preselected. @param children another way to answer */
+/** An answer, what it reads, and examples of what it makes of the file. */
+export type Answer = readonly [answer: string, shown: string, examples?: readonly string[]];
+
+/** A form that is open alone. Its heading takes the focus when the one before it is answered. */
+export function OpenForm({
+  title,
+  note,
+  isReady = true,
+  onNext,
+  children,
+}: {
+  readonly title: string;
+  /** What to know before answering. */
+  readonly note?: ComponentChildren;
+  readonly isReady?: boolean;
+  readonly onNext: () => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <form
+      class="question"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onNext();
+      }}
+    >
+      <fieldset>
+        <legend>
+          <h3 tabIndex={-1}>{title}</h3>
+        </legend>
+        {note}
+        {children}
+      </fieldset>
+      <button type="submit" disabled={!isReady}>
+        Next
+      </button>
+    </form>
+  );
+}
+
+/**
+ * A question with a few answers. A click on one chooses it; the arrow keys only move, and Enter or “Next” chooses then.
+ * @param children another way to answer: shows what is picked, and picks
+ */
 export function Question({
   text,
-  advice,
+  note,
   answers,
   chosen,
   onChoose,
+  onSkip,
   children,
 }: {
   readonly text: string;
-  readonly answers: Options;
-  readonly chosen: string | undefined;
+  readonly note?: ComponentChildren;
+  readonly answers: readonly Answer[];
+  readonly chosen?: string | undefined;
   readonly onChoose: (answer: string) => void;
-  readonly advice?: ComponentChildren;
-  readonly children?: ComponentChildren;
+  /** Called by “Next” while nothing is picked, if that is an answer too. */
+  readonly onSkip?: (() => void) | undefined;
+  readonly children?: (picked: string | undefined, pick: (answer: string) => void) => ComponentChildren;
 }) {
   const id = useId();
+  const [picked, pick] = useState(chosen);
+  // Browsers report a key that moves to an answer as a click. The second click of two was meant for the question before.
+  const onlyPicks = useRef(false);
   return (
-    <fieldset class="question" tabIndex={-1} data-open={chosen === undefined ? "" : undefined}>
-      <legend>{text}</legend>
-      {advice}
-      {answers.map(([answer, shown]) => (
-        <label key={answer}>
-          <input type="radio" name={id} checked={chosen === answer} onChange={() => onChoose(answer)} />
-          {shown}
-        </label>
-      ))}
-      {children}
-    </fieldset>
+    <OpenForm
+      title={text}
+      note={note}
+      isReady={picked !== undefined || onSkip !== undefined}
+      onNext={() => (picked === undefined ? onSkip?.() : onChoose(picked))}
+    >
+      <div
+        class="answers"
+        onKeyDown={() => (onlyPicks.current = true)}
+        onMouseDown={({ detail }) => (onlyPicks.current = detail > 1)}
+      >
+        {answers.map(([answer, shown, examples = []]) => (
+          <label key={answer}>
+            <input
+              type="radio"
+              name={id}
+              checked={picked === answer}
+              onClick={() => {
+                pick(answer);
+                if (!onlyPicks.current) onChoose(answer);
+              }}
+            />
+            <b>{shown}</b>
+            {examples.map((example) => (
+              <span key={example}>{example}</span>
+            ))}
+          </label>
+        ))}
+      </div>
+      {children?.(picked, pick)}
+    </OpenForm>
   );
 }
 

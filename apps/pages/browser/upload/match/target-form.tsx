@@ -11,38 +11,39 @@ import {
   sourcesOf,
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Answered } from "../file/answers.ts";
-import { Asked } from "../parts/asked.tsx";
-import type { Misfit } from "../file/check-rows.ts";
+import { type Misfit, misfitsOf } from "../file/check-rows.ts";
 import { withSource } from "../file/column-roles.ts";
 import { choiceOptions, inTypographicQuotes } from "../parts/field-names.ts";
-import { FileIdsNote } from "./file-notes.tsx";
-import { MadeId } from "./id-form.tsx";
-import { Button, Choice, type Options, TextField } from "../parts/parts.tsx";
-import { ChoiceReading, EmptyMarks, MisfitNote, TimeReading } from "./reading-fields.tsx";
+import { IdOffers, MadeId } from "./id-form.tsx";
+import { type Answer, Button, Choice, OpenForm, type Options, Question, TextField } from "../parts/parts.tsx";
+import type { FormProps } from "./match-line.ts";
+import { DateQuestion, EmptyMarks, MisfitNote, TimeFields, WordFields, WordQuestion } from "./reading-fields.tsx";
+import { shownStart } from "../parts/shown.ts";
 import { aliasOf, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
 import { asSentence } from "../file/table-file.ts";
 import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "../file/target-choices.ts";
-import type { TargetQuestions } from "../file/target-questions.ts";
-import { canHaveValue, defaultOf, labelOfField, targetQuestion } from "../file/target-texts.ts";
+import { isOpen, questionAbout } from "../file/target-questions.ts";
+import { canHaveValue, defaultOf, labelOfField, targetName, targetQuestion } from "../file/target-texts.ts";
 import type { Match } from "../file/use-import.ts";
 
-interface TargetProps {
-  readonly match: Match;
+interface TargetProps extends FormProps {
   readonly state: TargetState;
 }
 
+/** Longer examples are cut. */
+const SHOWN_CHARACTERS = 60;
 /** What isn't a column. No header begins with NUL. */
 const NONE = "\0none";
 const SAME = "\0same";
 const SEVERAL = "\0several";
 
 /** The columns or the value that set a field. For completion dates, further columns count where the first are empty. */
-function FieldSource({ match, state: { target }, field }: TargetProps & { readonly field: string }) {
+function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onNext"> & { readonly field: string }) {
   const { table, mapping, onAnswer } = match;
   const [isTyped, setTyped] = useState(false);
   const label = labelOfField(target, field);
@@ -150,49 +151,37 @@ function doubtsAbout(
   return [...doubts, ...letters];
 }
 
-/** How a column of a target is read; questions come first. */
+/** How a column of a target is read. */
 function Reading({
   match,
   state: { target },
   field,
   source,
-  isColumnAsked,
   misfit,
-  onAnswer,
-}: TargetProps & {
+}: Omit<TargetProps, "onNext"> & {
   readonly field: string;
   readonly source: Source & { readonly column: string };
-  /** Whether the question about the column already says what speaks against it. */
-  readonly isColumnAsked: boolean;
   readonly misfit: Misfit | undefined;
-  readonly onAnswer: (answered: Answered) => void;
 }) {
   const { table, mapping } = match;
   const { column: name, prefix = "" } = source;
   const index = columnIndex(table.names, name);
-  const onChange = (next: Source): void =>
-    match.onAnswer({
-      ...match,
-      mapping: withSource(mapping, isOfEvent(target) ? "event" : "fields", field, { ...next, column: name }),
-    });
-  const props = { match, column: { name, index }, source, onChange, onAnswer };
+  const change = (next: Source): Answered => ({
+    ...match,
+    mapping: withSource(mapping, isOfEvent(target) ? "event" : "fields", field, { ...next, column: name }),
+  });
+  const onChange = (next: Source): void => match.onAnswer(change(next));
+  const props = { match, column: { name, index }, source, onChange };
   const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
   const hasTimes = made !== undefined && isTime(made);
   const [first] = valuesAt(table, index, mapping.empty ?? []);
   if (choicesOf(field)) {
-    const choose = (next: Source): void =>
-      match.onAnswer(
-        withDecision(
-          { ...match, mapping: withSource(mapping, "fields", field, { ...next, column: name }) },
-          target,
-          "as mapped",
-        ),
-      );
-    return <ChoiceReading {...props} target={field} onChange={choose} />;
+    const choose = (next: Source): void => match.onAnswer(withDecision(change(next), target, "as mapped"));
+    return <WordFields {...props} target={field} onChange={choose} />;
   }
   return (
     <>
-      {hasTimes && <TimeReading {...props} isAskedLater={isColumnAsked} />}
+      {hasTimes && <TimeFields {...props} />}
       {target === "external_id" && (
         <TextField
           label="Prefix (optional)"
@@ -201,135 +190,146 @@ function Reading({
         />
       )}
       {prefix !== "" && first !== undefined && <p class="note">For example: {prefix + first}</p>}
-      {!isColumnAsked &&
-        doubtsAbout(match, field, source).map((doubt) => (
-          <p key={doubt} class="unchecked">
-            {asSentence(inTypographicQuotes(doubt))}
-          </p>
-        ))}
+      {doubtsAbout(match, field, source).map((doubt) => (
+        <p key={doubt} class="unchecked">
+          {asSentence(inTypographicQuotes(doubt))}
+        </p>
+      ))}
       {!isOfEvent(target) && <EmptyMarks {...props} hasTimes={hasTimes} />}
       <MisfitNote misfit={misfit} />
     </>
   );
 }
 
-/** Asks which of some columns sets a target. Columns about the same person are one answer. */
-function ColumnQuestion({ match, state, onAnswer }: TargetProps & { readonly onAnswer: (answered: Answered) => void }) {
-  const { table } = match;
-  const { target, candidates, columns, reason } = state;
-  const groups = [
-    ...Map.groupBy(candidates, ({ column }) => (target === "agent" ? personIn(plainWords(column)) : column)).values(),
-  ];
-  const isMapped = ({ column }: NamedIndex): boolean => columns.some((each) => each.column === column);
-  const answer = (index: string): void => {
-    const group = groups[Number(index)] ?? [];
-    onAnswer(
-      group.some(isMapped)
-        ? withDecision(match, target, "as mapped")
-        : withOnly(
-            table,
-            match,
-            target,
-            group.map(({ column }) => column),
-          ),
-    );
-  };
-  return (
-    <Asked
-      text={targetQuestion(target)}
-      answers={groups.map((group, index) => ({
-        answer: String(index),
-        shown: group.map(({ column }) => `“${column}”`).join(" and "),
-        examples: surveyed(table, group[0]!.index).examples,
-      }))}
-      onAnswer={answer}
-    >
-      {reason !== "" && (
-        <p class="note">{inTypographicQuotes(reason.startsWith("by ") ? `Likely ${reason}.` : asSentence(reason))}</p>
-      )}
-    </Asked>
-  );
-}
-
-/** The columns or the value that set a target, or nothing. */
-function Sources({ match, state, onAnswer }: TargetProps & { readonly onAnswer: (answered: Answered) => void }) {
-  const { target } = state;
-  const initial = defaultOf(target, match.mapping);
-  return (
-    <div class="fields">
-      {target === "event.external_id" ? (
-        <EventIdSource match={match} />
-      ) : (
-        fieldsOfTarget(target).map((field) => <FieldSource key={field} match={match} state={state} field={field} />)
-      )}
-      {canBeLeft(target) && state.state !== "left" && (
-        <Button onClick={() => onAnswer(withNothing(match.table, match, target))}>
-          {initial === undefined ? "Leave empty" : `Use the default: ${initial}`}
-        </Button>
-      )}
-    </div>
-  );
-}
-
-/** What sets a target, how it is read, and the questions about it. */
-export function TargetFields({
-  match,
-  state,
-  questions,
-  misfits,
-  onAnswer,
-}: TargetProps & {
-  readonly questions: TargetQuestions;
-  readonly misfits: ReadonlyMap<number, Misfit>;
-  /** Called with an answer whose question goes away. */
-  readonly onAnswer: (answered: Answered) => void;
-}) {
+/** The columns or the value that set a target, or nothing, and how they are read. */
+function TargetFields({ match, state, onNext }: TargetProps) {
   const { table, mapping } = match;
   const { target } = state;
-  const sources = sourcesOf(target, { names: table.names, mapping });
-  const readable = sources.flatMap(([field, source]) =>
+  const initial = defaultOf(target, mapping);
+  const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
+  const readable = sourcesOf(target, { names: table.names, mapping }).flatMap(([field, source]) =>
     (source.first_of ?? [source]).flatMap((each) =>
       each.column === undefined ? [] : [{ field, source: { ...each, column: each.column } }],
     ),
   );
-  const { isColumnAsked, times, words } = questions;
-  const readings = readable.map(({ field, source }) => (
-    <Reading
-      key={field + source.column}
-      match={match}
-      state={state}
-      field={field}
-      source={source}
-      isColumnAsked={isColumnAsked && state.candidates.length > 0}
-      misfit={misfits.get(columnIndex(table.names, source.column))}
-      onAnswer={onAnswer}
-    />
-  ));
-  const own = <Sources match={match} state={state} onAnswer={onAnswer} />;
-  const areAsked = !isColumnAsked && times.length + words.length > 0;
-  // They stay where they were asked, so that an answer keeps the focus.
-  const [wereAsked, setAsked] = useState(areAsked);
-  if (areAsked && !wereAsked) setAsked(true);
-  const areFirst = areAsked || (wereAsked && !isColumnAsked);
-  // How another column would be read isn't known yet.
-  const isReadLater = isColumnAsked && state.candidates.length > state.columns.length;
   return (
-    <div>
-      {isColumnAsked && state.candidates.length > 0 && (
-        <ColumnQuestion match={match} state={state} onAnswer={onAnswer} />
+    <>
+      <div class="fields">
+        {target === "event.external_id" ? (
+          <EventIdSource match={match} />
+        ) : (
+          fieldsOfTarget(target).map((field) => <FieldSource key={field} match={match} state={state} field={field} />)
+        )}
+        {canBeLeft(target) && state.state !== "left" && (
+          <Button onClick={() => onNext(withNothing(table, match, target))}>
+            {initial === undefined ? "Leave empty" : `Use the default: ${initial}`}
+          </Button>
+        )}
+      </div>
+      {readable.map(({ field, source }) => (
+        <Reading
+          key={field + source.column}
+          {...{ match, state, field, source }}
+          misfit={misfits.get(columnIndex(table.names, source.column))}
+        />
+      ))}
+    </>
+  );
+}
+
+/** Type and subject. */
+export function DefaultsForm({ match, states, onNext }: FormProps & { readonly states: readonly TargetState[] }) {
+  return (
+    <OpenForm title="Type and subject" onNext={onNext}>
+      {states.map((state) => (
+        <TargetFields key={state.target} match={match} state={state} onNext={onNext} />
+      ))}
+    </OpenForm>
+  );
+}
+
+const LEFT = "\0left";
+const OTHER = "\0other";
+
+/** Asks which of some columns sets a target. Columns about the same person are one answer. */
+function ColumnQuestion({
+  match,
+  state,
+  isAsked,
+  onNext,
+  onOther,
+}: TargetProps & {
+  /** Whether it is still asked: what was asked of the IDs may be removed from them in the form. */
+  readonly isAsked: boolean;
+  readonly onOther: () => void;
+}) {
+  const { table, mapping } = match;
+  const { target, candidates, columns, reason } = state;
+  const groups = [
+    ...Map.groupBy(candidates, ({ column }) => (target === "agent" ? personIn(plainWords(column)) : column)).values(),
+  ];
+  const initial = defaultOf(target, mapping);
+  const isMapped = ({ column }: NamedIndex): boolean => columns.some((each) => each.column === column);
+  const choose = (answer: string): void => {
+    if (answer === OTHER) return onOther();
+    const group = groups[Number(answer)] ?? [];
+    const names = group.map(({ column }) => column);
+    if (answer === LEFT) onNext(withNothing(table, match, target));
+    else if (group.some(isMapped)) onNext(withDecision(match, target, "as mapped"));
+    else onNext(withOnly(table, match, target, names));
+  };
+  const groupAnswers = groups.map((group, index): Answer => {
+    const names = group.map(({ column }) => `“${column}”`);
+    const { examples } = surveyed(table, group[0]!.index);
+    return [String(index), names.join(" and "), examples.map((each) => shownStart(each, SHOWN_CHARACTERS))];
+  });
+  const left: Answer = [LEFT, initial === undefined ? "Leave empty" : `Use the default: ${initial}`];
+  return (
+    <Question
+      text={targetQuestion(target)}
+      note={
+        <>
+          {reason !== "" && (
+            <p class="note">
+              {inTypographicQuotes(reason.startsWith("by ") ? `Likely ${reason}.` : asSentence(reason))}
+            </p>
+          )}
+          {target === "external_id" && <IdOffers match={match} />}
+        </>
+      }
+      answers={[...groupAnswers, ...(canBeLeft(target) ? [left] : []), [OTHER, "Something else…"]]}
+      onChoose={choose}
+      onSkip={isAsked ? undefined : () => onNext()}
+    />
+  );
+}
+
+/** The open question about a target, or everything that can be changed about it. */
+export function TargetForm({ match, state, onNext }: TargetProps) {
+  const { target } = state;
+  // As the form opened: it stays while it is filled in.
+  const [asked] = useState(state);
+  const [question, setQuestion] = useState(() => questionAbout(match, state));
+  if (question?.kind === "column" && asked.candidates.length > 0)
+    return (
+      <ColumnQuestion
+        {...{ match, onNext }}
+        state={asked}
+        isAsked={isOpen(state)}
+        onOther={() => setQuestion(undefined)}
+      />
+    );
+  if (question?.kind === "date") return <DateQuestion {...{ match, question, onNext }} />;
+  if (question?.kind === "words") return <WordQuestion {...{ match, target, question, onNext }} />;
+  return (
+    <OpenForm title={question ? targetQuestion(target) : targetName(target)} onNext={onNext}>
+      <TargetFields {...{ match, state, onNext }} />
+      {target === "external_id" && (
+        <>
+          <IdOffers match={match} />
+          <MadeId match={match} onNext={onNext} />
+        </>
       )}
-      {areFirst && readings}
-      {isColumnAsked && state.candidates.length === 0 ? (
-        <fieldset class="question" tabIndex={-1} data-open="">
-          <legend class="hidden">{targetQuestion(target)}</legend>
-          {own}
-        </fieldset>
-      ) : (
-        own
-      )}
-      {!areFirst && !isReadLater && readings}
-      {target === "external_id" && <MadeId match={match} onAnswer={onAnswer} />}
-      {target === "external_id" && <FileIdsNote {...match.ids} />}
-    </div>
+    </OpenForm>
   );
 }

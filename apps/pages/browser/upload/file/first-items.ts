@@ -1,0 +1,54 @@
+import { newItemOf } from "@work-items/importer/checks/resulting-values.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
+import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { exampleOf, readRows } from "./check-rows.ts";
+import { changeSingles, withAlias } from "./sources.ts";
+import type { TableFile } from "./table-file.ts";
+
+/** How many rows are shown. */
+const SHOWN_ROWS = 3;
+/** How many values of a row are left out because they can't be read. */
+const UNREAD_MAX = 8;
+/** Stands for the ID while none is chosen. */
+const NO_ID: Source = { value: "no ID yet" };
+
+/** The mapping by which a value of a column is empty. */
+function withoutValue({ fields = {}, ...mapping }: Mapping, column: string, value: string): Mapping {
+  const empty = (single: Source): Source =>
+    single.column !== undefined && comparable(single.column) === comparable(column)
+      ? { ...single, values: withAlias(single, [value], "") }
+      : single;
+  const changed = Object.entries(fields).map(([field, source]) => [field, changeSingles(source, empty)] as const);
+  return { ...mapping, fields: Object.fromEntries(changed) };
+}
+
+/** The item that a row would become. What can't be read of it is left out and described. */
+function itemOf(names: readonly string[], mapping: Mapping, cells: readonly string[], now: string) {
+  const problems: string[] = [];
+  for (let readable = mapping; problems.length < UNREAD_MAX;) {
+    const reader = mappedReader(readable, names);
+    const reading = reader.read(cells);
+    if (!("error" in reading)) return { problems, made: newItemOf(reader, cells, now) };
+    problems.push(exampleOf(reading.error));
+    readable = withoutValue(readable, reading.error.column, reading.error.value);
+  }
+  return { problems, made: undefined };
+}
+
+/** The first rows of a file as the items that they would become; none if the mapping can't be used. */
+export function firstItems(table: TableFile, mapping: Mapping) {
+  const withId = { ...mapping, fields: { external_id: NO_ID, ...mapping.fields } };
+  if (problemsOfMapping(withId).length > 0) return [];
+  const now = new Date().toISOString();
+  try {
+    return readRows(table, withId)
+      .slice(0, SHOWN_ROWS)
+      .map((cells) => itemOf(table.names, withId, cells, now));
+  } catch (error) {
+    if (!(error instanceof InvalidFileError)) throw error;
+    return [];
+  }
+}

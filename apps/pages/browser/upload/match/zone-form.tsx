@@ -1,0 +1,53 @@
+import { readTime } from "@work-items/importer/proposals/time-formats.ts";
+import { comparable, columnIndex } from "@work-items/lib/uploads/csv/header-names.ts";
+import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
+import { useState } from "preact/hooks";
+import { type LocalTimes, openQuestions, withZone } from "../file/answers.ts";
+import { exampleOfTimes, TIME_ZONE } from "../file/sources.ts";
+import { type Answer, Question, TextField } from "../parts/parts.tsx";
+import { shownTime } from "../parts/shown.ts";
+import type { FormProps } from "./match-line.ts";
+
+/** Asks in which time zone the times are that name none: once for all columns of the file. */
+export function ZoneForm({
+  match,
+  times: { own, column, source, isAsked },
+  onNext,
+}: FormProps & { readonly times: LocalTimes }) {
+  const { table, mapping, checked } = match;
+  const { format = "iso", time_zone: zone = "" } = source;
+  /** The likely time zones: that of the mapping or the last file, and this computer's. */
+  const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
+  // What a time zone makes of a date isn't known before it is known which date that is.
+  const isDateAsked = openQuestions(table, mapping, checked).some(
+    (question) => question.kind === "date" && comparable(question.column) === comparable(column),
+  );
+  const example = isDateAsked ? undefined : exampleOfTimes(table, columnIndex(table.names, column));
+  const answerOf = (each: string): Answer => {
+    const time = example === undefined ? undefined : readTime(example, format, each);
+    const examples = time === undefined ? [] : [`“${example}” is ${shownTime(time)} on this computer’s clock`];
+    return [each, each === TIME_ZONE ? `${each} (this computer’s)` : each, examples];
+  };
+  return (
+    <Question
+      text={own === "" ? "Which time zone are the times in?" : `Which time zone are the times of “${own}” in?`}
+      answers={offered.map(answerOf)}
+      chosen={isAsked ? undefined : zone}
+      onChoose={(chosen) => {
+        const answered = withZone(table, match, column, chosen);
+        // What isn't a zone stays in the form. The check of the first rows says so.
+        if (isTimeZone(chosen)) onNext(answered);
+        else match.onAnswer(answered);
+      }}
+    >
+      {(picked = "", pick) => (
+        <TextField
+          label="Another time zone"
+          value={offered.includes(picked) ? "" : picked}
+          list="time-zones"
+          onChange={pick}
+        />
+      )}
+    </Question>
+  );
+}
