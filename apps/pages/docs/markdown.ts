@@ -23,13 +23,12 @@ const marked = new Marked({
       const picture = pictureOf(href);
       if (picture === undefined) return html`<em>${text}</em>`.text;
       const { asset, width, height } = picture;
-      return html`<img
-        src="{{root}}assets/${asset}"
-        alt="${text}"
-        width="${width}"
-        height="${height}"
-        loading="lazy"
-      />`.text;
+      const dark = pictureOf(href.replace(".webp", "-dark.webp"));
+      const media = "(prefers-color-scheme: dark)";
+      return html`<picture>
+        ${dark && html`<source srcset="{{root}}assets/${dark.asset}" media="${media}" />`}
+        <img src="{{root}}assets/${asset}" alt="${text}" width="${width}" height="${height}" loading="lazy" />
+      </picture>`.text;
     },
     /** A list below a value's name has its fields, and can be opened or folded. */
     listitem({ tokens }) {

@@ -46,8 +46,8 @@ function operationSections(operation: Operation) {
   const others = responses.filter(({ status }) => !status.startsWith("2"));
   const [contentType, { schema, example } = { schema: {} }] = Object.entries(successes[0]?.content ?? {})[0] ?? [];
   return {
-    input: section(...parametersOf(operation), ...bodyOf(operation)),
     request: section("## Request", ...samplesOf(operation).map(([language, text]) => code(text, language))),
+    input: section(...parametersOf(operation), ...bodyOf(operation)),
     response: section(
       "## Response",
       ...successes.map(({ status, description }) => `**${status}** ${description}`),
@@ -76,22 +76,16 @@ export function endpointLine({ method, path }: Operation): Html {
   return html`<span class="method" data-method="${method}">${method}</span> <code>${path}</code>`;
 }
 
-/** The page of an endpoint: what it takes beside code that calls it, and what it returns beside an example. */
+/** The page of an endpoint: code that calls it, what it takes, and what it returns. */
 export function operationPage(operation: Operation): Html {
   const { summary, security } = operation;
   const [description, isExtension] = splitExtension(operation.description);
-  const { input, request, response, example, others } = operationSections(operation);
-  const pair = (left: string, right: string): Html =>
-    html`<div class="pair">
-      <div>${renderMarkdown(left)}</div>
-      <div>${renderMarkdown(right)}</div>
-    </div>`;
-  return html`<main id="content" class="operation">
+  return html`<main id="content" class="text operation">
     <header>
       <h1>${renderLine(summary)}</h1>
       <p>${endpointLine(operation)} ${isExtension && html`<span class="tag">extension</span>`}</p>
       ${renderMarkdown(description)} ${security && html`<p class="note">No API key is needed.</p>`}
     </header>
-    ${pair(input, request)} ${pair(response, example)} ${renderMarkdown(others)}
+    ${renderMarkdown(Object.values(operationSections(operation)).join("\n\n"))}
   </main>`;
 }

@@ -1,7 +1,7 @@
 import { NOT_FOUND_PAGE } from "@work-items/lib/http/page-endpoint.ts";
 import { createIndex, type SearchEntry } from "../browser/docs/search-index.ts";
 import { type MarkdownDocument, readGuides, readTopics } from "./documents.ts";
-import { type Html, html } from "./html.ts";
+import { Html, html } from "./html.ts";
 import { documentMarkdown, plainText, renderLine, renderMarkdown, sectionsOf, slugOf } from "./markdown.ts";
 import { endpointLine, operationMarkdown, operationPage } from "./operation-page.ts";
 import { type Operation, operations, tags } from "./documented-operations.ts";
@@ -20,6 +20,8 @@ export interface Page {
 interface Section {
   readonly title: string;
   readonly pages: readonly Page[];
+  /** Whether the menu folds it, except around its current page. */
+  readonly isFolded?: boolean;
 }
 
 function navigation(sections: readonly Section[], current: string): Html {
@@ -32,10 +34,11 @@ function navigation(sections: readonly Section[], current: string): Html {
     </div>
     <details class="all">
       <summary>Contents</summary>
-      <p><a href="{{root}}docs" ${current === "/docs" && html`aria-current="page"`}>Overview</a></p>
+      <a href="{{root}}docs" ${current === "/docs" && html`aria-current="page"`}>Overview</a>
       ${sections.map(
-        ({ title: heading, pages }) =>
-          html`<h2>${heading}</h2>
+        ({ title: heading, pages, isFolded = false }) =>
+          html`<details ${(!isFolded || pages.some(({ path }) => path === current)) && "open"}>
+            <summary>${heading}</summary>
             <ul>
               ${pages.map(
                 ({ path, title }) =>
@@ -45,10 +48,27 @@ function navigation(sections: readonly Section[], current: string): Html {
                     >
                   </li>`,
               )}
-            </ul>`,
+            </ul>
+          </details>`,
       )}
     </details>
   </nav>`;
+}
+
+/** A page's own contents, which wide windows show beside it: its sections, if it has several. */
+function sectionsOn({ text }: Html): Html | false {
+  const headings = [...text.matchAll(/<h2 id="([^"]*)">(.*?)<\/h2>/gs)];
+  return (
+    headings.length > 1 &&
+    html`<nav class="contents here" aria-label="On this page">
+      <ul>
+        ${headings.map(
+          ([, id, heading = ""]) =>
+            html`<li><a href="#${id}">${new Html(heading.replaceAll(/<\/?a\b[^>]*>/g, ""))}</a></li>`,
+        )}
+      </ul>
+    </nav>`
+  );
 }
 
 /** Links to pages with their first sentences. */
@@ -192,7 +212,7 @@ export function docsSite() {
   const topics: Section = { title: "Look up", pages: documents.topics.map(documentPage) };
   const endpoints = tags.map(({ name }): Section => {
     const own = operations.filter((operation) => operation.tags.includes(name));
-    return { title: name, pages: own.map(endpointPage) };
+    return { title: name, pages: own.map(endpointPage), isFolded: true };
   });
   const sections = [guides, ...endpoints, topics];
   const glossary = documents.topics.find(({ name }) => name === "glossary")!;
@@ -221,7 +241,9 @@ export function docsSite() {
   return {
     pages: pages.map((page) => ({
       ...page,
-      content: html`<div class="columns">${navigation(sections, page.path)}${page.content}</div>`,
+      content: html`<div class="columns">
+        ${navigation(sections, page.path)}${page.content}${sectionsOn(page.content)}
+      </div>`,
     })),
     list: llmsText(sections),
     search: searchOf([

@@ -60,6 +60,23 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     await page.context().close();
   });
 
+  test("marks the page in the menu, folds other resources, and lists the page's own sections in wide windows", async () => {
+    const { page } = await openPage(browser, [stack.baseUrl]);
+    await page.goto(`${stack.baseUrl}/docs/get-health`);
+    const menu = page.getByRole("navigation", { name: "Documentation" });
+    const link = (name: string) => menu.getByRole("link", { name, exact: true });
+    expect(await menu.locator("[aria-current=page]").allTextContents()).toEqual(["Check service health"]);
+    expect([await link("Files").isVisible(), await link("List webhooks").isVisible()]).toEqual([true, false]);
+    await menu.locator("summary", { hasText: "Webhooks" }).click();
+    expect(await link("List webhooks").isVisible()).toBe(true);
+    const here = page.getByRole("navigation", { name: "On this page" });
+    await here.getByRole("link", { name: "Response", exact: true }).click();
+    expect(page.url()).toBe(`${stack.baseUrl}/docs/get-health#response`);
+    await page.setViewportSize({ width: 1099, height: 900 });
+    expect(await here.isVisible()).toBe(false);
+    await page.context().close();
+  });
+
   test("copies code with the address that serves it", async () => {
     const { page } = await openPage(browser, [stack.baseUrl]);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

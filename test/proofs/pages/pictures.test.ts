@@ -62,7 +62,11 @@ describe.skipIf(!hasBrowser)("the guide “Upload a file by hand”", () => {
       // Folded parts too.
       texts += await page.locator("body").textContent();
       const clip = { x: 0, y: 0, width: SCREEN.viewport.width, height };
-      pictures.set(`${name}.webp`, await asWebp(site, await page.screenshot({ clip })));
+      for (const [colorScheme, end] of [["light", ""] as const, ["dark", "-dark"] as const]) {
+        await page.emulateMedia({ colorScheme });
+        pictures.set(`${name}${end}.webp`, await asWebp(site, await page.screenshot({ clip })));
+      }
+      await page.emulateMedia({ colorScheme: "light" });
     };
     const heading = (name: RegExp): Locator => page.getByRole("heading", { name }).last();
 
@@ -100,6 +104,6 @@ describe.skipIf(!hasBrowser)("the guide “Upload a file by hand”", () => {
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((text) => !texts.includes(text))).toEqual([]);
     const shown = [...markdown.matchAll(/pictures\/([\w-]+\.webp)/g)].map(([, file]) => file);
-    expect([...pictures.keys()]).toEqual(shown);
+    expect([...pictures.keys()]).toEqual(shown.flatMap((file = "") => [file, file.replace(".webp", "-dark.webp")]));
   });
 });
