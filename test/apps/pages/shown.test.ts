@@ -4,9 +4,24 @@ import { shownReading } from "../../../apps/importer/proposals/propose-time.ts";
 import { sentenceOf } from "../../../apps/pages/browser/upload/parts/api.ts";
 import { checkRows, misfitsOf } from "../../../apps/pages/browser/upload/file/check-rows.ts";
 import { shownField } from "../../../apps/pages/browser/upload/parts/field-names.ts";
-import { shownTime } from "../../../apps/pages/browser/upload/parts/shown.ts";
+import { shownAgo, shownTime } from "../../../apps/pages/browser/upload/parts/shown.ts";
 import { readFile, withoutRows } from "../../../apps/pages/browser/upload/file/table-file.ts";
 import { WORK_ITEM_FIELDS } from "../../../lib/work-items/work-item-fields.ts";
+
+test("a moment is told by how long ago it was, and after a month as it is", () => {
+  const now = Date.parse("2024-03-04T20:00:00.000Z");
+  const ago = (seconds: number): string => shownAgo(new Date(now - seconds * 1000).toISOString(), now);
+  // The clock of the service may be ahead.
+  expect([-5, 59, 60, 7199, 86_400, 30 * 86_400].map(ago)).toEqual([
+    "just now",
+    "just now",
+    "1 minute ago",
+    "1 hour ago",
+    "yesterday",
+    "30 days ago",
+  ]);
+  expect(ago(31 * 86_400)).toBe(shownTime("2024-02-02T20:00:00.000Z"));
+});
 
 test("dates are written in one style, also where a question asks which date it is", () => {
   expect(shownTime("2024-03-04T20:00:00.000Z", "UTC")).toBe("4 Mar 2024, 20:00");

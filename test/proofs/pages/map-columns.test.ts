@@ -176,6 +176,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await accessibilityFindings(page)).toEqual([]);
 
     await page.getByRole("link", { name: "Items", exact: true }).click();
+    await open(page, "Filters");
     const filters = page.getByRole("form", { name: "Filters" });
     await filters.getByLabel("Agent’s email").fill("agent1@example.com");
     await page.getByRole("button", { name: "Apply filters" }).click();
@@ -206,6 +207,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await page.locator(".facts").last().textContent()).toContain("Zürich1");
     await page.goBack();
     await expect.poll(() => items.locator("tbody tr").count()).toBe(8);
+    await open(page, "Filters: Agent’s email agent1@example.com");
     expect(await filters.getByLabel("Agent’s email").inputValue()).toBe("agent1@example.com");
 
     await page.getByRole("button", { name: "Remove key" }).click();

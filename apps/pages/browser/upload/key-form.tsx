@@ -1,7 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { keep, KEPT_KEY } from "../kept.ts";
 import { type Api, createApi } from "./parts/api.ts";
-import { STEP_NAMES, STEPS } from "./parts/import-steps.ts";
 import { Alert, Button } from "./parts/parts.tsx";
 import { useWork } from "./parts/use-calls.ts";
 
@@ -43,13 +42,6 @@ export function KeyForm({
         Bring work items in from another system, and see those that your organization already has. Nothing is imported
         until you’ve reviewed the result.
       </p>
-      <ol>
-        {STEP_NAMES.map((name) => (
-          <li key={name}>
-            <b>{name}</b>: {STEPS[name]}
-          </li>
-        ))}
-      </ol>
       <label class="field">
         <span>Your organization’s API key</span>
         <input

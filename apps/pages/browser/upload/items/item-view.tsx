@@ -153,9 +153,6 @@ export function ItemView({ api, id, list }: { readonly api: Api; readonly id: st
         </section>
       )}
       <Timeline api={api} id={item.id} />
-      <p class="note">
-        To see what a file changed, or to undo it, open its import in <a href="#jobs">Imports</a>.
-      </p>
     </>
   );
 }

@@ -228,8 +228,6 @@ function statusOf(list: LoadedList<Item>, isFiltered: boolean): ComponentChildre
 /** The list of items with its filters, and its export. @param shown the filters in the address */
 function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Query }) {
   const [draft, setDraft] = useState(shown);
-  /** Whether narrow screens show the filters. Wide ones always do. */
-  const [isUnfolded, setUnfolded] = useState(false);
   const list = useList((cursor) =>
     api.list<Item>("v1/work_items", { ...toQuery(shown), limit: String(PAGE_ITEMS), cursor }),
   );
@@ -245,44 +243,33 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
   const isFiltered = filtering.length > 0;
   const { entries, more, isLoading } = list;
   const isEmpty = entries.length === 0 && !more && !isLoading && list.error === undefined && !isFiltered;
-  const isApplied = query === new URLSearchParams(shown).toString();
   return (
     <>
       <Heading>Items</Heading>
-      <button
-        type="button"
-        class="plain fold"
-        aria-expanded={isUnfolded}
-        aria-controls="filters"
-        onClick={() => setUnfolded(!isUnfolded)}
-        hidden={isEmpty}
-      >
-        Filters{isFiltered && `: ${filtering.join(", ")}`}
-      </button>
-      <form
-        id="filters"
-        class={isUnfolded ? "fields filters" : "fields filters folded"}
-        aria-label="Filters"
-        hidden={isEmpty}
-        onSubmit={(event) => {
-          event.preventDefault();
-          location.hash = query === "" ? "#items" : `#items?${query}`;
-        }}
-      >
-        <TextField {...field("external_id", fieldName("external_id"))} />
-        {FILTERS.map(([name, { label, kind }]) =>
-          kind.choices === undefined ? (
-            <TextField key={name} {...field(name, label)} />
-          ) : (
-            <Choice key={name} {...field(name, label)} options={[["", "Any"], ...choiceOptions(kind.choices)]} />
-          ),
-        )}
-        {Object.entries(FILTER_NAMES).map(([name, label]) => (
-          <TextField key={name} {...field(name, label)} type="date" />
-        ))}
-        <button class="main">Apply filters</button>
-      </form>
-      {!isApplied && <p class="unchecked">The list doesn’t use these filters yet: choose Apply filters.</p>}
+      <details hidden={isEmpty}>
+        <summary>Filters{isFiltered && `: ${filtering.join(", ")}`}</summary>
+        <form
+          class="fields filters"
+          aria-label="Filters"
+          onSubmit={(event) => {
+            event.preventDefault();
+            location.hash = query === "" ? "#items" : `#items?${query}`;
+          }}
+        >
+          <TextField {...field("external_id", fieldName("external_id"))} />
+          {FILTERS.map(([name, { label, kind }]) =>
+            kind.choices === undefined ? (
+              <TextField key={name} {...field(name, label)} />
+            ) : (
+              <Choice key={name} {...field(name, label)} options={[["", "Any"], ...choiceOptions(kind.choices)]} />
+            ),
+          )}
+          {Object.entries(FILTER_NAMES).map(([name, label]) => (
+            <TextField key={name} {...field(name, label)} type="date" />
+          ))}
+          <button class="main">Apply filters</button>
+        </form>
+      </details>
       {isFiltered && entries.length > 0 && (
         <p>
           <a href="#items">Show all items</a>

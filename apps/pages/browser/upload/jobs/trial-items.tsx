@@ -17,12 +17,12 @@ const SUBJECT = `${ATTRIBUTE_PREFIX}short_description`;
 const SHOWN_FIELDS = 8;
 /** How many characters of a value are shown in a card. */
 const SHOWN_CHARACTERS = 60;
-const OUTCOMES: Readonly<Record<TrialRow["outcome"], readonly [kind: string, text: string]>> = {
-  created: ["created", "Would be created"],
-  updated: ["changed", "Would be changed"],
-  restored: ["restored", "Would be restored"],
-  unchanged: ["unchanged", "Would stay unchanged"],
-  error: ["failed", "Would fail"],
+const OUTCOMES: Readonly<Record<TrialRow["outcome"], string>> = {
+  created: "Would be created",
+  updated: "Would be changed",
+  restored: "Would be restored",
+  unchanged: "Would stay unchanged",
+  error: "Would fail",
 };
 
 /**
@@ -96,13 +96,13 @@ function Facts({ item: { fields, changes, event } }: { readonly item: ResultingI
 /** A row of the trial with its item as it would be. */
 function ItemCard({ item }: { readonly item: ResultingItem }) {
   const { row, externalId, id, outcome, isOfFile, error, fields } = item;
-  const [kind, text] = OUTCOMES[outcome];
   const exists = id !== "" && outcome !== "created" && outcome !== "restored" && !isOfFile;
   const subject = fields.get(SUBJECT);
   return (
     <li>
       <p>
-        <b class={kind}>{text}</b> <span class="note">by row {row}</span>
+        <b class={outcome === "error" ? "failed" : undefined}>{OUTCOMES[outcome]}</b>{" "}
+        <span class="note">by row {row}</span>
       </p>
       <h3>{exists ? <a href={`#item=${id}`}>{externalId}</a> : externalId}</h3>
       {typeof subject === "string" && <p class="lines">{subject}</p>}

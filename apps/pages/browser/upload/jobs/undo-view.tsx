@@ -37,14 +37,15 @@ function UndoButton({
     location.hash = `#job=${id}`;
   };
   return (
-    <>
+    <div class={isTrial ? undefined : "dock"}>
       <p class="buttons">
         <Button kind={isTrial ? undefined : "main loss"} disabled={isRunning} onClick={() => void run(start)}>
           {isRunning ? "Starting…" : children}
         </Button>
       </p>
+      {!isTrial && <p class="note">{FINAL}</p>}
       <Alert text={error} />
-    </>
+    </div>
   );
 }
 
@@ -100,26 +101,16 @@ export function UndoOffer({
   );
 }
 
-/** The button of an undo that isn’t a trial, with what to know before. */
-function FinalUndo(props: Parameters<typeof UndoButton>[0]) {
-  return (
-    <div class="dock">
-      <UndoButton {...props} />
-      <p class="note">{FINAL}</p>
-    </div>
-  );
-}
-
 /** What comes after an undo, or after its trial. */
 export function NextOfUndo({ api, job }: { readonly api: Api; readonly job: Job }) {
   const { status, dry_run: isTrial, undo_of: importId = "" } = job;
   const props = { api, importId };
   if (!isTrial) {
     const isStopped = status === "failed" || status === "cancelled";
-    return isStopped ? <FinalUndo {...props}>Undo the rest</FinalUndo> : null;
+    return isStopped ? <UndoButton {...props}>Undo the rest</UndoButton> : null;
   }
   if (status !== "completed") return null;
   const hasEffect = job.deleted_rows + job.undone_rows + job.partly_undone_rows > 0;
   if (!hasEffect) return <p>Nothing would change, so there is nothing to undo.</p>;
-  return <FinalUndo {...props}>Undo now</FinalUndo>;
+  return <UndoButton {...props}>Undo now</UndoButton>;
 }
