@@ -13,7 +13,7 @@ export interface Filling {
 }
 
 /** Finds the values of empty cells. Gets the rows of a file in order, from its header on. */
-export class FillDown {
+class FillDown {
   readonly #filling: Filling;
   readonly #above = new Map<number, string>();
   #names: readonly string[] = [];

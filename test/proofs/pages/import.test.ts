@@ -9,6 +9,7 @@ import {
   chooseFile,
   confirmColumns,
   count,
+  firstIds,
   lineOf,
   open,
   startUploadSite,
@@ -269,7 +270,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
       await page.getByRole("group", { name: "Which column is the ID?" }).waitFor();
       expect(await page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
       for (const name of ["Agent", "Day"]) await page.getByRole("checkbox", { name, exact: true }).check();
-      await page.getByText("For example: Ann 0-2024-03-01").waitFor();
+      await expect.poll(() => firstIds(page)).toContain("Ann 0-2024-03-01");
       expect(await accessibilityFindings(page)).toEqual([]);
       await confirmColumns(page);
       await page.getByRole("button", { name: "Run a trial" }).click();
@@ -363,15 +364,14 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     expect(await lineOf(page, "Groups").textContent()).toContain("“Case Owner” only in the first row of each group");
     await openTarget(page, "Groups");
     const offer = page.getByRole("group", { name: /^This column has a value only in the first row of each group/ });
-    const results = offer.getByRole("region", { name: "Rows as they are filled down" }).locator("tbody tr");
-    const shown = ["3Bob Stonefill-02Closed2026-03-01", "4Bob Stonefill-03Closed2026-03-01"];
-    expect((await results.allTextContents()).slice(0, 2)).toEqual(shown);
+    const second = page.getByRole("region", { name: "The first rows, as items" }).getByRole("listitem").nth(1);
+    expect(await second.textContent()).toContain("Agent(empty)");
     const fills = offer.getByRole("checkbox", { name: "Fill down “Case Owner”" });
     expect(await fills.isChecked()).toBe(false);
     await fills.check();
     await expect.poll(() => page.getByRole("button", { name: "Run a trial" }).isEnabled()).toBe(true);
     await expect.poll(() => fills.isChecked()).toBe(true);
-    expect((await results.allTextContents()).slice(0, 2)).toEqual(shown);
+    expect(await second.textContent()).toContain("AgentBob Stone");
     await takeScreenshot(page, "upload-fill-down");
     expect(await accessibilityFindings(page)).toEqual([]);
     await confirmColumns(page);
@@ -572,7 +572,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
       .waitFor();
     expect(await opened.page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
     await chooseFile(opened.page, "long.csv", Buffer.from(`id,note\na,${"y".repeat(HEAD_BYTES)}\n`));
-    await opened.page.getByText("1 of the first 1 row would fail.").waitFor();
+    await opened.page.getByText("1 of the first 1 row would fail: ").waitFor();
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
     await confirmColumns(opened.page);
     await opened.page.context().setOffline(true);

@@ -4,8 +4,7 @@ import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error
 import type { RowError } from "@work-items/lib/uploads/csv/row-reader.ts";
 import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
-import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { type ColumnRole, rolesOf, targetOf } from "./column-roles.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { inPageWords } from "../parts/field-names.ts";
 import { shownStart } from "../parts/shown.ts";
 import { asSentence, isBlank, type TableFile } from "./table-file.ts";
@@ -23,6 +22,8 @@ export interface CheckedRows {
   readonly rows: number;
   /** How many of them would fail. */
   readonly failed: number;
+  /** Why the first of them would. */
+  readonly example?: string | undefined;
 }
 
 function problemWith(problem: string): CheckedRows {
@@ -57,49 +58,18 @@ export function checkRows(table: TableFile, mapping: Mapping): CheckedRows {
     assertHeader(names, headerRow);
     const reader = mappedReader(mapping, names);
     const rows = readRows(table, mapping);
-    const failed = rows.filter((cells) => "error" in reader.read(cells));
-    return { problem: undefined, rows: rows.length, failed: failed.length };
+    const errors = rows.flatMap((cells) => {
+      const reading = reader.read(cells);
+      return "error" in reading ? [reading.error] : [];
+    });
+    const [first] = errors;
+    return { problem: undefined, rows: rows.length, failed: errors.length, example: first && exampleOf(first) };
   } catch (error) {
     if (!(error instanceof InvalidFileError)) throw error;
     const { problems: all, message } = error;
     const shown = all.length > SHOWN_PROBLEMS ? describeProblems(all, "mapping", SHOWN_PROBLEMS) : message;
     return problemWith(asSentence(inPageWords(shown)));
   }
-}
-
-/** The rows in which a column's value can't be read. */
-export interface Misfit {
-  readonly rows: number;
-  /** How many rows were checked. */
-  readonly of: number;
-  /** What is wrong with the first of them. */
-  readonly example: string;
-}
-
-/** Stands for the unique ID while another column is checked. */
-const ANY_ID: Source = { value: "id" };
-
-/** The mapping of a column alone. */
-function mappingOf({ role, source, name }: ColumnRole, { empty, decimal }: Mapping): Mapping | undefined {
-  if (source === undefined) return undefined;
-  const fields = { external_id: ANY_ID, [targetOf({ role, name })]: source };
-  return { fields, others: "ignore", ...(empty && { empty }), ...(decimal && { decimal }) };
-}
-
-/** The columns whose values don't fit what they become, by index. */
-export function misfitsOf(table: TableFile, mapping: Mapping): ReadonlyMap<number, Misfit> {
-  const { names } = table;
-  const misfits = new Map<number, Misfit>();
-  const rows = readRows(table, mapping);
-  for (const column of rolesOf(names, mapping)) {
-    const own = mappingOf(column, mapping);
-    if (own === undefined || problemsOfMapping(own).length > 0) continue;
-    const problemOf = readRowProblem(names, own);
-    const failed = rows.flatMap((cells) => problemOf(Array.from(names, (_, index) => cells[index] ?? "")) ?? []);
-    const [first] = failed;
-    if (first) misfits.set(column.index, { rows: failed.length, of: rows.length, example: first.sentence });
-  }
-  return misfits;
 }
 
 /** What is wrong with a row, for people. */

@@ -1,8 +1,6 @@
-import { useMemo } from "preact/hooks";
 import type { ValueKind } from "@work-items/lib/cell-value.ts";
 import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { type Misfit, misfitsOf } from "../file/check-rows.ts";
 import {
   canBeKept,
   type ColumnRole,
@@ -15,7 +13,7 @@ import {
 } from "../file/column-roles.ts";
 import { fieldName } from "../parts/field-names.ts";
 import { Choice, OpenForm, type Options } from "../parts/parts.tsx";
-import { EmptyMarks, MisfitNote } from "./reading-fields.tsx";
+import { EmptyMarks } from "./reading-fields.tsx";
 import { shownStart } from "../parts/shown.ts";
 import { valuesAt, withKey } from "../file/sources.ts";
 import type { Match } from "../file/use-import.ts";
@@ -48,58 +46,45 @@ function optionsOf({ role, name }: ColumnRole): Options {
   ];
 }
 
-/** One column: a line with its name, samples and role. It opens to change them. */
-function ColumnCard({
-  match,
-  column,
-  misfit,
-}: {
-  readonly match: Match;
-  readonly column: ColumnRole;
-  readonly misfit: Misfit | undefined;
-}) {
+/** One column: its name, some of its values, and what becomes of it. */
+function ColumnFields({ match, column }: { readonly match: Match; readonly column: ColumnRole }) {
   const { table, mapping, onChange } = match;
   const { index, name, role, source = { column: name } } = column;
-  const values = valuesAt(table, index, mapping.empty ?? []);
+  const values = valuesAt(table, index, mapping.empty ?? []).slice(0, SHOWN_SAMPLES);
   const shown = name === "" ? `Column ${index + 1} (no header)` : name;
-  const options = optionsOf(column);
   const { as: type = "text" } = source;
   const isAttribute = name !== "" && (role === KEPT || role.startsWith(ATTRIBUTE_PREFIX));
   const read = (next: Source): void =>
     onChange(withSource(mapping, "fields", targetOf(column), { ...next, column: name }));
   return (
     <li>
-      <details class="column" name="column">
-        <summary>
-          <b>{shown}</b>
-          <span class="samples">
-            {values.length === 0 && "No values in the first rows"}
-            {values.slice(0, SHOWN_SAMPLES).map((each) => (
-              <span key={each}>{shownStart(each, SAMPLE_CHARACTERS)}</span>
-            ))}
-          </span>
-          <span>{options.find(([each]) => each === role)?.[1]}</span>
-          <span>{role === KEPT ? TYPE_NAMES[type] : ""}</span>
-        </summary>
-        <div class="fields">
+      <p class="lines">
+        <b>{shown}</b>{" "}
+        <span class="note">
+          {values.length === 0
+            ? "No values in the first rows"
+            : values.map((each) => shownStart(each, SAMPLE_CHARACTERS)).join(" · ")}
+        </span>
+      </p>
+      <div class="fields">
+        <Choice
+          isLabelHidden
+          label={`“${shown}” becomes`}
+          value={role}
+          options={optionsOf(column)}
+          onChange={(chosen) => onChange(withRole(table.names, mapping, column, chosen))}
+        />
+        {isAttribute && (
           <Choice
-            label={`“${shown}” becomes`}
-            value={role}
-            options={options}
-            onChange={(chosen) => onChange(withRole(table.names, mapping, column, chosen))}
+            isLabelHidden
+            label={`Type of “${name}”`}
+            value={type}
+            options={Object.entries(TYPE_NAMES)}
+            onChange={(chosen) => read(withKey(source, "as", chosen === "text" ? undefined : (chosen as ValueKind)))}
           />
-          {isAttribute && (
-            <Choice
-              label={`Type of “${name}”`}
-              value={type}
-              options={Object.entries(TYPE_NAMES)}
-              onChange={(chosen) => read(withKey(source, "as", chosen === "text" ? undefined : (chosen as ValueKind)))}
-            />
-          )}
-        </div>
-        {isAttribute && <EmptyMarks match={match} column={column} source={source} onChange={read} hasTimes={false} />}
-        <MisfitNote misfit={misfit} />
-      </details>
+        )}
+      </div>
+      {isAttribute && <EmptyMarks match={match} column={column} source={source} onChange={read} hasTimes={false} />}
     </li>
   );
 }
@@ -112,13 +97,11 @@ function othersOf({ table, mapping, states }: Match): ColumnRole[] {
 
 /** What becomes of the columns that set no target. */
 function ColumnsForm({ match, onNext }: FormProps) {
-  const { table, mapping } = match;
-  const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
   return (
     <OpenForm title="Other columns" onNext={() => onNext()}>
       <ol class="mapping" aria-label="Other columns">
         {othersOf(match).map((column) => (
-          <ColumnCard key={column.index} match={match} column={column} misfit={misfits.get(column.index)} />
+          <ColumnFields key={column.index} match={match} column={column} />
         ))}
       </ol>
     </OpenForm>

@@ -1,14 +1,13 @@
 import { idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
 import { SEPARATORS } from "@work-items/importer/ids/id-forms.ts";
 import { useMemo, useState } from "preact/hooks";
-import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
+import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Answered } from "../file/answers.ts";
 import { rolesOf, withMadeId } from "../file/column-roles.ts";
 import { Button, Check } from "../parts/parts.tsx";
 import { countOf } from "../parts/shown.ts";
 import { changeSingles, withKey } from "../file/sources.ts";
-import { asSentence, type TableFile } from "../file/table-file.ts";
+import { asSentence } from "../file/table-file.ts";
 import { withDecision } from "../file/target-choices.ts";
 import type { Match } from "../file/use-import.ts";
 import type { FormProps } from "./match-line.ts";
@@ -16,14 +15,9 @@ import type { FormProps } from "./match-line.ts";
 /** Further columns can only be used in the mapping as JSON. */
 const OFFERED_COLUMNS = 60;
 
-function exampleOf({ names, rows }: TableFile, { empty }: Mapping, source: Source): string {
-  const own = { fields: { external_id: source }, others: "ignore", ...(empty && { empty }) } as const;
-  return rows[0] ? mappedReader(own, names).externalIdOf(rows[0]) : "";
-}
-
 /** Makes an ID of several columns if none is an ID. */
 export function MadeId({ match, onNext }: FormProps) {
-  const { table, mapping, check } = match;
+  const { table, mapping } = match;
   const { names } = table;
   const columns = useMemo(() => rolesOf(names, {}).filter(({ name }) => name !== ""), [names]);
   const source = mapping.fields?.["external_id"];
@@ -54,9 +48,6 @@ export function MadeId({ match, onNext }: FormProps) {
           </Check>
         ))}
       </div>
-      {source?.columns && check.problem === undefined && (
-        <p class="note">For example: {exampleOf(table, mapping, source)}</p>
-      )}
     </details>
   );
 }

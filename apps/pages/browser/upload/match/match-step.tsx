@@ -10,15 +10,15 @@ import { Questions } from "./questions.tsx";
 import type { Match } from "../file/use-import.ts";
 
 /** What is wrong with the mapping, or with the first rows; nothing if nothing is. */
-function Outcome({ problem, rows, failed }: CheckedRows) {
+function Outcome({ problem, rows, failed, example }: CheckedRows) {
   if (problem !== undefined) return <p class="alert">{problem}</p>;
   // A file without rows was rejected earlier. These rows have no value in an imported column.
   if (rows === 0) return <p>The first rows can’t be checked here. A trial run checks the whole file.</p>;
   if (failed === 0) return null;
   return (
     <p class="unchecked">
-      {shownNumber(failed)} of the first {countOf(rows, "row")} would fail. A trial run shows all of them, and lets you
-      correct their values.
+      {shownNumber(failed)} of the first {countOf(rows, "row")} would fail: {example} A trial run shows all of them, and
+      lets you correct their values.
     </p>
   );
 }

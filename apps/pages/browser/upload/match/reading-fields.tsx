@@ -7,7 +7,6 @@ import { useState } from "preact/hooks";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { openQuestions, withFormat } from "../file/answers.ts";
-import type { Misfit } from "../file/check-rows.ts";
 import { type ColumnRole, withSource } from "../file/column-roles.ts";
 import { aliasOf, exampleOfTimes, rowsWith, surveyed, valuesAt, withAlias, withKey } from "../file/sources.ts";
 import { withDecision } from "../file/target-choices.ts";
@@ -15,7 +14,7 @@ import type { TargetQuestion } from "../file/target-questions.ts";
 import { targetName } from "../file/target-texts.ts";
 import { choiceOptions } from "../parts/field-names.ts";
 import { Button, Check, Choice, Question, TextField } from "../parts/parts.tsx";
-import { countOf, shownNumber } from "../parts/shown.ts";
+import { countOf } from "../parts/shown.ts";
 import type { Match } from "../file/use-import.ts";
 import type { FormProps } from "./match-line.ts";
 
@@ -177,17 +176,6 @@ export function TimeFields({ match, column: { index, name }, source, onChange }:
         />
       )}
     </div>
-  );
-}
-
-/** Says how many of the first rows don't fit what a column becomes. */
-export function MisfitNote({ misfit }: { readonly misfit: Misfit | undefined }) {
-  if (misfit === undefined) return null;
-  return (
-    <p class="note bad">
-      <strong>{countOf(misfit.rows, "row")}</strong> of the first {shownNumber(misfit.of)}{" "}
-      {misfit.rows === 1 ? "doesn’t" : "don’t"} fit: {misfit.example}
-    </p>
   );
 }
 

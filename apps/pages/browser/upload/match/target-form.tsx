@@ -11,18 +11,17 @@ import {
   sourcesOf,
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Answered } from "../file/answers.ts";
-import { type Misfit, misfitsOf } from "../file/check-rows.ts";
 import { withSource } from "../file/column-roles.ts";
 import { choiceOptions, inTypographicQuotes } from "../parts/field-names.ts";
 import { IdOffers, MadeId } from "./id-form.tsx";
 import { type Answer, Button, Choice, OpenForm, type Options, Question, TextField } from "../parts/parts.tsx";
 import type { FormProps } from "./match-line.ts";
-import { DateQuestion, EmptyMarks, MisfitNote, TimeFields, WordFields, WordQuestion } from "./reading-fields.tsx";
+import { DateQuestion, EmptyMarks, TimeFields, WordFields, WordQuestion } from "./reading-fields.tsx";
 import { shownStart } from "../parts/shown.ts";
 import { aliasOf, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
 import { asSentence } from "../file/table-file.ts";
@@ -42,19 +41,25 @@ const NONE = "\0none";
 const SAME = "\0same";
 const SEVERAL = "\0several";
 
-/** The columns or the value that set a field. For completion dates, further columns count where the first are empty. */
+/**
+ * The columns or the value that set a field. For completion dates, further columns count where the first are empty; the ID of
+ * an event can be made of two, such as a ticket and its change.
+ */
 function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onNext"> & { readonly field: string }) {
   const { table, mapping, onAnswer } = match;
   const [isTyped, setTyped] = useState(false);
   const label = labelOfField(target, field);
   const [, source] = sourcesOf(target, { names: table.names, mapping }).find(([each]) => each === field) ?? [];
   const names = numberedNames(table.names).filter(Boolean);
+  const isEventId = target === "event.external_id";
   const singles = source?.first_of ?? (source && source.value === undefined ? [source] : []);
-  const columns = singles.map(
-    ({ column = SEVERAL }) => names.find((each) => comparable(each) === comparable(column)) ?? column,
-  );
+  const given = (isEventId && source?.columns) || singles.map(({ column = SEVERAL }) => column);
+  const columns = given.map((column) => names.find((each) => comparable(each) === comparable(column)) ?? column);
   const isSame = source?.value !== undefined || (isTyped && source === undefined);
-  const set = (next: readonly string[]): void => onAnswer(withColumns(table, match, target, field, next));
+  const set = (next: readonly string[]): void =>
+    onAnswer(
+      isEventId && next.length > 1 ? withEventId(table, match, next) : withColumns(table, match, target, field, next),
+    );
   const setValue = (value: string): void =>
     value === "" ? set([]) : onAnswer(withValue(table, match, target, field, value));
   const choose = (chosen: string, index: number): void => {
@@ -67,7 +72,8 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
     ...(columns[index] === SEVERAL ? [[SEVERAL, "Several columns"] as const] : []),
     ...names.filter((name) => !columns.slice(0, index).includes(name)).map((name) => [name, name] as const),
   ];
-  const areMore = field === "completed_at" && columns.length > 0 && !columns.includes(SEVERAL);
+  const canAdd = field === "completed_at" || (isEventId && columns.length === 1);
+  const areMore = canAdd && columns.length > 0 && !columns.includes(SEVERAL);
   const choices = choicesOf(field);
   const value = { label: `${label} in every row`, value: source?.value ?? "", onChange: setValue };
   return (
@@ -75,11 +81,14 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
       {[columns[0], ...columns.slice(1), ...(areMore ? [undefined] : [])].map((column, index) => {
         const before = columns.slice(0, index).map((each) => `“${each}”`);
         const isFirst = index === 0;
+        const further = isEventId
+          ? "Together with"
+          : `When ${before.join(" and ")} ${index === 1 ? "is" : "are"} empty, from`;
         return (
           <Choice
             key={index}
             isLabelHidden={isFirst && fieldsOfTarget(target).length === 1 && field !== "completed_at"}
-            label={isFirst ? `${label} from` : `When ${before.join(" and ")} ${index === 1 ? "is" : "are"} empty, from`}
+            label={isFirst ? `${label} from` : further}
             value={isFirst && isSame ? SAME : (column ?? NONE)}
             options={optionsAt(index)}
             onChange={(chosen) => choose(chosen, index)}
@@ -88,46 +97,6 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
       })}
       {isSame && choices && <Choice {...value} options={[["", "Choose…"], ...choiceOptions(choices)]} />}
       {isSame && !choices && <TextField {...value} />}
-    </>
-  );
-}
-
-/** The columns of the event's ID: one, or two together, such as a ticket and its change. */
-function EventIdSource({ match }: { readonly match: Match }) {
-  const { table, mapping, onAnswer } = match;
-  const names = numberedNames(table.names).filter(Boolean);
-  const { external_id: source } = mapping.event ?? {};
-  const given = source?.columns ?? (source?.column === undefined ? [] : [source.column]);
-  const chosen = given.flatMap((column) => names.find((each) => comparable(each) === comparable(column)) ?? []);
-  const [first, second] = chosen;
-  const optionsOf = (none: string, without?: string): Options => [
-    [NONE, none],
-    ...names.filter((name) => name !== without).map((name) => [name, name] as const),
-  ];
-  const set = (...columns: readonly (string | undefined)[]): void => {
-    const next = columns.filter((each) => each !== undefined && each !== NONE);
-    onAnswer(
-      next.length === 0
-        ? withColumns(table, match, "event.external_id", "external_id", [])
-        : withEventId(table, match, next as string[]),
-    );
-  };
-  return (
-    <>
-      <Choice
-        label={labelOfField("event.external_id", "external_id")}
-        value={first ?? NONE}
-        options={optionsOf("No column")}
-        onChange={(column) => set(column, second)}
-      />
-      {first !== undefined && (
-        <Choice
-          label="Together with"
-          value={second ?? NONE}
-          options={optionsOf("Nothing else", first)}
-          onChange={(column) => set(first, column)}
-        />
-      )}
     </>
   );
 }
@@ -157,11 +126,9 @@ function Reading({
   state: { target },
   field,
   source,
-  misfit,
 }: Omit<TargetProps, "onNext"> & {
   readonly field: string;
   readonly source: Source & { readonly column: string };
-  readonly misfit: Misfit | undefined;
 }) {
   const { table, mapping } = match;
   const { column: name, prefix = "" } = source;
@@ -174,7 +141,6 @@ function Reading({
   const props = { match, column: { name, index }, source, onChange };
   const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
   const hasTimes = made !== undefined && isTime(made);
-  const [first] = valuesAt(table, index, mapping.empty ?? []);
   if (choicesOf(field)) {
     const choose = (next: Source): void => match.onAnswer(withDecision(change(next), target, "as mapped"));
     return <WordFields {...props} target={field} onChange={choose} />;
@@ -189,14 +155,12 @@ function Reading({
           onChange={(text) => onChange(withKey(source, "prefix", text || undefined))}
         />
       )}
-      {prefix !== "" && first !== undefined && <p class="note">For example: {prefix + first}</p>}
       {doubtsAbout(match, field, source).map((doubt) => (
         <p key={doubt} class="unchecked">
           {asSentence(inTypographicQuotes(doubt))}
         </p>
       ))}
       {!isOfEvent(target) && <EmptyMarks {...props} hasTimes={hasTimes} />}
-      <MisfitNote misfit={misfit} />
     </>
   );
 }
@@ -206,7 +170,6 @@ function TargetFields({ match, state, onNext }: TargetProps) {
   const { table, mapping } = match;
   const { target } = state;
   const initial = defaultOf(target, mapping);
-  const misfits = useMemo(() => misfitsOf(table, mapping), [table, mapping]);
   const readable = sourcesOf(target, { names: table.names, mapping }).flatMap(([field, source]) =>
     (source.first_of ?? [source]).flatMap((each) =>
       each.column === undefined ? [] : [{ field, source: { ...each, column: each.column } }],
@@ -215,11 +178,9 @@ function TargetFields({ match, state, onNext }: TargetProps) {
   return (
     <>
       <div class="fields">
-        {target === "event.external_id" ? (
-          <EventIdSource match={match} />
-        ) : (
-          fieldsOfTarget(target).map((field) => <FieldSource key={field} match={match} state={state} field={field} />)
-        )}
+        {fieldsOfTarget(target).map((field) => (
+          <FieldSource key={field} match={match} state={state} field={field} />
+        ))}
         {canBeLeft(target) && state.state !== "left" && (
           <Button onClick={() => onNext(withNothing(table, match, target))}>
             {initial === undefined ? "Leave empty" : `Use the default: ${initial}`}
@@ -227,11 +188,7 @@ function TargetFields({ match, state, onNext }: TargetProps) {
         )}
       </div>
       {readable.map(({ field, source }) => (
-        <Reading
-          key={field + source.column}
-          {...{ match, state, field, source }}
-          misfit={misfits.get(columnIndex(table.names, source.column))}
-        />
+        <Reading key={field + source.column} {...{ match, state, field, source }} />
       ))}
     </>
   );
