@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { withChanges } from "@work-items/importer/files/records.ts";
-import { cleanIds } from "@work-items/importer/files/repairs.ts";
+import { cleanIds } from "@work-items/importer/files/change-rows.ts";
 import { cleaningFor, idColumn } from "@work-items/importer/ids/clean-ids.ts";
 import { proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { DATE_ORDERS, type DateOrder } from "@work-items/importer/proposals/propose-time.ts";

@@ -3,7 +3,7 @@ import type { TriedFile } from "@work-items/importer/checks/resulting-items.ts";
 import { ResultingValues } from "@work-items/importer/checks/resulting-values.ts";
 import { fillRows } from "@work-items/importer/files/fill-down.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";
-import { cleanIds, LEFT_OUT, repairRows } from "@work-items/importer/files/repairs.ts";
+import { cleanIds, leaveOut } from "@work-items/importer/files/change-rows.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 import { cleaningFor, type IdCleaning, idColumn, noteOfCleaning } from "@work-items/importer/ids/clean-ids.ts";
 import { type FileRow, readIds } from "@work-items/importer/ids/repeated-ids.ts";
@@ -151,13 +151,11 @@ export async function changedFile(
   if (cleaning) noteCleaning(terminal, cleaning, names);
   if (columns.length + left.length === 0 && !cleaning) return undefined;
   const others = new Set(totals.map(({ row }) => row));
-  // Rows that are left out become blank lines.
-  const repairs = new Map(left.map(({ row }) => [row, LEFT_OUT]));
   const changed = withChanges(
     content,
     ...(cleaning ? [cleanIds({ ...cleaning, headerRow }, delimiter)] : []),
     fillRows({ headerRow, columns, others }, delimiter),
-    repairRows(repairs, delimiter),
+    leaveOut(new Set(left.map(({ row }) => row)), delimiter),
   );
   return keep(Readable.fromWeb(changed as never));
 }

@@ -1,6 +1,6 @@
 import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { beginsNoGroup } from "../proposals/grouped-columns.ts";
-import { changeRows, type RowRepairs } from "./repairs.ts";
+import { changeRows, type NewCells } from "./change-rows.ts";
 
 /** What is filled down in a file. */
 export interface Filling {
@@ -23,7 +23,7 @@ class FillDown {
   }
 
   /** The values of a row's empty cells. @param row its number as in a spreadsheet */
-  valuesFor(row: number, cells: readonly string[]): RowRepairs {
+  valuesFor(row: number, cells: readonly string[]): NewCells {
     const { headerRow, columns, others } = this.#filling;
     const values = new Map<number, string>();
     if (row === headerRow) this.#names = cells;

@@ -1,5 +1,5 @@
 import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
-import { LEFT_OUT, withRepairs } from "./repairs.ts";
+import { withoutRows } from "./change-rows.ts";
 import type { Sheet } from "./workbook.ts";
 
 /** The numbers of the rows below a header that a sheet hides. */
@@ -14,5 +14,5 @@ export function shownHidden(rows: number): string {
 
 /** The CSV of a sheet with blank lines for hidden rows, so that all others keep their numbers. */
 export function withoutHidden(csv: Blob, hidden: readonly number[]): Promise<Blob> {
-  return withRepairs(csv, new Map(hidden.map((row) => [row, LEFT_OUT])), COMMA);
+  return withoutRows(csv, new Set(hidden), COMMA);
 }

@@ -18,13 +18,14 @@ it("groups failed rows by their values, and one correction of the mapping correc
   const file = `ID,State,Closed,Solved\n${rows.join("\n")}\n`;
   const trial = await uploads.runMapped(file, MAPPING, { dry_run: "true" });
   const report = new Blob([(await uploads.report(trial.id)).join("\n")]).stream();
-  const found = await readFailedValues(report, MAPPING, ["ID", "State", "Closed", "Solved"]);
+  const found = await readFailedValues(report, MAPPING);
   expect(found.values.map(({ column, value, rows: count, first }) => [column, value, count, first.row])).toEqual([
     ["State", "Hold", 2, 2],
     ["Closed", "soon", 1, 4],
     ["Solved", "soon", 1, 5],
     ["State", "Gone", 1, 6],
   ]);
+  expect(found.names).toEqual(["ID", "State", "Closed", "Solved"]);
   expect([found.count, found.isWhole, found.rows.at(-1)?.cells]).toEqual([6, true, ["", "Open", "", ""]]);
   let mapping = MAPPING;
   for (const { column, value } of found.values) {

@@ -56,13 +56,11 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     expect(await unnamed()).toEqual([]);
     await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();
-    await page.getByText("Fix this value here").waitFor();
-    const tried = await tree();
-    expect(tried).toMatch(/textbox "Row 3, Closed at" \[invalid\]: never/);
-    expect(tried).toMatch(/link "row 3"/);
+    await page.getByText("1 value doesn’t fit. Replace it").waitFor();
+    expect(await tree()).toMatch(/textbox "Instead of “never” in Closed at": never/);
     expect(await unnamed()).toEqual([]);
-    await page.getByRole("textbox", { name: "Row 3, Closed at" }).fill("2026-03-02T09:00:00Z");
-    await page.getByRole("button", { name: /^Import now with 1 corrected row$/ }).click();
+    await page.getByLabel("Instead of “never” in Closed at").fill("2026-03-02T09:00:00Z");
+    await page.getByRole("button", { name: "Import now with the corrections" }).click();
     await page.getByText("Import finished.").waitFor();
     expect(await tree()).toMatch(/heading "[^"]*tree\.csv[^"]*" \[level=2\]|heading "Import[^"]*" \[level=2\]/);
     expect(await unnamed()).toEqual([]);
@@ -209,7 +207,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await confirmColumns(page);
     await check("answered");
     await page.getByRole("button", { name: "Run a trial" }).click();
-    await page.getByRole("region", { name: "Values to correct" }).waitFor();
+    await page.getByRole("region", { name: "Values to replace" }).waitFor();
     await check("job");
     expect(complaints).toEqual([]);
     await page.context().close();

@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await page.getByText("Nothing was saved").waitFor();
     expect(await count(page, "would be created")).toBe("29");
     expect(await count(page, "would fail")).toBe("1");
-    await page.getByRole("region", { name: "Values to correct" }).waitFor();
+    await page.getByRole("region", { name: "Values to replace" }).waitFor();
     await open(page, "failed row");
     await page.getByRole("region", { name: /failed rows/ }).waitFor();
     await takeScreenshot(page, "upload-tried");

@@ -1,51 +1,51 @@
 import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Api, type Job, newKey, NO_CONNECTION } from "../parts/api.ts";
-import { repairedCells, type Repairs, textOfRepairs, withRepairs } from "@work-items/importer/files/repairs.ts";
+import { withoutRows } from "@work-items/importer/files/change-rows.ts";
 import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
-import { GONE, isGone, observeTable, type SurveyedTable, type TableFile, withoutRows } from "./table-file.ts";
+import {
+  GONE,
+  isGone,
+  observeTable,
+  type SurveyedTable,
+  type TableFile,
+  withoutRows as tableWithout,
+} from "./table-file.ts";
 
 /** A file that was sent. It is kept so that it can be imported after its trial. */
 export interface Sent {
   readonly jobId: string;
   readonly table: SurveyedTable;
   readonly mapping: Mapping;
-  /** Rows that a person has corrected in the page. */
-  readonly repairs: Repairs;
+  /** Numbers of the rows that are left out. */
+  readonly leftOut: ReadonlySet<number>;
   readonly dryRun: boolean;
   /**
-   * The last trial that ended: what it tried (`triedBy`), in a line what it found, the corrections that it had, and the number of
-   * rows that reopen items and leave their completion dates, which a person has to decide.
+   * The last trial that ended: what it tried (`triedBy`), in a line what it found, and the number of rows that reopen items and
+   * leave their completion dates, which a person has to decide.
    */
   readonly trial?:
     | {
         readonly id: string;
         readonly of: string;
         readonly found: string;
-        readonly repairs: Repairs;
         readonly reopened: number;
       }
     | undefined;
 }
 
-/** A mapping and corrections as a text, to compare them. */
-export function triedBy({ mapping, repairs }: Pick<Sent, "mapping" | "repairs">): string {
-  return JSON.stringify(mapping) + textOfRepairs(repairs);
+/** A mapping and the rows that are left out as a text, to compare them. */
+export function triedBy({ mapping, leftOut }: Pick<Sent, "mapping" | "leftOut">): string {
+  return JSON.stringify([mapping, [...leftOut].toSorted((a, b) => a - b)]);
 }
 
 /** Passes the rows of a file to observers as its trial got them. The options are those of `observeTable`. */
 export function observeSent(
-  { table, repairs: now, trial }: Sent,
+  { table, leftOut }: Sent,
   begin: (names: readonly string[]) => readonly RowObserver[],
   options: Parameters<typeof observeTable>[2],
 ): Promise<boolean> {
-  const repairs = trial?.repairs ?? now;
-  const left = [...repairs].flatMap(([row, cells]) => (cells.size === 0 ? [row] : []));
-  const corrected = (observer: RowObserver): RowObserver => ({
-    observe: ({ row, cells }) =>
-      observer.observe({ row, cells: repairs.has(row) ? repairedCells(cells, repairs.get(row)) : cells }),
-  });
-  return observeTable(withoutRows(table, new Set(left)), (names) => begin(names).map(corrected), options);
+  return observeTable(tableWithout(table, leftOut), begin, options);
 }
 
 type Sending = Omit<Sent, "jobId">;
@@ -85,11 +85,11 @@ export async function send(
   onProgress: (sent: number) => void = () => undefined,
   earlier?: Job,
 ): Promise<void> {
-  const { table, mapping, dryRun, repairs, trial } = sending;
+  const { table, mapping, dryRun, leftOut, trial } = sending;
   const isEarlier = earlier !== undefined && JSON.stringify(earlier.mapping) === JSON.stringify(mapping);
   const { key, forget } = keyOf(sending);
   if (await isGone(table.content)) throw new Error(GONE);
-  const content = await withRepairs(table.content, repairs, table.delimiter);
+  const content = await withoutRows(table.content, leftOut, table.delimiter);
   const sent = isEarlier ? { from: earlier.id } : mapping;
   const { id: jobId } = await api.uploads.upload(new Blob([content], { type: "text/csv" }), {
     filename: table.name,

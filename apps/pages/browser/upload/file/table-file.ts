@@ -18,7 +18,7 @@ import {
   toUtf8,
 } from "@work-items/importer/files/text-file.ts";
 import { type Filling, fillRows } from "@work-items/importer/files/fill-down.ts";
-import { cleanIds } from "@work-items/importer/files/repairs.ts";
+import { cleanIds } from "@work-items/importer/files/change-rows.ts";
 import type { IdCleaning } from "@work-items/importer/ids/clean-ids.ts";
 import { hiddenBelow, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { LEFT_OUT, type Repairs } from "@work-items/importer/files/repairs.ts";
 import { cleaningFor, type IdCleaning, idColumn } from "@work-items/importer/ids/clean-ids.ts";
 import { type Proposal, proposeMapping } from "@work-items/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "@work-items/importer/proposals/survey.ts";
@@ -106,14 +105,8 @@ function useSending(
 ) {
   const [sending, setSending] = useState<number>();
   const { mapping } = answered;
-  // Which rows are left out may have changed since the file was sent.
-  const sentRepairs = sent && sent.table === table ? [...sent.repairs] : [];
-  const repairs: Repairs = new Map([
-    ...sentRepairs.filter(([, cells]) => cells.size > 0),
-    ...[...leftOut].map((row) => [row, LEFT_OUT] as const),
-  ]);
   // The last trial, if it tried the file as it would be imported now.
-  const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, repairs }) ? sent.trial : undefined;
+  const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, leftOut }) ? sent.trial : undefined;
   const start = async (dryRun: boolean): Promise<void> => {
     if (!table) return;
     setError(undefined);
@@ -122,7 +115,7 @@ function useSending(
       const zone = zoneOf(mapping);
       if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
       remember(api, table, answered);
-      await send(api, { table, mapping, dryRun, repairs, trial }, onSent, setSending, earlier);
+      await send(api, { table, mapping, dryRun, leftOut, trial }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }

@@ -1,9 +1,8 @@
 import { readFailedValues } from "./failed-values.ts";
-import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { exampleOf } from "../file/check-rows.ts";
 import { Alert, Table } from "../parts/parts.tsx";
-import { FailedValuesForm, isShared, RepairForm } from "./repair-forms.tsx";
+import { FailedValuesForm, isReplaceable } from "./failed-values-form.tsx";
 import type { Sent } from "../file/send.ts";
 import { shownNumber } from "../parts/shown.ts";
 import { useLoaded } from "../parts/use-calls.ts";
@@ -24,31 +23,24 @@ export function FailedRows({
   const { mapping: before = {} } = job;
   const { value: report, error } = useLoaded(async () => {
     const list = await api.failedRows(job.id);
-    return list && { url: list.url, ...(await readFailedValues(list.content, before, sent?.table.names)) };
+    return list && { url: list.url, ...(await readFailedValues(list.content, before)) };
   });
-  const { rows = [], values = [], count = 0, url = "" } = report ?? {};
-  const shared = values.filter((each) => isShared(before, each));
-  const unshared = rows.filter(
-    ({ column, value }) =>
-      !shared.some((each) => each.column === column && comparable(each.value) === comparable(value)),
-  );
+  const { names = [], rows = [], values = [], count = 0, url = "" } = report ?? {};
+  const replaceable = sent ? values.filter((each) => isReplaceable(before, each)) : [];
+  const others = values.filter((each) => !replaceable.includes(each));
   return (
     <section aria-labelledby="failed">
       <h2 id="failed">{job.dry_run ? "Rows that would fail" : "Rows that failed"}</h2>
       <Alert text={error} />
       {report && (
         <>
-          {sent ? (
-            <>
-              <FailedValuesForm sent={sent} values={shared} onSent={onSent} />
-              <RepairForm sent={sent} failed={unshared} onSent={onSent} />
-            </>
-          ) : (
+          {sent && <FailedValuesForm sent={sent} names={names} values={replaceable} onSent={onSent} />}
+          {others.length > 0 && (
             <Table
               caption="What is wrong"
               kind="repairs"
               columns={["Rows", "Column", "Value", "Problem"]}
-              rows={values.map((each) => [each.rows, each.column, each.value, exampleOf(each)])}
+              rows={others.map((each) => [each.rows, each.column, each.value, exampleOf(each)])}
             />
           )}
           <p>

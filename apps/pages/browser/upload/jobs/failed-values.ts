@@ -1,7 +1,6 @@
 import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { cellsInFile } from "@work-items/importer/files/repairs.ts";
 import { observeRows } from "@work-items/importer/files/whole-file.ts";
 
 /** Limit of what is read of a report: about 100,000 rows. */
@@ -11,9 +10,9 @@ const NAMED_VALUES = 1000;
 /** Limit of the rows that are kept one by one. */
 const KEPT_ROWS = 100;
 
-export interface FailedRow {
+interface FailedRow {
   readonly row: number;
-  /** As in the file. */
+  /** As in the file, without the columns of an earlier report and what is beyond the header. */
   readonly cells: readonly string[];
 }
 
@@ -30,6 +29,8 @@ export interface FailedValue {
 
 /** The failed rows of a job, grouped by value. */
 export interface FailedValues {
+  /** The columns of the rows. */
+  readonly names: readonly string[];
   /** Sorted by number of rows, most first. */
   readonly values: readonly FailedValue[];
   /** The first rows, each with its problem. */
@@ -40,14 +41,14 @@ export interface FailedValues {
   readonly isWhole: boolean;
 }
 
-/** Reads the report of a job's failed rows. @param names the header of the file, if known */
+/** Reads the report of a job's failed rows. */
 export async function readFailedValues(
   report: ReadableStream<Uint8Array>,
   { delimiter = COMMA, header_row: headerRow = 1 }: Pick<Mapping, "delimiter" | "header_row">,
-  names?: readonly string[],
 ): Promise<FailedValues> {
   const values = new Map<string, FailedValue>();
   const rows: FailedValues["rows"][number][] = [];
+  let names: readonly string[] = [];
   let count = 0;
   const isWhole = await observeRows(report, { delimiter, headerRow, bytesMax: REPORT_MAX_BYTES }, (header) => {
     // The file may have columns of an earlier report, which come first.
@@ -55,13 +56,14 @@ export async function readFailedValues(
     const errorIndex = header.lastIndexOf("_error");
     const columnIndex = header.lastIndexOf("_error_column");
     const valueIndex = header.lastIndexOf("_error_value");
+    names = header.slice(0, rowIndex);
     const observe = ({ cells }: { readonly cells: readonly string[] }): void => {
       count += 1;
       const message = cells[errorIndex] ?? "";
       const column = cells[columnIndex] ?? "";
       const value = cells[valueIndex] ?? "";
       const row = Number(cells[rowIndex]);
-      const own = (): FailedRow => ({ row, cells: cellsInFile(names ?? header.slice(0, rowIndex), cells) });
+      const own = (): FailedRow => ({ row, cells: cells.slice(0, rowIndex) });
       if (rows.length < KEPT_ROWS) rows.push({ ...own(), column, value, message });
       if (value === "" || column === "") return;
       const key = `${column}\n${comparable(value)}`;
@@ -71,7 +73,7 @@ export async function readFailedValues(
     };
     return [{ observe }];
   });
-  return { values: [...values.values()].toSorted((a, b) => b.rows - a.rows), rows, count, isWhole };
+  return { names, values: [...values.values()].toSorted((a, b) => b.rows - a.rows), rows, count, isWhole };
 }
 
 /** The mapping with another value for a text of a column; undefined if no source uses that column alone. */

@@ -59,8 +59,8 @@ function foundBy({ created_rows: created, updated_rows: updated, failed_rows: fa
 }
 
 /** What a button imports: "Import 2, leave out 4". @param job the trial */
-function importLabel({ succeeded_rows: succeeded, failed_rows: failed }: Job, { repairs }: Sent): string {
-  const left = failed + [...repairs.values()].filter((cells) => cells.size === 0).length;
+function importLabel({ succeeded_rows: succeeded, failed_rows: failed }: Job, { leftOut }: Sent): string {
+  const left = failed + leftOut.size;
   return left === 0
     ? `Import ${countOf(succeeded, "row")}`
     : `Import ${shownNumber(succeeded)}, leave out ${shownNumber(left)}`;
@@ -80,13 +80,11 @@ function NextOfTrial({
   readonly isSending: boolean;
   readonly onSend: (changes: { readonly dryRun: boolean }) => void;
 }) {
-  const { repairs, trial } = sent;
+  const { trial } = sent;
   const me = useLoaded(() => api.me()).value;
   // Corrections made since the trial may change further items.
   const isTried = trial === undefined || trial.of === triedBy(sent);
-  const corrected = [...repairs.values()].filter((cells) => cells.size > 0).length;
-  const untried = corrected === 0 ? "Import now" : `Import now with ${countOf(corrected, "corrected row")}`;
-  const label = isTried ? importLabel(job, sent) : untried;
+  const label = isTried ? importLabel(job, sent) : "Import now with the corrections";
   return (
     <div class="dock">
       <p class="buttons">
@@ -169,7 +167,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
   const { reopened } = reading.value ?? {};
   useEffect(() => {
     if (!hasTried || !sent || sent.trial || reopened === undefined) return;
-    onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), repairs: sent.repairs, reopened } });
+    onSent({ ...sent, trial: { id, of: triedBy(sent), found: foundBy(job), reopened } });
   }, [hasTried, sent, reopened]);
   const isOver = job !== undefined && hasEnded(job);
   const status = useRef<HTMLParagraphElement>(null);

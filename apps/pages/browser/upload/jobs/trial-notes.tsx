@@ -98,9 +98,8 @@ function FirstRows({ rows }: { readonly rows: readonly { readonly row: number; r
 }
 
 /** The rows that are left out because they don't look like items. */
-function LeftOutRows({ sent: { table, repairs: now, trial } }: { readonly sent: Sent }) {
-  const repairs = trial?.repairs ?? now;
-  const rows = unfilled(table).survey.totals.filter(({ row }) => repairs.get(row)?.size === 0);
+function LeftOutRows({ sent: { table, leftOut } }: { readonly sent: Sent }) {
+  const rows = unfilled(table).survey.totals.filter(({ row }) => leftOut.has(row));
   if (rows.length === 0) return null;
   return (
     <div class="warning">
