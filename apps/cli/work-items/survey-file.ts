@@ -67,8 +67,7 @@ export async function lookThrough(terminal: Terminal, content: Blob, mapping: Ma
       mapping,
     );
   });
-  const read: TriedFile["read"] = (options, observer) =>
-    observeRows(content.stream(), { ...layout, ...options }, () => [observer]);
+  const read: TriedFile["read"] = (observer) => observeRows(content.stream(), layout, () => [observer]);
   return {
     mapping,
     /** Cells of the header. */

@@ -5,17 +5,9 @@ import type { TrialRows } from "./trial-rows.ts";
 /** Limit of the spellings that are looked up: 50 calls. */
 const SPELLINGS_MAX = 5000;
 
-/** A row of a trial that would create an item, although one exists whose ID looks the same. */
-interface LookAlike {
-  readonly row: number;
-  readonly externalId: string;
-  /** The ID of the item that exists. */
-  readonly existing: string;
-}
-
 /**
  * Looks for items that exist and whose IDs look like those that a trial would create. IDs in other characters come first.
- * @returns also the number of IDs that were compared
+ * @returns the rows with such IDs, with the ID of the item that exists, and the number of IDs that were compared
  */
 export async function compareWithExisting(
   { workItems }: Pick<Client, "workItems">,
@@ -30,6 +22,6 @@ export async function compareWithExisting(
   );
   const externalIds = names.map(({ existing }) => existing);
   const found = names.length === 0 ? [] : await Array.fromAsync(workItems.getMany({ externalIds }));
-  const alike = found.flatMap(({ index, data }): LookAlike[] => (data ? [names[index]!] : []));
+  const alike = found.flatMap(({ index, data }) => (data ? [names[index]!] : []));
   return { alike, compared: compared.length };
 }

@@ -5,7 +5,7 @@ import type { EventInput, WorkItem, WorkItemInput } from "@work-items/lib/work-i
 import { WORK_ITEM_FIELDS } from "@work-items/lib/work-items/work-item-fields.ts";
 import { planApply } from "@work-items/lib/work-items/plan-apply.ts";
 import { type Client, inputOf } from "work-items-client/client.ts";
-import type { ReadingOptions, RowObserver } from "../files/whole-file.ts";
+import type { RowObserver } from "../files/whole-file.ts";
 import type { FileRow } from "../ids/repeated-ids.ts";
 import { newItemOf } from "./resulting-values.ts";
 import type { FieldChange, TrialRow } from "./trial-rows.ts";
@@ -113,12 +113,9 @@ export function resultingItems(
 /** A file whose rows were tried. */
 export interface TriedFile {
   readonly reader: RowReader;
-  /** Shows its rows to an observer, as `observeRows` does, until the signal ends it. */
-  readonly read: (options: Pick<ReadingOptions, "signal">, observer: RowObserver) => Promise<unknown>;
+  /** Shows its rows to an observer, as `observeRows` does. */
+  readonly read: (observer: RowObserver) => Promise<unknown>;
 }
-
-/** Why a reading ends before the end of the file: all rows were found. */
-const ENOUGH = new Error("enough was read");
 
 /** Reads the cells of some rows of a file, up to the last of them. */
 export async function readCells(
@@ -126,17 +123,13 @@ export async function readCells(
   rows: readonly number[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const found = new Map<number, readonly string[]>();
-  if (rows.length === 0) return found;
   const wanted = new Set(rows);
   const last = Math.max(...rows);
-  const stop = new AbortController();
-  const observe = ({ row, cells }: FileRow): void => {
+  const observe = ({ row, cells }: FileRow): boolean => {
     if (wanted.has(row)) found.set(row, cells);
-    if (row >= last) stop.abort(ENOUGH);
+    return row < last;
   };
-  await read({ signal: stop.signal }, { observe }).catch((error: unknown) => {
-    if (error !== ENOUGH) throw error;
-  });
+  if (rows.length > 0) await read({ observe });
   return found;
 }
 

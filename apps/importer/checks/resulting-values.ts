@@ -51,10 +51,13 @@ export interface ResultingFindings {
 /** With more columns, a chart is too dense to read. */
 const PERIODS_MAX = 60;
 
-function totals(counts: readonly (readonly [period: number, rows: number])[]): Map<number, number> {
+/** Numbers of rows by period, also of those without rows between the first and the last. */
+function withoutGaps(counts: readonly (readonly [period: number, rows: number])[], nameOf: (period: number) => string) {
   const sums = new Map<number, number>();
   for (const [period, rows] of counts) sums.set(period, (sums.get(period) ?? 0) + rows);
-  return sums;
+  const [first = 0] = counts[0] ?? [];
+  const length = counts.length === 0 ? 0 : counts.at(-1)![0] - first + 1;
+  return Array.from({ length }, (_, at): CountedValue => [nameOf(first + at), sums.get(first + at) ?? 0]);
 }
 
 function nameOfMonth(index: number): string {
@@ -62,26 +65,18 @@ function nameOfMonth(index: number): string {
   return `${year}-${String((index % 12) + 1).padStart(2, "0")}`;
 }
 
-/**
- * The numbers of rows by month from the first to the last, also those without rows. If there are too many, they are by year; if
- * there are still too many, the last years that have rows.
- */
+/** The numbers of rows by month from the first to the last. If there are too many, they are by year: of the last years. */
 export function periodsOf(months: readonly CountedValue[]): CountedValue[] {
-  const byMonth = months.map(
-    ([month, rows]) => [Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1, rows] as const,
+  const counts = months.map(([month, rows]) => [Number(month.slice(0, 4)), Number(month.slice(5)) - 1, rows] as const);
+  const byMonth = withoutGaps(
+    counts.map(([year, month, rows]) => [year * 12 + month, rows]),
+    nameOfMonth,
   );
-  const byYear = totals(byMonth.map(([index, rows]) => [Math.floor(index / 12), rows]));
-  for (const [counts, nameOf] of [
-    [totals(byMonth), nameOfMonth],
-    [byYear, String],
-  ] as const) {
-    const periods = [...counts.keys()];
-    const [first = 0] = periods;
-    const length = (periods.at(-1) ?? -1) - first + 1;
-    if (length > PERIODS_MAX) continue;
-    return Array.from({ length }, (_, index) => [nameOf(first + index), counts.get(first + index) ?? 0] as const);
-  }
-  return [...byYear].slice(-PERIODS_MAX).map(([year, rows]) => [String(year), rows]);
+  if (byMonth.length <= PERIODS_MAX) return byMonth;
+  return withoutGaps(
+    counts.map(([year, , rows]) => [year, rows]),
+    String,
+  ).slice(-PERIODS_MAX);
 }
 
 class ValueCounts {

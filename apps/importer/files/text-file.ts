@@ -3,7 +3,7 @@ import { markOf, utf16Of } from "@work-items/lib/uploads/csv/file-kind.ts";
 import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
 import { createCellRepair } from "./cell-values.ts";
 import { encodingName, UTF_8 } from "../letters/encodings.ts";
-import { findLikelyEncodings, type LikelyEncoding, readingsOf, valuesIn } from "../letters/likely-encodings.ts";
+import { findLikelyEncodings, type LikelyEncoding, valuesIn } from "../letters/likely-encodings.ts";
 import {
   endOfFileIn,
   findBadByte,
@@ -96,7 +96,7 @@ async function findDoubt(
   const problem = `row ${await rowAt(file, sign.offset, layout)} looks like ${sign.name}`;
   if (sign.encoding === undefined) return { problem, likely: [], mayBeUtf8: true };
   const lines = await sampleLines(file, sign.offset, (byte) => byte === ESCAPE);
-  return { problem, likely: readingsOf(lines, [sign.encoding], delimiter), mayBeUtf8: true };
+  return { problem, likely: findLikelyEncodings(lines, delimiter, [sign.encoding]), mayBeUtf8: true };
 }
 
 function doubtOfUtf16(head: Uint8Array, encoding: string, { delimiter }: Layout): EncodingDoubt {

@@ -3,9 +3,9 @@ import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { NUL_BYTE } from "@work-items/lib/uploads/csv/file-kind.ts";
 import type { FileRow } from "../ids/repeated-ids.ts";
 
-/** Gets each row of a file once, in order. */
+/** Gets each row of a file once, in order. Ends the reading with `false`. */
 export interface RowObserver {
-  readonly observe: (row: FileRow) => void;
+  readonly observe: (row: FileRow) => unknown;
 }
 
 /** How a file is read to its end. */
@@ -111,7 +111,7 @@ export async function observeRows(
     if (row < headerRow || leftOut?.has(row) || record === "\n" || record === "\r\n") return true;
     const cells = cellsIn(record, delimiter);
     if (row === headerRow) observers = begin(cells);
-    else for (const observer of observers) observer.observe({ row, cells });
+    else for (const observer of observers) if (observer.observe({ row, cells }) === false) return false;
     return true;
   };
   try {

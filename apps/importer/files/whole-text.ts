@@ -1,7 +1,7 @@
 import { RecordEnds } from "@work-items/lib/uploads/csv/csv-text.ts";
 import { mayNeedRepair } from "./cell-values.ts";
 import { StrictDecoder } from "../letters/encodings.ts";
-import { type SevenBitSign, sevenBitSignIn } from "../letters/seven-bit.ts";
+import { sevenBitSignIn } from "../letters/seven-bit.ts";
 
 /** How the rows of a text are cut. */
 export interface RowLayout {
@@ -16,7 +16,7 @@ export interface WholeText {
   /** Whether there may be cells with a prefix or a text written as a formula, rows that end with CR CR LF, or an end of file. */
   readonly mayNeedRepair: boolean;
   /** A sign that a file in ASCII encodes other letters. */
-  readonly sign: SevenBitSign | undefined;
+  readonly sign: ReturnType<typeof sevenBitSignIn>;
   /** Offset of the first chunk that isn't text in the encoding; undefined if there is none. */
   readonly brokenFrom: number | undefined;
 }
@@ -46,7 +46,7 @@ async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
 /** Reads a file to its end, or to the first chunk that isn't text in its encoding. */
 export async function readWhole(file: Blob, encoding: string): Promise<WholeText> {
   const decoder = new StrictDecoder(encoding);
-  let sign: SevenBitSign | undefined;
+  let sign: WholeText["sign"];
   let isOdd = false;
   let isAscii = true;
   let last = "";

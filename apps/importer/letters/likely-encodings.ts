@@ -87,42 +87,32 @@ export function valuesIn(readings: readonly (readonly string[])[], delimiter: st
   return readings.map((_, index) => chosen.map((values) => values[index]!));
 }
 
-/** How values in lines of a file read in each of the encodings that can decode them. */
-export function readingsOf(
+/**
+ * The encodings that fit lines that aren't UTF-8, the likeliest first, and how values read in them.
+ * @param encodings those that are tried
+ */
+export function findLikelyEncodings(
   lines: readonly Uint8Array[],
-  encodings: readonly string[],
   delimiter: string,
+  encodings: readonly string[] = GUESSED,
 ): LikelyEncoding[] {
   const decoded = encodings.flatMap((encoding) => {
     const texts = decodeAll(lines, encoding);
-    return texts ? [{ encoding, texts }] : [];
+    return texts ? [{ encoding, texts, whole: texts.join("\n") }] : [];
   });
-  const values = valuesIn(
-    decoded.map(({ texts }) => texts),
-    delimiter,
-  );
-  return decoded.map(({ encoding }, index) => ({ encoding, values: values[index]! }));
-}
-
-/** The encodings that fit lines that aren't UTF-8, the likeliest first, and how values read in them. */
-export function findLikelyEncodings(lines: readonly Uint8Array[], delimiter: string): LikelyEncoding[] {
-  const texts = new Set<string>();
-  const tried: { readonly encoding: string; readonly sense: number }[] = [];
-  for (const encoding of GUESSED) {
-    const text = decodeAll(lines, encoding)?.join("\n");
-    // Several encodings have the same letters.
-    if (text === undefined || texts.has(text)) continue;
-    texts.add(text);
-    tried.push({ encoding, sense: senseOf(text) });
-  }
+  // Several encodings have the same letters.
+  const tried = [...Map.groupBy(decoded, ({ whole }) => whole).values()].map(([first]) => ({
+    ...first!,
+    sense: senseOf(first!.whole),
+  }));
   const best = Math.max(...tried.map(({ sense }) => sense));
   const likely = tried
     .filter(({ sense }) => sense >= best - SCORE_BELOW_BEST)
     .toSorted((a, b) => b.sense - a.sense)
     .slice(0, LIKELY_MAX);
-  return readingsOf(
-    lines,
-    likely.map(({ encoding }) => encoding),
+  const values = valuesIn(
+    likely.map(({ texts }) => texts),
     delimiter,
   );
+  return likely.map(({ encoding }, index) => ({ encoding, values: values[index]! }));
 }

@@ -1,24 +1,15 @@
 import { StrictDecoder } from "./encodings.ts";
 import { isWritten } from "./alphabets.ts";
 
-/** A sign that a file in ASCII has another encoding, which escapes to its letters. */
-export interface SevenBitSign {
-  /** What people call the encoding. */
-  readonly name: string;
-  /** The encoding, if there is a decoder for it. */
-  readonly encoding?: string;
-  /** Position in the file. */
-  readonly offset: number;
-}
-
 const JAPANESE = /\p{Cc}(?:\$[@B]|\([IJ])/u;
+/** Signs that a file in ASCII has another encoding, which escapes to its letters: what people call it, and its decoder. */
 const SIGNS = [
   { name: "ISO-2022-JP", encoding: "iso-2022-jp", pattern: JAPANESE },
-  { name: "ISO-2022", pattern: /\p{Cc}\$[()*+A]/u },
+  { name: "ISO-2022", encoding: undefined, pattern: /\p{Cc}\$[()*+A]/u },
 ];
 
-/** The first such sign in a part of a file. @param start its position */
-export function sevenBitSignIn(text: string, start: number): SevenBitSign | undefined {
+/** The first such sign in a part of a file, with its position. @param start that of the part */
+export function sevenBitSignIn(text: string, start: number) {
   for (const { pattern, ...sign } of SIGNS) {
     const at = text.search(pattern);
     if (at !== -1) return { ...sign, offset: start + at };

@@ -129,17 +129,12 @@ function nameAndEmail(column: FileColumn): AgentField[] {
   ];
 }
 
-interface AgentColumns {
-  readonly fields: readonly AgentField[];
-  /** Columns about people of other roles, one of whom may be the agent. */
-  readonly rivals: readonly { readonly column: FileColumn; readonly target: string }[];
-}
-
 /**
- * The fields of the agent that the columns hold. Only columns of one role are used.
+ * The fields of the agent that the columns hold. Only columns of one role are used. Rivals are about people of other roles, one of
+ * whom may be the agent.
  * @param chosen the column about the agent, if a person chose one
  */
-export function agentFields(columns: readonly FileColumn[], chosen?: FileColumn): AgentColumns {
+export function agentFields(columns: readonly FileColumn[], chosen?: FileColumn) {
   const named = columns.flatMap((column) => {
     const agent = agentOfName(column.words);
     const target = agent && (agent.target ?? targetOfPerson(column));
@@ -148,8 +143,14 @@ export function agentFields(columns: readonly FileColumn[], chosen?: FileColumn)
   const ofChosen = named.find(({ column }) => column === chosen)?.agent;
   if (chosen !== undefined && ofChosen === undefined) {
     const target = targetOfPerson(chosen) ?? "agent_name";
-    const source = { column: chosen.name };
-    return { fields: [{ target, columns: [chosen], source, isCertain: true, reason: "" }], rivals: [] };
+    const field: AgentField = {
+      target,
+      columns: [chosen],
+      source: { column: chosen.name },
+      isCertain: true,
+      reason: "",
+    };
+    return { fields: [field], rivals: [] };
   }
   const best =
     ofChosen ??
@@ -181,5 +182,6 @@ export function agentFields(columns: readonly FileColumn[], chosen?: FileColumn)
   const isJoined = parts.length === 2;
   const source = isJoined ? { columns: parts.map(({ name }) => name) } : { column: parts[0]!.name };
   const reason = isJoined ? "by name, joined with the other name" : "by name, but it may be part of a name";
-  return { fields: [...fields, { target: "agent_name", columns: parts, source, isCertain: isJoined, reason }], rivals };
+  const joined: AgentField = { target: "agent_name", columns: parts, source, isCertain: isJoined, reason };
+  return { fields: [...fields, joined], rivals };
 }

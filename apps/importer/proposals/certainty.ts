@@ -4,7 +4,7 @@ import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { NOT_COMPARED } from "../ids/repeated-ids.ts";
 import { areEmails, isMost, doubtsOfPeople, unassignedIn, withoutBrackets } from "./agent-columns.ts";
 import { isEmptyWord, isLost } from "./empty-words.ts";
-import { doubtsOfIds, isDistinct } from "./id-columns.ts";
+import { doubtsOfIds } from "./id-columns.ts";
 import { aliasesOf, choicesOf, meaningsIn } from "./known-choices.ts";
 import { firstSpellings } from "./known-headers.ts";
 import type { FileColumn, Survey, SurveyedColumn } from "./survey.ts";
@@ -110,6 +110,5 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
     const doubtOfLost = lost === undefined ? [] : [`"${lost}" stands in place of values that were lost`];
     return named([...doubtsOfPeople(target, people), ...letters, ...grouped, ...doubtOfLost]);
   }
-  const isText = target === "type" && values.length > CHOICES_MAX && isDistinct(column);
-  return named([...letters, ...(isText ? ["no two values are the same"] : [])]);
+  return named(letters);
 }

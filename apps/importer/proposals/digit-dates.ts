@@ -10,13 +10,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   SSS: String.raw`\d{3}`,
 };
 
-/** A format of digits only. */
-interface DigitFormat {
-  readonly format: string;
-  readonly pattern: RegExp;
-}
-
-function digitFormat(format: string): DigitFormat {
+function digitFormat(format: string) {
   const fields = format.match(/(\w)\1*/g) ?? [];
   return { format, pattern: new RegExp(`^${fields.map((field) => FIELDS[field]).join("")}$`) };
 }

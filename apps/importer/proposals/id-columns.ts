@@ -17,11 +17,6 @@ export function isMeasure(words: string): boolean {
   return !NUMBERED.test(words);
 }
 
-/** Whether all values of a column differ, so that it could identify items. */
-export function isDistinct({ values }: Pick<FileColumn, "values">): boolean {
-  return values.length > 0 && new Set(values.map((value) => value.trim())).size === values.length;
-}
-
 /** Whether a column holds date-times. Digits aren't if its name says that they identify something. */
 function holdsTimes({ words, values, survey }: FileColumn, now: number): boolean {
   const isNumbered = !isMeasure(words) && values.every(isDigits);

@@ -4,13 +4,6 @@ import type { FileRow } from "../ids/repeated-ids.ts";
 /** Limit of the values that are compared in the end. */
 const KEPT_MAX = 100;
 
-/** A value that may have rows in it. */
-interface Suspect {
-  readonly row: number;
-  /** How its lines begin, up to the first delimiter. */
-  readonly starts: readonly string[];
-}
-
 /** What is said about such rows, the first of them named; undefined without any. */
 export function doubtOfJoined([row]: readonly number[]): string | undefined {
   if (row === undefined) return undefined;
@@ -29,7 +22,8 @@ function countIn(text: string, delimiter: string): number {
  */
 export class JoinedRows {
   readonly #delimiter: string;
-  readonly #suspects: Suspect[] = [];
+  /** Values that may have rows in them, with how their lines begin, up to the first delimiter. */
+  readonly #suspects: { readonly row: number; readonly starts: readonly string[] }[] = [];
 
   constructor(delimiter: string) {
     this.#delimiter = delimiter;

@@ -44,17 +44,10 @@ export function keptColumns(
 ): Pick<Mapping, "fields" | "others"> {
   const repeated = repeatedNames(columns);
   const plain = columns.filter(({ name }) => !repeated.has(comparable(name)) && itemTarget(ATTRIBUTE_PREFIX + name));
-  const taken = new Set([...Object.keys(fields), ...columns.map(({ name }) => ATTRIBUTE_PREFIX + name)]);
-  const renamed = (name: string): string => {
-    let count = 2;
-    while (taken.has(`${ATTRIBUTE_PREFIX}${name} (${count})`)) count++;
-    taken.add(`${ATTRIBUTE_PREFIX}${name} (${count})`);
-    return `${ATTRIBUTE_PREFIX}${name} (${count})`;
-  };
   const sourceOf = ({ name, isNumber = false }: NamedColumn): readonly [string, Source] => {
     const target = ATTRIBUTE_PREFIX + name;
     const source = { column: name, ...(isNumber && { as: "number" as const }) };
-    return [Object.hasOwn(fields, target) ? renamed(name) : target, source];
+    return [Object.hasOwn(fields, target) ? `${target} (2)` : target, source];
   };
   const canKeepAll = plain.length === columns.length && !(hasNamelessValues && columns.length <= NAMED_COLUMNS_MAX);
   // If a field already sets the attribute of a column, the column gets another one.

@@ -6,15 +6,8 @@ const ITEM = String.raw`(?:ticket|case|issue|incident|conversation|request|work 
 const OF = "(?:du|de|del|de la|de l|des|der|d)";
 const ITEM_OF = String.raw`(?:${ITEM} )?`;
 
-/** A rule about the names of columns, in the spelling of `plainWords`. */
-interface HeaderRule {
-  readonly target: string;
-  readonly name: RegExp;
-  /** Whether the name alone leaves no doubt. */
-  readonly isCertain: boolean;
-}
-
-function rule(target: string, name: string, isCertain = true): HeaderRule {
+/** A rule about the names of columns, in the spelling of `plainWords`. @param isCertain whether the name alone leaves no doubt */
+function rule(target: string, name: string, isCertain = true) {
   return { target, name: new RegExp(`^(?:${name})$`), isCertain };
 }
 
@@ -31,7 +24,7 @@ const ENDS = [
 const WHEN = "(?:date|heure|date heure|date et heure|fecha|hora|fecha hora|fecha y hora|datum|zeit|datum uhrzeit)";
 
 /** The rules for all fields except the agent's, the most specific first. */
-const RULES: readonly HeaderRule[] = [
+const RULES = [
   rule("external_id", "(?:external|unique) id"),
   rule("external_id", `${ITEM} ?(?:key|number|nummer|nr|no|numero|schlussel)`),
   rule("external_id", `${ITEM}s? ?id|(?:id|numero|cle|clave|reference) ${OF} ?${ITEM}`),

@@ -34,12 +34,6 @@ export interface ProposedColumn extends ChosenColumn {
   readonly column: string;
 }
 
-/** A word that may mean an empty value, and the columns that keep it. */
-interface KeptEmptyWord {
-  readonly word: string;
-  readonly columns: readonly string[];
-}
-
 /** A mapping for a file, with its reasons and doubts. */
 export interface Proposal {
   readonly mapping: Mapping;
@@ -55,7 +49,8 @@ export interface Proposal {
   readonly joined?: Source | undefined;
   /** Rows that aren't items, such as sums. */
   readonly totals?: readonly FileRow[];
-  readonly keptEmptyWords?: readonly KeptEmptyWord[];
+  /** Words that may mean an empty value, and the columns that keep them. */
+  readonly keptEmptyWords?: ReturnType<typeof keptEmptyWordsOf>;
 }
 
 /** A text in quotation marks that aren't those of CSV. */
@@ -85,7 +80,7 @@ function doubtOfKept(free: readonly { readonly index: number; readonly name: str
 }
 
 /** The empty words that are kept, because a word such as "None" can be a choice. */
-function keptEmptyWordsOf(columns: readonly FileColumn[], choices: ReturnType<typeof chooseColumns>): KeptEmptyWord[] {
+function keptEmptyWordsOf(columns: readonly FileColumn[], choices: ReturnType<typeof chooseColumns>) {
   const kept = columns.flatMap((column) => {
     const target = choices.columns.get(column.index)?.target ?? "";
     const isKept = choicesOf(target) === undefined && withoutEmptyWords(target, column).values === undefined;

@@ -28,14 +28,6 @@ export type TimeQuestion =
 /** Why a date-time is only likely, by its question. */
 export const DOUBTS = { date: "day or month first isn't clear", zone: "its time zone isn't known" } as const;
 
-/** The proposed source of a column of date-times. */
-export interface ProposedTime {
-  readonly source: Source;
-  readonly questions: readonly TimeQuestion[];
-  /** Reasons against the proposal. */
-  readonly doubts: readonly string[];
-}
-
 const INITIALS: Readonly<Record<DateOrder, string>> = {
   "day-first": "d",
   "month-first": "M",
@@ -142,8 +134,11 @@ export function withoutNoDates({ noDates }: Pick<SurveyedColumn, "noDates">): Pi
   return noDates.size === 0 ? {} : { values: Object.fromEntries([...noDates.keys()].map((text) => [text, ""])) };
 }
 
-/** Proposes how to read a column as date-times; undefined if less than half of its values are date-times. */
-export function proposeTime(column: string, survey: SurveyedColumn, answers: TimeAnswers): ProposedTime | undefined {
+/**
+ * Proposes how to read a column as date-times; undefined if less than half of its values are date-times.
+ * @returns its source, questions, and what speaks against it
+ */
+export function proposeTime(column: string, survey: SurveyedColumn, answers: TimeAnswers) {
   const own = zoneIn(column);
   const { isZoneChosen = false, dateOrder } = answers;
   // Where it has several meanings, it is only offered, unless a person has chosen another.

@@ -155,18 +155,21 @@ class ShapeSurvey {
   }
 }
 
-class ColumnSurvey implements TextCounts {
-  filledRows = 0;
-  numberedRows = 0;
-  spacedRows = 0;
-  forms: Set<string> | undefined = new Set();
-  #words: Map<string, number> | undefined = new Map();
+class ColumnSurvey {
+  /** What it has besides shapes. */
+  readonly seen = {
+    filledRows: 0,
+    numberedRows: 0,
+    spacedRows: 0,
+    forms: new Set<string>() as Set<string> | undefined,
+    words: new Map<string, number>() as Map<string, number> | undefined,
+    emptyWords: new Map<string, number>(),
+    noDates: new Map<string, number>(),
+    examples: [] as string[],
+    hasOuterSpaces: false,
+    lost: undefined as LostLetters | undefined,
+  };
   #shapes: Map<string, ShapeSurvey> | undefined = new Map();
-  readonly #emptyWords = new Map<string, number>();
-  readonly #noDates = new Map<string, number>();
-  readonly #examples: string[] = [];
-  #hasOuterSpaces = false;
-  #lost: LostLetters | undefined;
   #isNumeric = true;
   #hasGroups = false;
   #hasFractions = false;
@@ -174,28 +177,28 @@ class ColumnSurvey implements TextCounts {
   observe(cell: string): void {
     const text = cell.trim();
     if (text === "") return;
-    this.filledRows++;
-    this.#hasOuterSpaces ||= text !== cell;
-    if (this.#examples.length < EXAMPLES_MAX) this.#addExample(text);
-    this.#lost ??= lostLettersIn(text.slice(0, EXAMPLE_MAX_CHARACTERS));
-    if (/\d/.test(text)) this.numberedRows++;
-    if (/\s/.test(text)) this.spacedRows++;
+    this.seen.filledRows++;
+    this.seen.hasOuterSpaces ||= text !== cell;
+    if (this.seen.examples.length < EXAMPLES_MAX) this.#addExample(text);
+    this.seen.lost ??= lostLettersIn(text.slice(0, EXAMPLE_MAX_CHARACTERS));
+    if (/\d/.test(text)) this.seen.numberedRows++;
+    if (/\s/.test(text)) this.seen.spacedRows++;
     this.#isNumeric &&= NUMBER.test(text);
     if (this.#isNumeric && text.includes(".")) {
       if (GROUPED.test(text)) this.#hasGroups = true;
       else this.#hasFractions = true;
     }
-    if (isEmptyWord(text)) count(this.#emptyWords, text);
-    else if (isNoDate(text) && this.#noDates.size < NO_DATES_MAX) count(this.#noDates, text);
+    if (isEmptyWord(text)) count(this.seen.emptyWords, text);
+    else if (isNoDate(text) && this.seen.noDates.size < NO_DATES_MAX) count(this.seen.noDates, text);
     else this.#addShape(text);
-    if (this.#words === undefined) return;
-    count(this.#words, text);
-    if (this.#words.size > WORDS_MAX || text.length > TEXT_MAX_CHARACTERS) this.#words = undefined;
+    if (this.seen.words === undefined) return;
+    count(this.seen.words, text);
+    if (this.seen.words.size > WORDS_MAX || text.length > TEXT_MAX_CHARACTERS) this.seen.words = undefined;
   }
 
   #addExample(text: string): void {
     const example = text.slice(0, EXAMPLE_MAX_CHARACTERS);
-    if (!this.#examples.includes(example)) this.#examples.push(example);
+    if (!this.seen.examples.includes(example)) this.seen.examples.push(example);
   }
 
   #addShape(text: string): void {
@@ -208,30 +211,21 @@ class ColumnSurvey implements TextCounts {
     if (known === undefined) this.#shapes.set(key, shape);
     if (this.#shapes.size > SHAPES_MAX) {
       this.#shapes = undefined;
-      this.forms = undefined;
+      this.seen.forms = undefined;
     }
   }
 
   /** Called once for each shape, because texts of one shape have one form. */
   #addForm(text: string): void {
-    this.forms?.add(formOf(text));
-    if ((this.forms?.size ?? 0) > FORMS_MAX) this.forms = undefined;
+    this.seen.forms?.add(formOf(text));
+    if ((this.seen.forms?.size ?? 0) > FORMS_MAX) this.seen.forms = undefined;
   }
 
   result(): SurveyedColumn {
     return {
-      words: this.#words,
+      ...this.seen,
       shapes: [...(this.#shapes?.values() ?? [])].map((shape) => shape.result()),
-      emptyWords: this.#emptyWords,
-      noDates: this.#noDates,
-      filledRows: this.filledRows,
-      numberedRows: this.numberedRows,
-      spacedRows: this.spacedRows,
-      forms: this.forms,
-      hasOuterSpaces: this.#hasOuterSpaces,
-      examples: this.#examples,
-      lost: this.#lost,
-      isNumeric: this.filledRows > 0 && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
+      isNumeric: this.seen.filledRows > 0 && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
     };
   }
 }
@@ -300,7 +294,7 @@ export class RowSurvey {
       rows: this.#rows,
       ids: new Map(ids),
       grouped: this.#groups.result(),
-      joined: this.#joined.result(this.#columns[0]?.forms),
+      joined: this.#joined.result(this.#columns[0]?.seen.forms),
       cut: this.#cut,
     };
   }
@@ -312,7 +306,12 @@ export class RowSurvey {
   }
 
   #isWithoutItem({ cells }: FileRow): boolean {
-    return isWithoutItem(cells, undefined, this.#columns, this.#rows);
+    return isWithoutItem(
+      cells,
+      undefined,
+      this.#columns.map(({ seen }) => seen),
+      this.#rows,
+    );
   }
 
   /** Takes a row that may not be an item. */

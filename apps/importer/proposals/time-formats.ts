@@ -76,22 +76,14 @@ export function readTime(text: string, format: string, timeZone: string | undefi
 
 /** Numbers by which programs store times and which no format reads. */
 const COUNTS = [
-  {
-    name: "a spreadsheet's day number",
-    pattern: /^[2-9]\d{4}(?:[.,]\d+)?$/,
-    secondsOf: (days: number) => (days - 25_569) * 86_400,
-  },
-  { name: "a Unix time in microseconds", pattern: /^\d{16}(?:[.,]\d+)?$/, secondsOf: (count: number) => count / 1e6 },
-  { name: "a Unix time in nanoseconds", pattern: /^\d{19}$/, secondsOf: (count: number) => count / 1e9 },
+  ["a spreadsheet's day number", /^[2-9]\d{4}(?:[.,]\d+)?$/],
+  ["a Unix time in microseconds", /^\d{16}(?:[.,]\d+)?$/],
+  ["a Unix time in nanoseconds", /^\d{19}$/],
 ] as const;
 
-/** What such a number means: "a spreadsheet's day number: 2023-06-01 10:30:00"; undefined if unknown. */
+/** What such a number is; undefined if unknown. */
 export function countOfTime(text: string): string | undefined {
-  const cell = text.trim();
-  const found = COUNTS.find(({ pattern }) => pattern.test(cell));
-  if (found === undefined) return undefined;
-  const time = Math.round(found.secondsOf(Number(cell.replace(",", "."))) * 1000);
-  return `${found.name}: ${new Date(time).toISOString().slice(0, 19).replace("T", " ")}`;
+  return COUNTS.find(([, pattern]) => pattern.test(text.trim()))?.[0];
 }
 
 /** Four or more digits with separators that times of day don't have, or as many digits as a date or a Unix time. */

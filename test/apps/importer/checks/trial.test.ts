@@ -109,19 +109,9 @@ describe("the values of a file", () => {
       ["2024-02", 1],
     ]);
     expect([years.length, years[0], years[1], years.at(-1)]).toEqual([26, ["1999", 3], ["2000", 0], ["2024", 1]]);
-    expect(
-      periodsOf([
-        ["0001-01", 1],
-        ["2024-02", 1],
-        ["9999-12", 3],
-      ]),
-    ).toEqual([
-      ["1", 1],
-      ["2024", 1],
-      ["9999", 3],
-    ]);
     const all = Array.from({ length: 9999 }, (_, year) => [`${String(year + 1).padStart(4, "0")}-07`, 1] as const);
-    expect(periodsOf(all)).toHaveLength(60);
+    const last = periodsOf(all);
+    expect([last.length, last[0], last.at(-1)]).toEqual([60, ["9940", 1], ["9999", 1]]);
   });
 });
 
@@ -218,8 +208,7 @@ describe("items as they would be", () => {
   const row = { row: 2, externalId: "a", id: "1", outcome: "created", changes: [], isOfFile: false } as const;
   const cellsOf = async (text: string) =>
     readCells(
-      (options, observer) =>
-        observeRows(new Blob([text]).stream(), { delimiter: ",", headerRow: 1, ...options }, () => [observer]),
+      (observer) => observeRows(new Blob([text]).stream(), { delimiter: ",", headerRow: 1 }, () => [observer]),
       [2, 4],
     );
 

@@ -43,7 +43,7 @@ export function triedBy({ mapping, leftOut }: Pick<Sent, "mapping" | "leftOut">)
 export function observeSent(
   { table, leftOut }: Sent,
   begin: (names: readonly string[]) => readonly RowObserver[],
-  options: Parameters<typeof observeTable>[2],
+  options?: Parameters<typeof observeTable>[2],
 ): Promise<boolean> {
   return observeTable(tableWithout(table, leftOut), begin, options);
 }

@@ -33,8 +33,7 @@ export function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[],
   const file = sent &&
     mapping && {
       reader: mappedReader(mapping, sent.table.names),
-      read: (options: Parameters<typeof observeSent>[2], observer: RowObserver) =>
-        observeSent(sent, () => [observer], options),
+      read: (observer: RowObserver) => observeSent(sent, () => [observer]),
     };
   return readResultingItems(api, rows, file);
 }
