@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type Answered,
   answersIn,
+  localTimesOf,
   type Checked,
   openQuestions,
   withFormat,
@@ -26,7 +27,7 @@ import {
 } from "../../../apps/pages/browser/upload/file/target-choices.ts";
 import { observeTable, readFile, surveyFile, withoutRows } from "../../../apps/pages/browser/upload/file/table-file.ts";
 import { shownInLine } from "../../../apps/pages/browser/upload/file/target-texts.ts";
-import { questionAbout } from "../../../apps/pages/browser/upload/file/target-questions.ts";
+import { isOpen, questionAbout } from "../../../apps/pages/browser/upload/file/target-questions.ts";
 import { isSameMapping } from "../../../apps/pages/browser/upload/file/compare-mappings.ts";
 import { proposeMapping } from "../../../apps/importer/proposals/propose-mapping.ts";
 import { totalsIn } from "../../../apps/importer/proposals/survey.ts";
@@ -116,6 +117,26 @@ describe("the upload page asks", () => {
     expect(kindsOf(openQuestions(table, added.mapping, added.checked))).toEqual([["date", "Solved at"]]);
     expect(openQuestions(table, mapping, answersIn(table, mapping))).toEqual([]);
   });
+});
+
+test.each([
+  ["Zendesk", "Ticket ID,Subject,Status,Assignee,Type,Solved at"],
+  ["Freshdesk", "Ticket ID,Subject,Status,Agent,Type,Closed time"],
+  ["Jira", "Issue key,Summary,Status,Assignee,Issue Type,Resolved"],
+  ["ServiceNow", "number,short_description,state,assigned_to,category,closed_at"],
+  ["a report of Salesforce", "Case Number,Subject,Status,Case Owner,Case Type,Date/Time Closed"],
+  ["HubSpot", "Ticket ID,Ticket name,Ticket status,Ticket owner,Category,Close date"],
+  ["Intercom", "Conversation ID,Title,Conversation state,Teammate assigned,Type,Last closed at"],
+  ["GLPI", "ID,Title,Status,Assigned to - Technician,Category,Closing date"],
+])("a file of %s takes at most two answers: the order of its dates and their time zone", async (_, header) => {
+  const { table, mapping, columns } = await open(
+    `${header}\n4711,Printer,Closed,Ann Lee,Incident,02/03/2024 20:15\n4712,Paper,Closed,Bob Stone,Incident,04/05/2024 09:30\n`,
+  );
+  const answered: Answered = { ...UNDECIDED, mapping };
+  const questions = openQuestions(table, mapping, NOTHING).filter(({ kind }) => kind === "date");
+  const asked = targetStates({ ...table, columns, questions, ...answered }).filter(isOpen);
+  expect(asked.map((state) => questionAbout({ table, ...answered }, state)?.kind)).toEqual(["date"]);
+  expect(localTimesOf(table, answered).map(({ isAsked }) => isAsked)).toEqual([true]);
 });
 
 test("a time zone is that of all times of a file, but for those whose headers name another", async () => {

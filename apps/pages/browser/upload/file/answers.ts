@@ -67,18 +67,16 @@ export interface LocalTimes {
 
 /** The local times of a file. */
 export function localTimesOf(table: SurveyedTable, { mapping, checked }: Answered): LocalTimes[] {
-  const zones = questionsOf(table, mapping).filter(({ kind }) => kind === "zone");
-  const found = new Map<string, LocalTimes>();
-  for (const source of timesIn(mapping)) {
-    const { column = source.columns?.[0] ?? "", time_zone: zone } = source;
-    const question = zones.find((each) => comparable(each.column) === comparable(column));
-    if (zone === undefined && question === undefined) continue;
-    const own = withoutZone(column) === column ? "" : column;
-    const isAsked = question !== undefined && !checked.has(answerOf(question));
-    const before = found.get(own);
-    found.set(own, before ? { ...before, isAsked: before.isAsked || isAsked } : { own, column, source, isAsked });
-  }
-  return [...found.values()];
+  const asked = openQuestions(table, mapping, checked).filter(({ kind }) => kind === "zone");
+  const times = timesIn(mapping).map((source): LocalTimes => {
+    const { column = source.columns?.[0] ?? "" } = source;
+    const isAsked = asked.some((each) => comparable(each.column) === comparable(column));
+    return { own: withoutZone(column) === column ? "" : column, column, source, isAsked };
+  });
+  const local = times.filter(({ source, isAsked }) => isAsked || source.time_zone !== undefined);
+  return [...Map.groupBy(local, ({ own }) => own).values()].map(
+    (same) => same.find((each) => each.isAsked) ?? same[0]!,
+  );
 }
 
 /** The answers for a file whose mapping was used before: all of them. */

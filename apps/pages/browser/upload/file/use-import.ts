@@ -242,8 +242,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       isReady: isAnswered && ids.part === undefined,
       fileDoubt: opened.proposal.fileDoubt,
       ...rows,
-      /** The table before columns are filled down, and the numbers of its rows that aren't items. */
-      fillable: { before: unfilled(opened.table), others: leftOut },
+      /** The table before columns are filled down. */
+      fillable: unfilled(opened.table),
       /** Whether the file is being read in another way. */
       isReading: scanned !== undefined,
       check,

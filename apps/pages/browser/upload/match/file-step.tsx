@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/letters/encodings.ts";
 import { shownHidden } from "@work-items/importer/files/hidden-rows.ts";
-import type { EncodingDoubt, TextFormat } from "@work-items/importer/files/text-file.ts";
+import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "../parts/parts.tsx";
 import { countOf, shownBytes, shownPart, shownStart } from "../parts/shown.ts";
@@ -140,43 +140,6 @@ function shownNames(names: readonly string[]): string {
   return names.flatMap((name) => (name.trim() === "" ? [] : `“${shownStart(name, SHOWN_CHARACTERS)}”`)).join(" ");
 }
 
-/** Asks which delimiter separates the columns, and shows how the header reads with each. */
-function DelimiterQuestion({
-  format: { delimiters },
-  onChoose,
-}: {
-  readonly format: TextFormat;
-  readonly onChoose: (delimiter: string) => void;
-}) {
-  return (
-    <Question
-      text="What separates the columns of this file?"
-      answers={delimiters.map(({ delimiter, names }) => [
-        delimiter,
-        `${nameOfDelimiter(delimiter)}: ${shownNames(names)}`,
-      ])}
-      onChoose={onChoose}
-    />
-  );
-}
-
-/** Asks which sheet of a workbook to import, and shows the columns of each. */
-function SheetQuestion({
-  asked,
-  onChoose,
-}: {
-  readonly asked: NonNullable<NonNullable<TableFile["workbook"]>["asked"]>;
-  readonly onChoose: (sheet: string) => void;
-}) {
-  return (
-    <Question
-      text="Which sheet has the items?"
-      answers={asked.map(({ sheet, names }) => [sheet, `${sheet}: ${shownNames(names)}`])}
-      onChoose={onChoose}
-    />
-  );
-}
-
 function headerOptions({ lines, headerRow }: TableFile): Options {
   return lines.flatMap((cells, index) => {
     const isOffered = index < OFFERED_ROWS || index === headerRow - 1;
@@ -212,8 +175,16 @@ function ReadingForm({ table, onRead }: ReadingProps) {
     return onRead(readTextFile(file, { encoding: format.encoding, delimiter: by as Delimiter }, asked));
   };
   const choose = (sheet: string): unknown => onRead(withSheet(table, workbook?.sheets ?? [], sheet));
-  if (workbook?.asked) return <SheetQuestion asked={workbook.asked} onChoose={choose} />;
-  if (text && isAsked(table)) return <DelimiterQuestion format={text.format} onChoose={separate} />;
+  if (workbook?.asked) {
+    const answers = workbook.asked.map(({ sheet, names }) => [sheet, `${sheet}: ${shownNames(names)}`] as const);
+    return <Question text="Which sheet has the items?" answers={answers} onChoose={choose} />;
+  }
+  if (text && isAsked(table)) {
+    const answers = text.format.delimiters.map(
+      (each) => [each.delimiter, `${nameOfDelimiter(each.delimiter)}: ${shownNames(each.names)}`] as const,
+    );
+    return <Question text="What separates the columns of this file?" answers={answers} onChoose={separate} />;
+  }
   return (
     <>
       <div class="fields">

@@ -5,7 +5,7 @@ import type { FormProps, MatchLine } from "./match-line.ts";
 
 /** Offers to fill down columns that have a value only in the first row of each group. */
 function FillForm({ match: { table, fillable, isReading, onFill }, onNext }: FormProps) {
-  const { names, survey } = fillable.before;
+  const { names, survey } = fillable;
   const columns = survey.grouped;
   // Shown while the file is read with it.
   const [choice, setChoice] = useState<readonly number[]>([]);
@@ -32,7 +32,7 @@ function FillForm({ match: { table, fillable, isReading, onFill }, onNext }: For
 
 /** The line about columns that can be filled down; none without them. */
 export function fillLine({ table, fillable }: Match): MatchLine[] {
-  const { names, survey } = fillable.before;
+  const { names, survey } = fillable;
   const columns = survey.grouped.map((index) => `“${names[index]}”`).join(" and ");
   const text = table.filled ? "filled down" : `${columns} only in the first row of each group`;
   return columns === "" ? [] : [{ name: "Groups", text, form: (props) => <FillForm {...props} /> }];

@@ -20,7 +20,9 @@ function Item({
 }) {
   if (made === undefined) return <li class="bad">{problems.join(" ")}</li>;
   const { item, input } = made;
+  const isZoneAsked = match.localTimes.some(({ isAsked }) => isAsked);
   const asked = new Set<string>(match.states.filter(isOpen).map(({ target }) => target));
+  if (isZoneAsked && item.completed_at !== null) asked.add("completed_at");
   const { short_description: subject, ...attributes } = input.custom_attributes ?? {};
   const agent = shownPerson({ name: item.agent_name, email: item.agent_email, external_id: item.agent_external_id });
   const facts: (readonly [target: string, name: string, value: ComponentChildren])[] = [

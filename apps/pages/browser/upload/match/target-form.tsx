@@ -26,7 +26,7 @@ import { shownStart } from "../parts/shown.ts";
 import { aliasOf, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
 import { asSentence } from "../file/table-file.ts";
 import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "../file/target-choices.ts";
-import { isOpen, questionAbout } from "../file/target-questions.ts";
+import { hasDefault, isOpen, questionAbout } from "../file/target-questions.ts";
 import { canHaveValue, defaultOf, labelOfField, targetName, targetQuestion } from "../file/target-texts.ts";
 import type { Match } from "../file/use-import.ts";
 
@@ -52,6 +52,7 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
   const [, source] = sourcesOf(target, { names: table.names, mapping }).find(([each]) => each === field) ?? [];
   const names = numberedNames(table.names).filter(Boolean);
   const isEventId = target === "event.external_id";
+  const isBeside = hasDefault({ target });
   const singles = source?.first_of ?? (source && source.value === undefined ? [source] : []);
   const given = (isEventId && source?.columns) || singles.map(({ column = SEVERAL }) => column);
   const columns = given.map((column) => names.find((each) => comparable(each) === comparable(column)) ?? column);
@@ -87,7 +88,7 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
         return (
           <Choice
             key={index}
-            isLabelHidden={isFirst && fieldsOfTarget(target).length === 1 && field !== "completed_at"}
+            isLabelHidden={isFirst && fieldsOfTarget(target).length === 1 && field !== "completed_at" && !isBeside}
             label={isFirst ? `${label} from` : further}
             value={isFirst && isSame ? SAME : (column ?? NONE)}
             options={optionsAt(index)}
