@@ -101,11 +101,14 @@ export const createWatchedService = async () => {
     { step: "deserialize", priority: "high" },
   );
 
-  /** Queues hold the same number of messages until the next request to them, so that they are asked only then. */
+  /** A queue and its dead letters hold as many messages until the next request to it, so that they are asked only then. */
   const countsOf = new Map<string, Partial<Record<string, string>>>();
   runtime.sqs.middlewareStack.add(
     (next, context) => (request) => {
-      if (context.commandName !== "GetQueueAttributesCommand") countsOf.clear();
+      const { QueueUrl: url = "" } = request.input as { QueueUrl?: string };
+      if (context.commandName !== "GetQueueAttributesCommand") {
+        for (const changed of [url, deadLettersOf(url)]) countsOf.delete(changed);
+      }
       return next(request);
     },
     { step: "initialize" },
