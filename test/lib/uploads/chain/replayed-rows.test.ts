@@ -4,13 +4,11 @@ import { describe, expect, it } from "vitest";
 import { StoreBusyError } from "../../../../lib/errors.ts";
 import type { RowReader } from "../../../../lib/uploads/csv/row-reader.ts";
 import type { Row } from "../../../../lib/uploads/files/frames.ts";
-import { type ApplyRowsOptions, createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
+import { createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
 import { ROW_CANNOT_BE_APPLIED } from "../../../../lib/uploads/chain/row-result.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
-import { createDeleteWorkItem, createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
-import { createRecordStore } from "../../../../lib/store/record-store.ts";
+import { createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
 import { createGetWorkItem } from "../../../../lib/work-items/read-work-item.ts";
-import { itemKeyOf } from "../../../../lib/work-items/work-item-record.ts";
 import type { WorkItemInput } from "../../../../lib/work-items/work-item.ts";
 import { type Fault, injectFaults } from "../../../support/faults.ts";
 import { organizationWith } from "../../../support/organization.ts";
@@ -36,12 +34,8 @@ const setUp = async (itemsAtOnce = ITEMS_AT_ONCE) => {
   const runtime = await createTestRuntime();
   const apply = createApplyWorkItems(runtime);
   const applyRows = createApplyRows(apply, runtime.clock, itemsAtOnce);
-  return { runtime, apply, applyRows, get: createGetWorkItem(runtime), ...changesOf(runtime) };
+  return { runtime, apply, applyRows, get: createGetWorkItem(runtime), update: createUpdateWorkItem(runtime) };
 };
-const changesOf = (runtime: Awaited<ReturnType<typeof createTestRuntime>>) => ({
-  update: createUpdateWorkItem(runtime),
-  remove: createDeleteWorkItem(runtime),
-});
 const optionsOf = (job: string, firstRow: number) => ({
   reader: jsonReader,
   source: { job, createdAt: 1, firstRow, findEnded: () => Promise.resolve(new Set<string>()) },
@@ -51,7 +45,6 @@ const optionsOf = (job: string, firstRow: number) => ({
 /** A row that sets a type and adds an event. */
 const rowOf = (row: number, externalId: string, type: string): Row =>
   jsonRow(row, { external_id: externalId, type, events: [{ external_id: `e-${row}`, content: "opened" }] });
-const externalIdOf = ({ values }: Row): string => jsonReader.externalIdOf(values);
 
 /** A row with a custom attribute of which an item can have one, but not two. */
 const largeRow = (row: number, externalId: string, name: string): Row =>
@@ -70,54 +63,6 @@ describe("rows that are applied again", () => {
     const window = [largeRow(3, "A", "second"), ...others, jsonRow(8, { external_id: "A", type: "late" })];
     const outcomes = { 3: "error", 4: "created", 5: "created", 6: "created", 7: "created", 8: "updated" };
     for (let attempt = 1; attempt <= 3; attempt++) expect(await apply(window)).toEqual(outcomes);
-  });
-
-  it("undo no change that others made since, wherever they stand", async () => {
-    const { apply, applyRows, get, update, remove } = await setUp();
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.record({ exists: fc.boolean(), change: fc.constantFrom("none", "patch", "delete") }), {
-          minLength: 1,
-          maxLength: 25,
-        }),
-        fc.array(fc.boolean(), { minLength: 25, maxLength: 25 }),
-        fc.nat(25),
-        async (items, repeats, cut) => {
-          const organization = organizationWith({ id: randomUUID() });
-          const existing = items.flatMap(({ exists }, index) =>
-            exists ? [{ input: { external_id: `i-${index}`, type: "a" } }] : [],
-          );
-          await apply(organization, existing, soon());
-          const rows = items.flatMap((_, index) => {
-            const row = rowOf(2 * index + 2, `i-${index}`, "a");
-            return repeats[index] === true ? [row, rowOf(2 * index + 3, `i-${index}`, "a")] : [row];
-          });
-          // The worker dies after some of the rows; the next one takes another number of them.
-          const done = await applyRows(organization, rows.slice(0, cut), optionsOf("job", 2));
-          const expected = new Map<string, string>();
-          for (const [number, { change }] of items.entries()) {
-            const row = rows.find((each) => externalIdOf(each) === `i-${number}`)!;
-            const result = done[rows.indexOf(row)];
-            if (result === undefined || change === "none") continue;
-            if (change === "patch") await update(organization, result.id, { type: "patched" }, soon());
-            else await remove(organization, result.id, soon());
-            // A later row of the item that was not applied yet may still change it.
-            const isDone = rows.every((each, index) => externalIdOf(each) !== externalIdOf(row) || index < done.length);
-            if (isDone) expected.set(result.id, change);
-          }
-          const again = await applyRows(organization, rows, optionsOf("job", 2));
-          for (const [index, result] of done.entries()) expect(again[index]?.outcome).toBe(result?.outcome);
-          for (const [id, change] of expected) {
-            const type = await get(organization.id, id).then(
-              ({ item }) => item.type,
-              () => "deleted",
-            );
-            expect(type).toBe(change === "patch" ? "patched" : "deleted");
-          }
-        },
-      ),
-      { numRuns: RUNS },
-    );
   });
 
   // Its requests: the item is read, its event is read, the item is written.
@@ -143,55 +88,6 @@ describe("rows that are applied again", () => {
       expect(await get(organization.id, item!.id)).toMatchObject({ item: { type: "patched" } });
     },
   );
-});
-
-describe("rows of a dry run that are applied again, or looked for", () => {
-  it("name the fields that they changed, and only those; marks of imports have none", async () => {
-    const { runtime, apply, applyRows } = await setUp();
-    const organization = organizationWith({ id: randomUUID() });
-    await apply(organization, [{ input: { external_id: "A", type: "a", agent_name: "Ann" } }], soon());
-    await apply(organization, [{ input: { external_id: "B", custom_attributes: { k: 1 } } }], soon());
-    const rows = [
-      jsonRow(5, { external_id: "A", status: "completed", custom_attributes: { k: 1, l: 2 } }),
-      jsonRow(6, { external_id: "A", status: "completed" }),
-      jsonRow(7, { external_id: "A", agent_email: "a@example.com", agent_name: null, type: "b" }),
-      jsonRow(8, { external_id: "B", type: "b", events: [{ external_id: "e" }] }),
-      jsonRow(9, { external_id: "B", events: [{ external_id: "e", content: "said" }] }),
-      jsonRow(10, { external_id: "new", type: "b" }),
-      jsonRow(11, { external_id: "new", agent_external_id: "7", completed_at: "2026-01-01T00:00:00.000Z" }),
-    ];
-    const fields = [
-      ["status", "custom_attributes"],
-      [],
-      ["agent_email", "agent_name", "type"],
-      ["type"],
-      [],
-      [],
-      ["agent_external_id", "status", "completed_at"],
-    ];
-    const dryRun = { ...optionsOf("trial", 5), source: { ...optionsOf("trial", 5).source, dryRun: true } };
-    const ran = async (options: ApplyRowsOptions) => {
-      const results = await applyRows(organization, rows, options);
-      return rows.map((_, index) => [results[index]?.outcome, results[index]?.changed, results[index]?.changes]);
-    };
-    const outcomes = ["updated", "unchanged", "updated", "updated", "updated", "created", "updated"];
-    expect((await ran(dryRun)).map(([outcome, changed]) => [outcome, changed])).toEqual(
-      outcomes.map((outcome, index) => [outcome, fields[index]]),
-    );
-    // What is shown of a row that is recognized: the names alone.
-    const again = outcomes.map((outcome, index) => {
-      const names = fields[index]!;
-      return [outcome, names, names.length === 0 ? "" : JSON.stringify(names)];
-    });
-    expect(await ran(dryRun)).toEqual(again);
-    // Others change the items meanwhile.
-    await apply(organization, [{ input: { external_id: "A", type: "of others", status: "pending" } }], soon());
-    expect(await ran({ ...dryRun, recognizesOnly: true })).toEqual(again);
-
-    await applyRows(organization, rows, optionsOf("import", 5));
-    const stored = await createRecordStore(runtime).read([itemKeyOf(organization.id, "A")]);
-    expect([...stored.values()].map((record) => record["applied_rows"])).toEqual(["import:5u1n1u"]);
-  });
 });
 
 describe("rows that are looked for", () => {
