@@ -249,7 +249,7 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
       <details hidden={isEmpty}>
         <summary>Filters{isFiltered && `: ${filtering.join(", ")}`}</summary>
         <form
-          class="fields filters"
+          class="fields"
           aria-label="Filters"
           onSubmit={(event) => {
             event.preventDefault();
