@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     };
     await replace(["2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"]);
     // The row of the second value has a second error.
-    await page.getByText("“nobody” isn’t").waitFor();
+    await page.getByText("“nobody” isn’t").filter({ visible: true }).waitFor();
     await takeScreenshot(page, "upload-repaired");
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Run the trial again with the corrections" }).click();

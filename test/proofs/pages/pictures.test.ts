@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)("the guide “Upload a file by hand”", () => {
     await open(page, "More settings");
     texts += await page.locator("body").textContent();
     await page.getByRole("button", { name: "Run a trial" }).click();
-    const wrong = page.getByRole("textbox", { name: "Row 5, Closed at" });
+    const wrong = page.getByLabel("Instead of “someday” in Closed at");
     await wrong.waitFor();
     await take("upload-check", heading(/Trial run/));
     await wrong.fill("27/06/2026 10:00");
