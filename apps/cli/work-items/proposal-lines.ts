@@ -68,17 +68,6 @@ export function totalsLines(totals: Proposal["totals"] = []): string[] {
   return [`looks like totals, notes or headers, not items: ${shownRows(totals)}; ${advice}`];
 }
 
-/** Rows that may not be items, and words that may mean an empty value: a person decides. */
-function choices({ totals = [], keptEmptyWords = [] }: Proposal): string[] {
-  return [
-    ...totalsLines(totals),
-    ...keptEmptyWords.map(
-      ({ word, columns }) =>
-        `kept as it is: "${word}" in ${columns.map((column) => `"${column}"`).join(", ")}; if it means nothing, add it to "empty"`,
-    ),
-  ];
-}
-
 /** The questions that must be answered before a mapping is written, and the options that answer them. */
 export function openQuestions({ questions = [] }: Proposal): string[] {
   return questions.map((question) => {
@@ -100,7 +89,7 @@ export function proposalLines(proposal: Proposal): string[] {
     ...likelyColumns(proposal).map((line) => `likely, please check: ${line}`),
     ...otherColumns(columns, mapping),
     ...assumptions(proposal),
-    ...choices(proposal),
+    ...totalsLines(proposal.totals),
     ...unknownWords.map(({ target, words }) => {
       const texts = words.slice(0, SHOWN).map((text) => `"${text}"`);
       return `choose in "values" of ${target} what these mean: ${texts.join(", ")}`;

@@ -2,7 +2,7 @@ import { type Delimiter, DELIMITERS } from "@work-items/lib/uploads/csv/delimite
 import { markOf, utf16Of } from "@work-items/lib/uploads/csv/file-kind.ts";
 import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
 import { createCellRepair } from "./cell-values.ts";
-import { encodingName, UTF_8 } from "../letters/encodings.ts";
+import { decodeStrictly, encodingName, UTF_8 } from "../letters/encodings.ts";
 import { findLikelyEncodings, type LikelyEncoding, valuesIn } from "../letters/likely-encodings.ts";
 import {
   endOfFileIn,
@@ -67,15 +67,6 @@ function layoutOf(head: Uint8Array, encoding: string, delimiter: Delimiter | und
   };
 }
 
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder(UTF_8, { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const ESCAPE = 0x1b;
 
 /** What to ask about a file without byte order mark that isn't UTF-8, or looks like another encoding. */
@@ -88,7 +79,10 @@ async function findDoubt(
   if (brokenFrom !== undefined) {
     const { row, offset } = await findBadByte(file, UTF_8, brokenFrom, layout);
     const lines = await sampleLines(file, offset, (byte) => byte >= 0x80);
-    const others = lines.filter(isUtf8).length > lines.length / 2 ? ", but most others are: fix the damaged row" : "";
+    const others =
+      lines.filter((line) => decodeStrictly(line, UTF_8) !== undefined).length > lines.length / 2
+        ? ", but most others are: fix the damaged row"
+        : "";
     const likely = findLikelyEncodings(lines, delimiter);
     return { problem: `row ${row} isn't valid UTF-8${others}`, likely, mayBeUtf8: false };
   }

@@ -58,3 +58,13 @@ export class StrictDecoder {
     return text;
   }
 }
+
+/** Bytes as a text without replacing anything in it; undefined if they aren't text in this encoding. */
+export function decodeStrictly(bytes: Uint8Array, encoding: string): string | undefined {
+  try {
+    const decoder = new StrictDecoder(encoding);
+    return decoder.decode(bytes) + decoder.decode();
+  } catch {
+    return undefined;
+  }
+}

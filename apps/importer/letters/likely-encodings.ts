@@ -1,5 +1,5 @@
 import { alphabetsIn } from "./alphabets.ts";
-import { ENCODINGS, StrictDecoder } from "./encodings.ts";
+import { decodeStrictly, ENCODINGS } from "./encodings.ts";
 
 /** How values of a file read in an encoding. */
 export interface LikelyEncoding {
@@ -46,17 +46,6 @@ function senseOf(text: string): number {
   return (countForeign(words.filter(isWord).join("")) - MIXED_WEIGHT * mixed) / Math.max(1, countForeign(text));
 }
 
-function decodeAll(lines: readonly Uint8Array[], encoding: string): readonly string[] | undefined {
-  try {
-    return lines.map((line) => {
-      const decoder = new StrictDecoder(encoding);
-      return decoder.decode(line) + decoder.decode();
-    });
-  } catch {
-    return undefined;
-  }
-}
-
 /** A value as it is shown: one line, from a little before its first letter outside ASCII. */
 function shown(value: string): string {
   const text = value.replaceAll(/[\p{Cc}\p{Cf}"]+/gu, " ").trim();
@@ -97,8 +86,8 @@ export function findLikelyEncodings(
   encodings: readonly string[] = GUESSED,
 ): LikelyEncoding[] {
   const decoded = encodings.flatMap((encoding) => {
-    const texts = decodeAll(lines, encoding);
-    return texts ? [{ encoding, texts, whole: texts.join("\n") }] : [];
+    const texts = lines.flatMap((line) => decodeStrictly(line, encoding) ?? []);
+    return texts.length === lines.length ? [{ encoding, texts, whole: texts.join("\n") }] : [];
   });
   // Several encodings have the same letters.
   const tried = [...Map.groupBy(decoded, ({ whole }) => whole).values()].map(([first]) => ({

@@ -1,4 +1,4 @@
-import { StrictDecoder } from "./encodings.ts";
+import { decodeStrictly } from "./encodings.ts";
 import { isWritten } from "./alphabets.ts";
 
 const JAPANESE = /\p{Cc}(?:\$[@B]|\([IJ])/u;
@@ -19,15 +19,13 @@ export function sevenBitSignIn(text: string, start: number) {
 
 /** The letters outside ASCII that UTF-7 has in Base64 without spare bits; undefined if it has none. */
 function decodeUtf7(base64: string): string | undefined {
-  try {
-    const bytes = atob(base64);
-    if (btoa(bytes).replaceAll("=", "") !== base64) return undefined;
-    const decoder = new StrictDecoder("utf-16be");
-    const text = decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))) + decoder.decode();
-    return isWritten(text) ? text : undefined;
-  } catch {
-    return undefined;
-  }
+  const padded = base64.padEnd(Math.ceil(base64.length / 4) * 4, "=");
+  if (base64.length % 4 === 1 || btoa(atob(padded)) !== padded) return undefined;
+  const text = decodeStrictly(
+    Uint8Array.from(atob(padded), (byte) => byte.charCodeAt(0)),
+    "utf-16be",
+  );
+  return text !== undefined && isWritten(text) ? text : undefined;
 }
 
 /** A text without signs of seven-bit encodings. */

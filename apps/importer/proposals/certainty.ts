@@ -3,7 +3,7 @@ import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { NOT_COMPARED } from "../ids/repeated-ids.ts";
 import { areEmails, isMost, doubtsOfPeople, unassignedIn, withoutBrackets } from "./agent-columns.ts";
-import { isEmptyWord, isLost } from "./empty-words.ts";
+import { doubtsOfLost, isEmptyWord } from "./empty-words.ts";
 import { doubtsOfIds } from "./id-columns.ts";
 import { aliasesOf, choicesOf, meaningsIn } from "./known-choices.ts";
 import { firstSpellings } from "./known-headers.ts";
@@ -31,7 +31,7 @@ export function certaintyOf({ isSure, reason, doubts }: Pick<Found, "isSure" | "
 export const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
 
 /** The empty words of a column, each once, without those that are empty in every column. */
-export function emptyWordsOf({ emptyWords }: SurveyedColumn): string[] {
+function emptyWordsOf({ emptyWords }: SurveyedColumn): string[] {
   return firstSpellings(emptyWords.keys()).filter((word) => !SURELY_EMPTY.has(comparable(word)));
 }
 
@@ -106,9 +106,12 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
     if (target === "agent_email" && values.length > 0 && !areEmails(values)) return undefined;
     const people = wordsOf(column).filter((word) => !isEmptyWord(word) && source.values?.[word] === undefined);
     const grouped = survey.grouped.includes(index) ? ["only the first row of each group has a value"] : [];
-    const lost = [...column.survey.emptyWords.keys()].find(isLost);
-    const doubtOfLost = lost === undefined ? [] : [`"${lost}" stands in place of values that were lost`];
-    return named([...doubtsOfPeople(target, people), ...letters, ...grouped, ...doubtOfLost]);
+    return named([
+      ...doubtsOfPeople(target, people),
+      ...letters,
+      ...grouped,
+      ...doubtsOfLost(column.survey.emptyWords),
+    ]);
   }
   return named(letters);
 }

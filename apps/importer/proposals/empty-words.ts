@@ -11,7 +11,7 @@ const LOST = /^#(?:REF!|NAME\?|VALUE!|DIV\/0!|NUM!|NULL!|SPILL!|CALC!|#+)$/i;
 const EMPTY_WORD_MAX_CHARACTERS = 9;
 
 /** Whether a spreadsheet wrote a text in place of a value that it couldn't show. */
-export function isLost(text: string): boolean {
+function isLost(text: string): boolean {
   return text.startsWith("#") && LOST.test(text);
 }
 
@@ -21,4 +21,10 @@ export function isEmptyWord(text: string): boolean {
   if (text.length > EMPTY_WORD_MAX_CHARACTERS) return false;
   const word = comparable(text);
   return EMPTY_WORDS.has(word) && (word !== "nan" || text === "nan" || text === "NaN");
+}
+
+/** What speaks against a column with such texts, as a sentence without its end. */
+export function doubtsOfLost(emptyWords: ReadonlyMap<string, number>): string[] {
+  const lost = [...emptyWords.keys()].find(isLost);
+  return lost === undefined ? [] : [`"${lost}" stands in place of values that were lost`];
 }

@@ -11,11 +11,6 @@ export function doubtOfJoined([row]: readonly number[]): string | undefined {
   return `${doubt}. A quotation mark may be missing; if so, correct the file`;
 }
 
-/** How often a text has a delimiter. */
-function countIn(text: string, delimiter: string): number {
-  return text.split(delimiter).length - 1;
-}
-
 /**
  * Finds rows that a quotation mark at the beginning of a value has joined with those after it, up to the next mark. Such a
  * value has as many delimiters as whole rows, and its lines begin like rows.
@@ -34,7 +29,7 @@ export class JoinedRows {
     const text = cells.find((cell) => cell.includes("\n"));
     if (text === undefined) return;
     const lines = text.split("\n");
-    if (countIn(text, this.#delimiter) !== (lines.length - 1) * (cells.length - 1)) return;
+    if (text.split(this.#delimiter).length - 1 !== (lines.length - 1) * (cells.length - 1)) return;
     this.#suspects.push({ row, starts: lines.slice(1).map((line) => line.split(this.#delimiter, 1)[0]!) });
   }
 

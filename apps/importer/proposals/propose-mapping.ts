@@ -2,15 +2,15 @@ import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { FileRow } from "../ids/repeated-ids.ts";
-import { emptyWordsOf, SURELY_EMPTY, withoutEmptyWords, wordsOf } from "./certainty.ts";
+import { SURELY_EMPTY, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
 import type { ChosenColumn } from "./column-choices.ts";
 import { doubtsOfLetters } from "../letters/lost-letters.ts";
-import { isEmptyWord } from "./empty-words.ts";
+import { doubtsOfLost, isEmptyWord } from "./empty-words.ts";
 import { isMeasure } from "./id-columns.ts";
 import { doubtOfJoined } from "./joined-rows.ts";
 import { keptColumns, repeatedNames } from "./kept-columns.ts";
-import { CHOICE_FIELDS, choicesOf, unknownIn } from "./known-choices.ts";
+import { CHOICE_FIELDS, unknownIn } from "./known-choices.ts";
 import { firstSpellings, plainWords } from "./known-headers.ts";
 import { type TimeQuestion, withoutZone } from "./propose-time.ts";
 import { type FileColumn, type Survey, surveyOf, totalsIn } from "./survey.ts";
@@ -49,8 +49,6 @@ export interface Proposal {
   readonly joined?: Source | undefined;
   /** Rows that aren't items, such as sums. */
   readonly totals?: readonly FileRow[];
-  /** Words that may mean an empty value, and the columns that keep them. */
-  readonly keptEmptyWords?: ReturnType<typeof keptEmptyWordsOf>;
 }
 
 /** A text in quotation marks that aren't those of CSV. */
@@ -71,25 +69,13 @@ function doubtOfHeader(columns: readonly FileColumn[]): string | undefined {
   );
 }
 
-/** What lost its letters in the columns that are kept as attributes. */
+/** What lost its letters or values in the columns that are kept as attributes. */
 function doubtOfKept(free: readonly { readonly index: number; readonly name: string }[], { columns }: Survey) {
   return free.flatMap(({ index, name }) => {
-    const [doubt] = doubtsOfLetters(columns[index]!.lost);
+    const { lost, emptyWords } = columns[index]!;
+    const [doubt] = [...doubtsOfLetters(lost), ...doubtsOfLost(emptyWords)];
     return doubt === undefined ? [] : [`in "${name}", ${doubt}`];
   })[0];
-}
-
-/** The empty words that are kept, because a word such as "None" can be a choice. */
-function keptEmptyWordsOf(columns: readonly FileColumn[], choices: ReturnType<typeof chooseColumns>) {
-  const kept = columns.flatMap((column) => {
-    const target = choices.columns.get(column.index)?.target ?? "";
-    const isKept = choicesOf(target) === undefined && withoutEmptyWords(target, column).values === undefined;
-    return isKept ? emptyWordsOf(column.survey).map((word) => ({ word, column: column.name })) : [];
-  });
-  return [...Map.groupBy(kept, ({ word }) => word)].map(([word, found]) => ({
-    word,
-    columns: found.map(({ column }) => column),
-  }));
 }
 
 /** Proposes a mapping for a file, by the names and values of its columns. */
@@ -148,6 +134,5 @@ export function proposeMapping(sample: Sample): Proposal {
     questions: choices.questions,
     joined: choices.joined,
     totals: totalsIn(survey, names, { fields }),
-    keptEmptyWords: keptEmptyWordsOf(columns, choices),
   };
 }

@@ -40,4 +40,12 @@ test("asks about every column that people read", () => {
   expect(fileDoubt).toBe(
     'in "Note", values such as "sch├╢n" lost letters when they were converted: "schön" is probably meant',
   );
+  const lost = [...rows, ["T-3", "Open", "Mouse", "#REF!"]].map(([id = "", status = "", , note = ""]) => [
+    id,
+    status,
+    "",
+    note,
+  ]);
+  const other = proposeMapping({ names, rows: lost.slice(2), delimiter: ",", timeZone: "UTC", now: 0 });
+  expect(other.fileDoubt).toBe('in "Note", "#REF!" stands in place of values that were lost');
 });

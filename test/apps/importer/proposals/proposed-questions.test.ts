@@ -343,12 +343,9 @@ it("drops no word that can be a choice: it means nothing where only an id, a per
     ["1", "-", "None", "-", "?"],
     ["2", "Nan", "-", "2024-03-04", "#N/A"],
   ];
-  const { mapping, keptEmptyWords } = propose(names, rows);
+  const { mapping } = propose(names, rows);
   expect(mapping.empty).toEqual(["?", "#n/a"]);
   expect(mapping.fields?.["agent_name"]).toEqual({ column: "Assignee", values: { "-": "" } });
   expect(mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at", values: { "-": "" } });
-  expect(keptEmptyWords).toEqual([
-    { word: "None", columns: ["Priority"] },
-    { word: "-", columns: ["Priority"] },
-  ]);
+  expect(mapping.others).toBe("custom_attributes");
 });
