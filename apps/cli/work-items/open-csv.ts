@@ -12,8 +12,7 @@ import type { DelimiterReading } from "@work-items/importer/proposals/find-delim
 import { findHeaderRow } from "@work-items/importer/proposals/find-header.ts";
 import { UTF_8 } from "@work-items/importer/letters/encodings.ts";
 import { type EncodingDoubt, EncodingError, findTextFormat, toUtf8 } from "@work-items/importer/files/text-file.ts";
-import { hiddenBelow, shownHidden, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
-import { notesOf } from "@work-items/importer/files/sheet-notes.ts";
+import { hiddenBelow, notesOf, shownHidden, withoutHidden } from "@work-items/importer/files/sheet-notes.ts";
 import { readFirstRows } from "@work-items/importer/files/whole-file.ts";
 import { readSheets, type Sheet, WorkbookError } from "@work-items/importer/files/workbook.ts";
 import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";

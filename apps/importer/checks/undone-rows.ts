@@ -9,20 +9,16 @@ const EXAMPLES_MAX = 5;
 /** Limit of the rows whose kept values are remembered. */
 const KEPT_ROWS = 100;
 
-/** A field that an undo keeps. */
-interface KeptValues {
-  /** Undefined for a completion date if the row only set the status. */
-  readonly imported?: unknown;
-  readonly now: unknown;
-  /** Of a completion date: the item's status, if it isn't completed. */
-  readonly status?: string;
-}
-
 /** What an undo keeps of a row. */
 interface Kept {
   readonly reason: string;
-  /** By field: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */
-  readonly fields: Readonly<Record<string, KeptValues>>;
+  /**
+   * By field: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. A completion date has no imported value if the
+   * row only set the status, and the item's status if it isn't completed.
+   */
+  readonly fields: Readonly<
+    Record<string, { readonly imported?: unknown; readonly now: unknown; readonly status?: string }>
+  >;
 }
 
 /** A row of an undo's results. What it dropped is kept too. */

@@ -102,11 +102,6 @@ function doubtOfUtf16(head: Uint8Array, encoding: string, { delimiter }: Layout)
   };
 }
 
-async function encodingError(file: Blob, encoding: string, brokenFrom: number, layout: Layout): Promise<EncodingError> {
-  const { row } = await findBadByte(file, encoding, brokenFrom, layout);
-  return new EncodingError(`row ${row} isn't valid ${encodingName(encoding)}`);
-}
-
 /**
  * Detects the format of a file and reads it to its end to be sure. The encoding is in doubt without a byte order mark,
  * unless the file is UTF-8.
@@ -135,7 +130,8 @@ export async function findTextFormat(
   }
   const whole = await readWhole(file, encoding);
   if (given !== undefined && whole.brokenFrom !== undefined) {
-    throw await encodingError(file, encoding, whole.brokenFrom, layout);
+    const { row } = await findBadByte(file, encoding, whole.brokenFrom, layout);
+    throw new EncodingError(`row ${row} isn't valid ${encodingName(encoding)}`);
   }
   const doubt = given === undefined ? await findDoubt(file, whole, layout) : undefined;
   return {

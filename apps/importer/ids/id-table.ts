@@ -1,5 +1,5 @@
 /** Limit of the different IDs that are remembered: about 200 MB. */
-export const IDS_MAX = 10_000_000;
+const IDS_MAX = 10_000_000;
 
 const SLOTS_MIN = 1024;
 /** IDs per slot. Searches are slow beyond that. */

@@ -4,7 +4,7 @@ import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
 import { idColumn } from "./clean-ids.ts";
 import { IdForms, type IdJudgement, NOT_JUDGED } from "./id-forms.ts";
-import { IDS_MAX, IdTable } from "./id-table.ts";
+import { IdTable } from "./id-table.ts";
 import { looksOf } from "./look-alikes.ts";
 
 /** Limit of the IDs that are named. Others are only counted. */
@@ -91,10 +91,10 @@ export class RepeatedIds {
 
   /**
    * @param idOf the ID of a row; empty if it has none
-   * @param idsMax limit of the different IDs that are compared
    * @param cellOf the cell that is judged, where IDs are made of it
+   * @param idsMax limit of the different IDs that are compared
    */
-  constructor(idOf: (cells: readonly string[]) => string, idsMax = IDS_MAX, cellOf = idOf) {
+  constructor(idOf: (cells: readonly string[]) => string, cellOf = idOf, idsMax?: number) {
     this.#idOf = idOf;
     this.#cellOf = cellOf;
     this.#table = new IdTable(idsMax);
@@ -164,7 +164,7 @@ export function idsOf({ fields, empty }: Mapping, names: readonly string[]): Rep
     const reader = mappedReader(own, names);
     const idOf = (cells: readonly string[]): string => (reader.isEmpty(cells) ? "" : reader.externalIdOf(cells));
     const column = idColumn({ fields }, names);
-    return new RepeatedIds(idOf, IDS_MAX, column === -1 ? idOf : (cells) => cells[column] ?? "");
+    return new RepeatedIds(idOf, column === -1 ? idOf : (cells) => cells[column] ?? "");
   } catch (error) {
     // The service reports what is wrong.
     if (error instanceof InvalidFileError) return undefined;

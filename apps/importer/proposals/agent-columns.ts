@@ -29,17 +29,8 @@ export function isMost(count: number, values: readonly string[]): boolean {
   return count > 0 && count >= values.length / 2;
 }
 
-function isEmail(value: string): boolean {
-  return /^[^\s@]+@[^\s@]+$/.test(value.trim());
-}
-
-/** Whether the service takes a text for an email address. */
-function isAccepted(text: string): boolean {
-  return WORK_ITEM_FIELDS.agent_email.kind.input().safeParse(text).success;
-}
-
 export function areEmails(values: readonly string[]): boolean {
-  return isMost(values.filter(isEmail).length, values);
+  return isMost(values.filter((value) => /^[^\s@]+@[^\s@]+$/.test(value.trim())).length, values);
 }
 
 /** Several people in one value: "Ann Lee; Bob Stone". A comma may also separate a last name from a first name. */
@@ -85,7 +76,8 @@ export function doubtsOfPeople(target: string, people: readonly string[]): strin
   }
   const alike = lookAlikeIn(people);
   if (alike !== undefined) return [`"${alike}" occurs twice, written with other characters or spaces`];
-  const other = target === "agent_email" ? people.find((text) => !isAccepted(text.trim())) : undefined;
+  const email = WORK_ITEM_FIELDS.agent_email.kind.input();
+  const other = target === "agent_email" ? people.find((text) => !email.safeParse(text.trim()).success) : undefined;
   return other === undefined ? [] : [`values such as "${other}" aren't email addresses that the service accepts`];
 }
 

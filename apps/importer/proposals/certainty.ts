@@ -30,16 +30,12 @@ export function certaintyOf({ isSure, reason, doubts }: Pick<Found, "isSure" | "
 /** Words that mean an empty value in every column. */
 export const SURELY_EMPTY: ReadonlySet<string> = new Set(["?", "null", "#n/a"]);
 
-/** The empty words of a column, each once, without those that are empty in every column. */
-function emptyWordsOf({ emptyWords }: SurveyedColumn): string[] {
-  return firstSpellings(emptyWords.keys()).filter((word) => !SURELY_EMPTY.has(comparable(word)));
-}
-
 /** Aliases by which empty words are left out of IDs, agents, types and dates. Other fields keep them. */
 export function withoutEmptyWords(target: string, { survey }: Pick<FileColumn, "survey">): Pick<Source, "values"> {
   const isAgent = target.startsWith("agent_");
   const isStrict = ["external_id", "completed_at", "type"].includes(target) || isAgent;
-  const emptyWords = [...(isStrict ? emptyWordsOf(survey) : []), ...(isAgent ? unassignedIn(survey) : [])];
+  const own = firstSpellings(survey.emptyWords.keys()).filter((word) => !SURELY_EMPTY.has(comparable(word)));
+  const emptyWords = [...(isStrict ? own : []), ...(isAgent ? unassignedIn(survey) : [])];
   return emptyWords.length > 0 ? { values: Object.fromEntries(emptyWords.map((word) => [word, ""])) } : {};
 }
 

@@ -66,16 +66,8 @@ export function mayBeStatus(name: string): boolean {
   return /status\b|\b(?:statut|state|stage|zustand|etat|estado)\b/.test(name);
 }
 
-/** The target that a column is named after. */
-interface NamedTarget {
-  readonly target: string;
-  readonly isCertain: boolean;
-  /** Index of the rule: a lower one is more specific. */
-  readonly rank: number;
-}
-
-/** The target of a column by its name, except the agent's; undefined if none is known. */
-export function targetOfName(name: string): NamedTarget | undefined {
+/** The target of a column by its name, except the agent's; undefined if none is known. A lower rank is more specific. */
+export function targetOfName(name: string) {
   const rank = RULES.findIndex((each) => each.name.test(name));
   const found = RULES[rank];
   return found && { target: found.target, isCertain: found.isCertain, rank };

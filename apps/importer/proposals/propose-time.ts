@@ -95,14 +95,8 @@ const HALF_HOURS: Readonly<Record<string, string>> = {
 /** What stands in parentheses at the end of a header, or "UTC" at its end. */
 const AT_END = /\s*\(([^()]+)\)$|[\s_-]+(UTC|GMT)$/i;
 
-/** A time zone that a header names, and whether that has only one meaning. */
-interface NamedZone {
-  readonly zone: string;
-  readonly isSure: boolean;
-}
-
-/** The time zone of a text such as "America/New_York", "UTC", "GMT+1", "Pacific Time" or "EST". */
-function zoneOfText(text: string): NamedZone | undefined {
+/** The time zone of a text such as "America/New_York", "UTC", "GMT+1", "Pacific Time" or "EST". It is sure if it has one meaning. */
+function zoneOfText(text: string) {
   const words = text.trim().toLowerCase();
   if (/^(?:utc|gmt|z|zulu)(?: time)?$/.test(words)) return { zone: "UTC", isSure: true };
   if (text.includes("/") && isTimeZone(text)) return { zone: text, isSure: true };
@@ -118,7 +112,7 @@ function zoneOfText(text: string): NamedZone | undefined {
 }
 
 /** The time zone in a header such as "Last closed at (America/New_York)" or "closed_at_utc"; undefined without one. */
-function zoneIn(column: string): NamedZone | undefined {
+function zoneIn(column: string) {
   const [, inParentheses, atEnd] = AT_END.exec(column) ?? [];
   const text = inParentheses ?? atEnd;
   return text === undefined ? undefined : zoneOfText(text);

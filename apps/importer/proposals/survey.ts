@@ -184,10 +184,8 @@ class ColumnSurvey {
     if (/\d/.test(text)) this.seen.numberedRows++;
     if (/\s/.test(text)) this.seen.spacedRows++;
     this.#isNumeric &&= NUMBER.test(text);
-    if (this.#isNumeric && text.includes(".")) {
-      if (GROUPED.test(text)) this.#hasGroups = true;
-      else this.#hasFractions = true;
-    }
+    this.#hasGroups ||= GROUPED.test(text);
+    this.#hasFractions ||= text.includes(".") && !GROUPED.test(text);
     if (isEmptyWord(text)) count(this.seen.emptyWords, text);
     else if (isNoDate(text) && this.seen.noDates.size < NO_DATES_MAX) count(this.seen.noDates, text);
     else this.#addShape(text);

@@ -115,7 +115,7 @@ describe("repeated IDs", () => {
     const { repeatedRows, repeated, isComplete } = ids.findings;
     expect([repeatedRows, repeated.length, isComplete]).toEqual([46, 10, true]);
     expect(repeated[0]).toEqual({ externalId: "1", firstRow: 1, row: 13 });
-    const small = new RepeatedIds(([id = ""]) => id, 2);
+    const small = new RepeatedIds(([id = ""]) => id, undefined, 2);
     for (const [index, id] of ["a", "b", "c", "a"].entries()) small.observe({ row: index + 1, cells: [id] });
     expect(small.findings).toMatchObject({ repeatedRows: 1, isComplete: false });
   });

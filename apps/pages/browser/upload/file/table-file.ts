@@ -20,7 +20,7 @@ import {
 import { type Filling, fillRows } from "@work-items/importer/files/fill-down.ts";
 import { cleanIds } from "@work-items/importer/files/change-rows.ts";
 import type { IdCleaning } from "@work-items/importer/ids/clean-ids.ts";
-import { hiddenBelow, withoutHidden } from "@work-items/importer/files/hidden-rows.ts";
+import { hiddenBelow, withoutHidden } from "@work-items/importer/files/sheet-notes.ts";
 import { withChanges } from "@work-items/importer/files/records.ts";
 import type { Sheet } from "@work-items/importer/files/workbook.ts";
 import { observeRows, readFirstRows, type RowObserver } from "@work-items/importer/files/whole-file.ts";

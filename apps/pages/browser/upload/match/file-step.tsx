@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { encodingName, ENCODINGS, UTF_8 } from "@work-items/importer/letters/encodings.ts";
-import { shownHidden } from "@work-items/importer/files/hidden-rows.ts";
+import { shownHidden } from "@work-items/importer/files/sheet-notes.ts";
 import type { EncodingDoubt } from "@work-items/importer/files/text-file.ts";
 import { type Delimiter, DELIMITERS } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { Alert, Button, Choice, type Options, Question, Table } from "../parts/parts.tsx";
