@@ -40,6 +40,8 @@ const open = async (text: string) => {
   const seen = await surveyFile(table);
   return { table: seen, ...proposeMapping({ ...seen, timeZone: "Asia/Tokyo", now: Date.now() }) };
 };
+const zonesAsked = (...asked: Parameters<typeof localTimesOf>) =>
+  localTimesOf(...asked).map(({ own, isAsked }) => [own, isAsked]);
 const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
 
 describe("the upload page asks", () => {
@@ -99,6 +101,7 @@ describe("the upload page asks", () => {
     const text = "Ticket ID,Closed at,Solved at\n1,02/03/2024,\n2,,04/05/2024\n";
     const { table, mapping } = await open(text);
     expect(openQuestions(table, mapping, NOTHING)).toHaveLength(4);
+    expect(zonesAsked(table, { ...UNDECIDED, mapping })).toEqual([["", true]]);
     const dated = withFormat(table, { ...UNDECIDED, mapping }, "Solved at", "MM/dd/yyyy");
     expect(dated.mapping.fields?.["completed_at"]?.first_of?.map(({ format }) => format)).toEqual([
       "MM/dd/yyyy",
@@ -106,6 +109,7 @@ describe("the upload page asks", () => {
     ]);
     const zoned = withZone(table, dated, "Closed at", "UTC");
     expect(openQuestions(table, zoned.mapping, zoned.checked)).toEqual([]);
+    expect(zonesAsked(table, zoned)).toEqual([["", false]]);
     // A column that is added is read in the same time zone.
     const first = withColumns(table, zoned, "completed_at", "completed_at", ["Closed at"]);
     const tokyo = withZone(table, first, "Closed at", "Asia/Tokyo");
@@ -143,6 +147,10 @@ test("a time zone is that of all times of a file, but for those whose headers na
   const { table, mapping } = await open("Ticket ID,Closed at (UTC),Solved at\n1,2024-03-02 10:00,2024-03-02 10:00\n");
   const zonesOf = (from: typeof mapping) => from.fields?.["completed_at"]?.first_of?.map(({ time_zone: zone }) => zone);
   expect(kindsOf(openQuestions(table, mapping, NOTHING))).toEqual([["zone", "Solved at"]]);
+  expect(zonesAsked(table, { ...UNDECIDED, mapping })).toEqual([
+    ["Closed at (UTC)", false],
+    ["", true],
+  ]);
   const chosen = withZone(table, { ...UNDECIDED, mapping }, "Solved at", "Europe/Berlin");
   expect(zonesOf(chosen.mapping)).toEqual(["UTC", "Europe/Berlin"]);
   const other = withZone(table, chosen, "Closed at (UTC)", "Asia/Tokyo");
