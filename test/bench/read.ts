@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
 import { create as createListWorkItems } from "../../functions/list-work-items.ts";
 import { workItemId } from "../../lib/identity.ts";
@@ -12,8 +11,6 @@ import { createBenchService, withEngines } from "./service.ts";
 
 const { atMost, exactly, fact, within } = rowsOf("read");
 const GETS = 300;
-const CALLS_PER_SECOND = 100;
-const SECONDS = 5;
 
 const SMALL = 1000;
 const MEDIUM = 100_000;
@@ -27,18 +24,12 @@ const GROWTH_MAX = 1.2;
 const EMPTY_PAGES_MAX = 3;
 const AGENTS = 50;
 
-/** A warm instance that gets the one item of an organization. */
-const createGet = async (limits?: { readonly rate: number; readonly burst: number }) => {
-  const { runtime, organization, prepare, fill } = await createBenchService(limits && { limits });
+const measureGet = async (): Promise<BenchRow[]> => {
+  const { runtime, organization, prepare, fill } = await createBenchService();
   await fill(1, (index) => itemOf("kept", index));
   const params = { id: workItemId(organization.id, itemOf("kept", 0).external_id) };
   const get = prepare(createGetWorkItem(runtime), { resource: "/v1/work_items/{id}", params });
   await get();
-  return { runtime, get };
-};
-
-const measureGet = async (): Promise<BenchRow[]> => {
-  const { runtime, get } = await createGet();
   const floors = createFloors(runtime);
   await floors.insert("kept")();
   const use = await meterDynamoDb(runtime)(get);
@@ -46,34 +37,6 @@ const measureGet = async (): Promise<BenchRow[]> => {
   return [
     exactly("requests of a get", use.requests, "requests", 1),
     atMost("CPU of a get", cpu.ours, "ms", 1.5, cpu.floor, "the bare Query"),
-  ];
-};
-
-/** Calls at a steady rate, whenever the calls before respond. */
-const callFor = async (seconds: number, call: () => Promise<unknown>): Promise<void> => {
-  const start = performance.now();
-  const calls: Promise<unknown>[] = [];
-  for (let count = 0; count < seconds * CALLS_PER_SECOND; count++) {
-    await sleep(Math.max(0, start + (count * 1000) / CALLS_PER_SECOND - performance.now()));
-    calls.push(call());
-  }
-  await Promise.all(calls);
-};
-
-/** What a call costs beside its own requests, in a warm instance of an organization that uses half of its limit. */
-const measureEdge = async (): Promise<BenchRow[]> => {
-  const { runtime, get } = await createGet({ rate: 2 * CALLS_PER_SECOND, burst: 4 * CALLS_PER_SECOND });
-  await callFor(1, get);
-  const meterAccess = meterDynamoDb(runtime, "ACCESS_TABLE");
-  const meterLimits = meterDynamoDb(runtime, "LIMITS_TABLE");
-  let limited = 0;
-  const access = await meterAccess(async () => {
-    limited = (await meterLimits(() => callFor(SECONDS, get))).requests;
-  });
-  const name = `requests of the limiter for a call, at ${CALLS_PER_SECOND} a second`;
-  return [
-    exactly("requests for key and organization, warm", access.requests, "requests", 0),
-    within(name, limited / SECONDS / CALLS_PER_SECOND, "requests", 0.1),
   ];
 };
 
@@ -177,6 +140,6 @@ const measureLists = async (): Promise<BenchRow[]> => {
   return rows;
 };
 
-/** Requests, units and CPU of get and list, and requests of what is before every endpoint. */
+/** Requests, units and CPU of get and list. */
 export const measure = (): Promise<BenchRow[]> =>
-  withEngines(async () => [...(await measureGet()), ...(await measureEdge()), ...(await measureLists())]);
+  withEngines(async () => [...(await measureGet()), ...(await measureLists())]);
