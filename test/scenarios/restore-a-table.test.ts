@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { Change } from "../../lib/changes/change.ts";
 import { listOrganizations } from "../../apps/operator/data/administration.ts";
 import { resyncFeed } from "../../apps/operator/data/feed-state.ts";
-import { create as createSweepChanges } from "../../functions/sweep-changes.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { organizationRecordKey } from "../../lib/organizations/access-store.ts";
 import { workItemId } from "../../lib/identity.ts";
@@ -18,7 +17,7 @@ import { lambdaContext } from "../support/lambda-context.ts";
 import { createUploadHarness, splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { createCaller } from "../support/service.ts";
 import { createTestClock } from "../support/clock.ts";
-import { createCustomer, operatorOf, overwrite } from "../support/customer-data.ts";
+import { operatorOf, overwrite } from "../support/customer-data.ts";
 import { createFeedCustomer, readFeed } from "../support/feed.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createDelivery } from "../support/stream.ts";
@@ -207,48 +206,6 @@ describe("what was erased since the time that a table was restored to", () => {
     expect(await missingErasure(operator, operator)).toBeUndefined();
     await writeOrigin(runtime);
     expect(await missingErasure(operator, operator)).toBeDefined();
-  });
-
-  test("stays erased in a region that knows nothing of it, whose organizations were made again", async () => {
-    const lost = await createTestRuntime({ clock });
-    const elsewhere = await createTestRuntime({ clock });
-    const [ada, gone] = [await createFeedCustomer(lost), await createFeedCustomer(lost)];
-    await ada.apply({ external_id: "a", type: "erased" }, { external_id: "b", type: "kept", ...ann });
-    await gone.apply({ external_id: "c", type: "of gone" });
-    await createSweepChanges(lost)({}, lambdaContext(MINUTE_MS, clock));
-    const [id, other] = [ada.organization.id, gone.organization.id];
-    const WORK_ITEMS_TABLE = await restoredTable(lost, clock, "WORK_ITEMS_TABLE");
-    const restored = { ...elsewhere, environment: { ...elsewhere.environment, WORK_ITEMS_TABLE } };
-    clock.advance(MINUTE_MS);
-    const operator = operatorOf(lost);
-    await keptInLedger(operator, id, { item: workItemId(id, "a") }, () => eraseItem(operator, id, "a", { sleep }));
-    await keptInLedger(operator, id, { address: "ann@example.com" }, () =>
-      erasePerson(operator, id, "ann@example.com", { sleep }),
-    );
-    await keptInLedger(operator, other, {}, () => eraseOrganization(operator, other, { sleep }));
-    const AUDIT_TABLE = await restoredTable(lost, clock, "AUDIT_TABLE");
-    const copy = { ...elsewhere, environment: { ...elsewhere.environment, AUDIT_TABLE } };
-
-    // The new region has organizations of these names, which are others, and erasures of its own.
-    for (const name of [id, other]) await createCustomer(elsewhere, name);
-    const operatorThere = operatorOf(elsewhere);
-    await keptInLedger(operatorThere, id, { address: "bob@example.com" }, () =>
-      erasePerson(operatorThere, id, "bob@example.com", { sleep }),
-    );
-    const wanted = `--ledger ${lost.environment.AUDIT_TABLE} --ledger-region us`;
-    for (const isNamed of [false, true])
-      await expect(assertLedgerOf(restored, elsewhere, isNamed)).rejects.toThrow(wanted);
-    for (const ledger of [lost, copy]) await assertLedgerOf(restored, ledger, false);
-    expect(await reapplyErasures(restored, elsewhere, isoTime(0), { onDamaged })).toMatchObject({ emptied: 0 });
-    for (const text of ['"erased"', "Ann@example.com"]) expect(await textOf(restored)).toContain(text);
-
-    const applied = await reapplyErasures(restored, copy, isoTime(0), { onDamaged });
-    expect(applied).toMatchObject({ emptied: 1, present: [] });
-    const after = await textOf(restored);
-    expect(after).not.toMatch(/ann@example|"erased"|of gone/i);
-    expect(after).toContain('"kept"');
-    expect(after).not.toContain(`#${other}#`);
-    expect(await missingErasure(restored, copy)).toBeUndefined();
   });
 
   test("is in the ledger that the table began with, also after its region has moved; in another region it isn't", async () => {

@@ -7,7 +7,6 @@ import { createCpuClock } from "../../support/cpu-time.ts";
 import type { RouteName } from "../../support/handlers.ts";
 import { type ApiRequest, createTestOrganization } from "../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../support/runtime.ts";
-import { createWorkers } from "../../support/uploads/upload-workers.ts";
 
 const WRITERS = 40;
 const DELAY_MAX_MS = 20;
@@ -80,49 +79,5 @@ describe("forty writers at one item", () => {
       body: { work_item: { type: `type ${index}` } },
     }));
     expect([countOf(responses, 200), countOf(responses, 412)]).toEqual([1, WRITERS - 1]);
-  });
-
-  it("all succeed by batch", async () => {
-    const { id } = await createItem("batched");
-    const responses = await allAtOnce("applyWorkItemBatch", (index) => ({
-      body: {
-        work_items: [
-          { external_id: "batched", custom_attributes: { [`k${index}`]: index } },
-          { external_id: `own-${index}` },
-        ],
-      },
-    }));
-    expect(responses.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
-    const results = responses.flatMap(({ body }) => body.data.results);
-    expect(results.filter(({ status }) => status === "error")).toEqual([]);
-    expect(await attributesOf(id)).toEqual(keys);
-  });
-
-  it("all succeed with one event", async () => {
-    const { id } = await createItem("with event");
-    const responses = await allAtOnce("upsertWorkItemEvent", (index) => ({
-      params: { id },
-      body: { event: { external_id: "event", content: `from ${index}` } },
-    }));
-    expect(responses.filter(({ status }) => status >= 300).map(({ text }) => text)).toEqual([]);
-    expect([countOf(responses, 201), countOf(responses, 200)]).toEqual([1, WRITERS - 1]);
-  });
-
-  it("all succeed as rows of forty files", async () => {
-    const { id } = await createItem("uploaded");
-    const jobs = await Promise.all(
-      writers.map(async (index) => {
-        const workers = createWorkers({ ...runtime, dynamodb: createDistantClient() });
-        const text = `external_id,custom_attributes.k${index}\nuploaded,x\n`;
-        const job = await workers.upload(caller.organization, { text });
-        const handOverAt = Date.now() + 60_000;
-        await workers.handle(JSON.stringify(job), handOverAt);
-        await workers.handle(JSON.stringify({ ...job, shard: 0, chunk: 0 }), handOverAt);
-        return workers.store.readJob(job);
-      }),
-    );
-    const ends = jobs.map((job) => `${job?.status} ${job?.updated_rows} ${job?.error ?? ""}`.trim());
-    expect(ends).toEqual(writers.map(() => "completed 1"));
-    expect(await attributesOf(id)).toEqual(keys);
   });
 });
