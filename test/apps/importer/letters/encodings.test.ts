@@ -48,7 +48,6 @@ const certain: Readonly<Record<string, readonly [Buffer, string]>> = {
     "id,a\n1,+420-777\n2,+49 30\n3,~{x\n4,\u001B[31mred\n",
   ],
   "UTF-16 with a byte order mark": [encodeUtf16(BYTE_ORDER_MARK + GERMAN), GERMAN],
-  "UTF-16 with a byte order mark in Russian": [encodeUtf16(BYTE_ORDER_MARK + RUSSIAN), RUSSIAN],
   "big-endian UTF-16 with a byte order mark": [encodeUtf16(BYTE_ORDER_MARK + GERMAN, true), GERMAN],
 };
 
@@ -58,12 +57,6 @@ const asked: Readonly<
 > = {
   "UTF-16 without a byte order mark": [encodeUtf16(GERMAN), "looks like UTF-16", ["utf-16le", GERMAN]],
   "big-endian UTF-16 without a byte order mark": [encodeUtf16(GERMAN, true), "looks like UTF-16", ["utf-16be", GERMAN]],
-  "UTF-16 without a byte order mark in Russian": [encodeUtf16(RUSSIAN), "looks like UTF-16", ["utf-16le", RUSSIAN]],
-  "big-endian UTF-16 without a byte order mark in Russian": [
-    encodeUtf16(RUSSIAN, true),
-    "looks like UTF-16",
-    ["utf-16be", RUSSIAN],
-  ],
   "UTF-16 without a byte order mark in Japanese": [encodeUtf16(JAPANESE), "looks like UTF-16", ["utf-16le", JAPANESE]],
   "Windows-1252": [encodeAs("windows-1252", GERMAN), "row 2 isn't valid UTF-8", ["windows-1252", GERMAN]],
   "Windows-1252 with words of accents alone": [
@@ -86,7 +79,6 @@ const asked: Readonly<
   "ISO-8859-2": [encodeAs("iso-8859-2", CZECH), "row 1 isn't valid UTF-8", ["iso-8859-2", CZECH]],
   "Windows-1253": [encodeAs("windows-1253", GREEK), "row 1 isn't valid UTF-8", ["windows-1253", GREEK]],
   "GB 18030": [encodeAs("gb18030", CHINESE), "row 1 isn't valid UTF-8", ["gb18030", CHINESE]],
-  GBK: [encodeAs("gbk", CHINESE), "row 1 isn't valid UTF-8", ["gb18030", CHINESE]],
   Big5: [encodeAs("big5", TRADITIONAL), "row 1 isn't valid UTF-8", ["big5", TRADITIONAL]],
   "EUC-KR": [encodeAs("euc-kr", KOREAN), "row 1 isn't valid UTF-8", ["euc-kr", KOREAN]],
   "Windows-1256": [encodeAs("windows-1256", ARABIC), "row 1 isn't valid UTF-8", ["windows-1256", ARABIC]],
@@ -100,11 +92,6 @@ const asked: Readonly<
     bytes(LATE, encodeAs("shift_jis", "1,山田太郎 東京\n")),
     "row 10002 isn't valid UTF-8",
     ["shift_jis", `${LATE}1,山田太郎 東京\n`],
-  ],
-  "KOI8-R in its last row alone": [
-    bytes(LATE, encodeAs("koi8-r", "1,Иван\n")),
-    "row 10002 isn't valid UTF-8",
-    ["koi8-r", `${LATE}1,Иван\n`],
   ],
   "no encoding that there is": [bytes(LATE, [0x31, 0x2c, 0xc3, 0x81, 0x81]), "row 10002 isn't valid UTF-8"],
   ...Object.fromEntries(
