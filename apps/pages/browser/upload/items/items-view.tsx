@@ -197,7 +197,7 @@ function Download({ api, query }: { readonly api: Api; readonly query: Query }) 
         <div role="status">
           <p>
             These items are more than {shownBytes(DOWNLOAD_MAX_BYTES)}, which is the most that this page downloads.
-            Export them with the <a href="docs/clients">command</a>:
+            Export them with the command, which the documentation describes under Clients:
           </p>
           <pre tabIndex={0}>{command}</pre>
           <Button onClick={() => void copyText(command).then(setCopied)}>{copied}</Button>
