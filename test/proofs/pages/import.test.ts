@@ -567,6 +567,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
       .waitFor();
     expect(await opened.page.getByRole("button", { name: "Run a trial" }).isDisabled()).toBe(true);
     await chooseFile(opened.page, "long.csv", Buffer.from(`id,note\na,${"y".repeat(HEAD_BYTES)}\n`));
+    await confirmColumns(opened.page);
     await opened.page.getByText("1 of the first 1 row would fail: ").waitFor();
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
     await confirmColumns(opened.page);

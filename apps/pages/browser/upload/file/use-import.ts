@@ -238,8 +238,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       /** What sets each target of the import, or what is asked about it. */
       states,
       localTimes,
-      /** Whether nothing is open, so that the file can be sent. */
-      isReady: isAnswered && ids.part === undefined,
+      /** Whether no question is open. */
+      isAnswered,
       fileDoubt: opened.proposal.fileDoubt,
       ...rows,
       /** The table before columns are filled down. */

@@ -54,7 +54,7 @@ function Item({
       </dl>
       <p class="note lines">{others.join(" · ")}</p>
       {problems.map((problem) => (
-        <p key={problem} class="note bad">
+        <p key={problem} class="note">
           {problem}
         </p>
       ))}

@@ -10,11 +10,20 @@ import { Questions } from "./questions.tsx";
 import type { Match } from "../file/use-import.ts";
 
 /** What is wrong with the mapping, or with the first rows; nothing if nothing is. */
-function Outcome({ problem, rows, failed, example }: CheckedRows) {
+function Outcome({
+  problem,
+  rows,
+  failed,
+  example,
+  isAnswered,
+}: CheckedRows & {
+  /** Until then, rows fail because of the questions. */
+  readonly isAnswered: boolean;
+}) {
   if (problem !== undefined) return <p class="alert">{problem}</p>;
   // A file without rows was rejected earlier. These rows have no value in an imported column.
   if (rows === 0) return <p>The first rows can’t be checked here. A trial run checks the whole file.</p>;
-  if (failed === 0) return null;
+  if (failed === 0 || !isAnswered) return null;
   return (
     <p class="unchecked">
       {shownNumber(failed)} of the first {countOf(rows, "row")} would fail: {example} A trial run shows all of them, and
@@ -25,14 +34,17 @@ function Outcome({ problem, rows, failed, example }: CheckedRows) {
 
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
-  const { table, states, isReady, fileDoubt, check, sending, hasTried, reopened, error, onStart } = match;
-  const isDisabled = !isReady || check.problem !== undefined || sending !== undefined || match.isReading;
+  const { table, states, isAnswered, ids, fileDoubt, check, sending, hasTried, reopened, error, onStart } = match;
+  const isDisabled =
+    !isAnswered || ids.part !== undefined || check.problem !== undefined || sending !== undefined || match.isReading;
   const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question.
   const isIdMissing = states.some(({ target, state }) => target === "external_id" && state === "missing");
   // No answer helps until the file is corrected.
   const isBroken = table.problem !== undefined;
-  const outcome = <div role="status">{(isBroken || !isIdMissing) && <Outcome {...check} />}</div>;
+  const outcome = (
+    <div role="status">{(isBroken || !isIdMissing) && <Outcome {...check} isAnswered={isAnswered} />}</div>
+  );
   return (
     <section aria-labelledby="columns">
       <h2 id="columns" tabIndex={-1}>
