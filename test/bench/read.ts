@@ -4,13 +4,11 @@ import { workItemId } from "../../lib/identity.ts";
 import type { ApiRequest } from "../support/organization.ts";
 import { compareCpu } from "./cpu.ts";
 import { meterDynamoDb } from "./dynamodb-meter.ts";
-import { createFloors } from "./floors.ts";
 import { itemOf } from "./items.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { createBenchService, withEngines } from "./service.ts";
 
 const { atMost, exactly, fact, within } = rowsOf("read");
-const GETS = 300;
 
 const SMALL = 1000;
 const MEDIUM = 100_000;
@@ -30,14 +28,8 @@ const measureGet = async (): Promise<BenchRow[]> => {
   const params = { id: workItemId(organization.id, itemOf("kept", 0).external_id) };
   const get = prepare(createGetWorkItem(runtime), { resource: "/v1/work_items/{id}", params });
   await get();
-  const floors = createFloors(runtime);
-  await floors.insert("kept")();
   const use = await meterDynamoDb(runtime)(get);
-  const cpu = await compareCpu({ ours: get, floor: floors.get("kept") }, { calls: GETS });
-  return [
-    exactly("requests of a get", use.requests, "requests", 1),
-    atMost("CPU of a get", cpu.ours, "ms", 1.5, cpu.floor, "the bare Query"),
-  ];
+  return [exactly("requests of a get", use.requests, "requests", 1)];
 };
 
 type Query = NonNullable<ApiRequest["query"]>;
@@ -74,7 +66,6 @@ const createList = async (items: number) => {
     } while (cursor !== undefined);
   }
   return {
-    runtime,
     list,
     /** Requests and read units of a page, which must have so many items: the mean of the first pages. */
     use: async (query: Query, expected: number, pages: number) => {
@@ -106,12 +97,9 @@ const createList = async (items: number) => {
 const measureLists = async (): Promise<BenchRow[]> => {
   const small = await createList(SMALL);
   const plain = await small.use({}, PAGE, PAGES);
-  const floor = await createFloors(small.runtime).list("kept");
-  const cpu = await compareCpu({ ours: small.list(), floor }, { calls: LISTS });
   const rows = [
     fact("requests of a page of 100", plain.requests, "requests"),
     fact("read units of a page of 100", plain.readUnits, "units"),
-    atMost("CPU of a page of 100", cpu.ours, "ms", 2, cpu.floor, "a bare Query of 100 full items"),
   ];
   const large = await createList(LARGE);
   const pages = [

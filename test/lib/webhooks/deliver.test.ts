@@ -263,30 +263,6 @@ describe("an endpoint that is down", () => {
     expect(reasons.filter((reason) => reason === "the connection was refused")).toHaveLength(19);
   });
 
-  test("is disabled by 410, hears nothing while it is, and is called without a change once it is enabled", async () => {
-    let status = 410;
-    const receiver = await receive((_, response) => void response.writeHead(status).end());
-    const { id } = await add(receiver.url);
-    await greet();
-    expect(await get(id)).toMatchObject({ status: "disabled", last_delivery: { status: 410 } });
-    await hooks.acme.apply({ external_id: "a" });
-    await cancelledJob();
-    hooks.clock.advance(5 * MINUTE_MS);
-    await hooks.delivery.ring();
-    await hooks.delivery.sweep();
-    expect(receiver.received).toHaveLength(1);
-    status = 200;
-    expect((await patch(id, { enabled: true })).body.data).toMatchObject({ status: "active" });
-    await greet();
-    expect(receiver.told().slice(1)).toEqual(
-      expect.arrayContaining([
-        { type: "work_items.changed", data: { sequence: await newestPosition() } },
-        { type: "uploads.ended", data: { more: true } },
-      ]),
-    );
-    expect((await patch(id, { enabled: false })).body.data.status).toBe("disabled");
-  });
-
   test.each([
     ["switches protocols", (socket: Socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n"), 101, null],
     ["closes without an answer", (socket: Socket) => socket.end(), null, "the connection was closed"],
@@ -440,27 +416,6 @@ describe("deliveries", () => {
     expect(JSON.stringify([deliveries, shown])).not.toMatch(/leaked|alert/);
     const listed = (await hooks.acme.send("listWebhooks")).text;
     expect([listed.includes("deliveries"), url]).toEqual([false, receiver.url]);
-  });
-
-  test("cost no write and no request more, whether there are none or twenty", async () => {
-    const receiver = await receive();
-    const { id } = await add(receiver.url, { types: ["work_items.changed"] });
-    await greet();
-    const requestsOf = async (): Promise<string[]> => {
-      const requests: string[] = [];
-      const unwatch = aroundRequests(hooks.runtime.dynamodb, async (command, input, send) => {
-        if (JSON.stringify(input).includes(hooks.runtime.environment.WEBHOOKS_TABLE)) requests.push(command);
-        return send();
-      });
-      hooks.clock.advance(5 * SECOND_MS);
-      await hooks.acme.send("testWebhook", { params: { id } });
-      unwatch();
-      return requests;
-    };
-    const first = await requestsOf();
-    for (let number = 0; number < 20; number++) await requestsOf();
-    expect(await requestsOf()).toEqual(first);
-    expect((await get(id)).deliveries).toHaveLength(20);
   });
 });
 
