@@ -8,7 +8,6 @@ import { filterOption, ITEM_CSV_HEADER, itemCsvLine } from "@work-items/importer
 import { printable, type Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption } from "./command.ts";
 import { CommandError, UsageError } from "@work-items/terminal/command-line.ts";
-import { exportForBatch } from "./export-batch.ts";
 import { exportSince } from "./changes-command.ts";
 import { keepingDigits } from "./service-client.ts";
 
@@ -192,8 +191,6 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     options: {
       ...FILTER_OPTIONS,
       "--json": "one JSON object per line, in which formulas get no apostrophe",
-      "--batch":
-        "with events, as input for the command batch; it has no scores, times of creation, conversation uploads or deleted items",
       "--since <file>": "JSON of what changed since the last call with this file, which keeps the cursor",
       "--events": "with --since: include the events of each work item",
     },
@@ -201,16 +198,11 @@ export const itemCommands: Readonly<Record<string, Command>> = {
     run: async (call) => {
       const { terminal, client, options } = call;
       const since = textOption(options, "since");
-      const isBatch = options["batch"] === true;
-      if (since !== undefined && isBatch) throw new UsageError("--since or --batch, not both");
-      if (since !== undefined || isBatch) {
-        const filter = workItemFilterNames.find((name) => options[camelCase(name)] !== undefined);
-        const all = isBatch ? "--batch exports all work items" : "--since exports all changes";
-        if (filter !== undefined) throw new UsageError(`${all}; omit the filters`);
-      }
+      const filter = workItemFilterNames.find((name) => options[camelCase(name)] !== undefined);
+      if (since !== undefined && filter !== undefined)
+        throw new UsageError("--since exports all changes; omit the filters");
       if (since !== undefined) return exportSince(call, since);
       if (options["events"] === true) throw new UsageError("--events needs --since");
-      if (isBatch) return exportForBatch(call);
       const items = itemsOf(client(), options, Infinity);
       await (options["json"] === true ? printJson(terminal, items) : printCsv(terminal, items));
     },
