@@ -15,7 +15,7 @@ const SHOWN_PROBLEMS = 5;
 const SHOWN_CHARACTERS = 100;
 
 /** What an import would say of the mapping and of the first rows. */
-export interface CheckedRows {
+interface CheckedRows {
   /** What is wrong with the mapping, or doesn't fit the file; undefined if nothing is. */
   readonly problem: string | undefined;
   /** How many rows were checked. */

@@ -1,5 +1,4 @@
 import { encodingName, UTF_8 } from "@work-items/importer/letters/encodings.ts";
-import type { CheckedRows } from "../file/check-rows.ts";
 import { FirstItems } from "./first-items.tsx";
 import { SheetNotes } from "./file-notes.tsx";
 import { inTypographicQuotes } from "../parts/field-names.ts";
@@ -10,19 +9,11 @@ import { Questions } from "./questions.tsx";
 import type { Match } from "../file/use-import.ts";
 
 /** What is wrong with the mapping, or with the first rows; nothing if nothing is. */
-function Outcome({
-  problem,
-  rows,
-  failed,
-  example,
-  isAnswered,
-}: CheckedRows & {
-  /** Until then, rows fail because of the questions. */
-  readonly isAnswered: boolean;
-}) {
+function Outcome({ check: { problem, rows, failed, example }, isAnswered }: Match) {
   if (problem !== undefined) return <p class="alert">{problem}</p>;
   // A file without rows was rejected earlier. These rows have no value in an imported column.
   if (rows === 0) return <p>The first rows can’t be checked here. A trial run checks the whole file.</p>;
+  // Until all is answered, rows fail because of the questions.
   if (failed === 0 || !isAnswered) return null;
   return (
     <p class="unchecked">
@@ -42,9 +33,7 @@ export function MatchStep({ match }: { readonly match: Match }) {
   const isIdMissing = states.some(({ target, state }) => target === "external_id" && state === "missing");
   // No answer helps until the file is corrected.
   const isBroken = table.problem !== undefined;
-  const outcome = (
-    <div role="status">{(isBroken || !isIdMissing) && <Outcome {...check} isAnswered={isAnswered} />}</div>
-  );
+  const outcome = <div role="status">{(isBroken || !isIdMissing) && <Outcome {...match} />}</div>;
   return (
     <section aria-labelledby="columns">
       <h2 id="columns" tabIndex={-1}>
