@@ -46,9 +46,10 @@ test("code has a bar with its language, and its words have classes, since pages 
 const files = globSync("docs/{guides,reference}/*.md");
 
 test("documents show pictures that exist, of at most 60 KB each, and all that exist", () => {
-  const shown = files.flatMap((file) =>
+  const linked = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path]) => join(dirname(file), path!)),
   );
+  const shown = linked.flatMap((path) => [path, path.replace(".webp", "-dark.webp")]);
   const missing = shown.filter((path) => !existsSync(path));
   expect(missing, "`PICTURES=1 npm test -- test/proofs/pages/pictures` takes the pictures").toEqual([]);
   expect(globSync("docs/pictures/*").toSorted()).toEqual([...new Set(shown)].toSorted());
