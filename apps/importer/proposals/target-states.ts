@@ -173,11 +173,6 @@ export function targetStates(evidence: TargetEvidence): readonly TargetState[] {
   return targetsIn(evidence.mapping).map((target) => stateOf(target, evidence));
 }
 
-/** Whether every target has been found or decided, so that the import can start. */
-export function isReady(states: readonly TargetState[]): boolean {
-  return states.every(({ state }) => state === "found" || state === "left");
-}
-
 /** The targets of an import that nothing sets. */
 export function unsetTargets(evidence: Pick<TargetEvidence, "names" | "mapping">): readonly TargetName[] {
   return targetsIn(evidence.mapping).filter((target) => sourcesOf(target, evidence).length === 0);

@@ -5,7 +5,7 @@ import { operatorRuntime } from "./operator-runtime.ts";
 import { open } from "./stack-variables.ts";
 import { isApiKeyOf } from "@work-items/lib/organizations/api-key.ts";
 import { regionCodes } from "@work-items/lib/regions.ts";
-import { type Check, Difference, isThisMachine, type Run } from "./smoke/check.ts";
+import { type Check, Difference, type Run } from "./smoke/check.ts";
 import { createSend, textOf } from "./smoke/http-client.ts";
 import { dataChecks } from "./smoke/data-checks.ts";
 import { edgeChecks } from "./smoke/edge-checks.ts";
@@ -79,7 +79,8 @@ interface SmokeOptions extends Target {
 async function eraserOf(terminal: Terminal, { url, organization, ...target }: SmokeOptions): Promise<Run["erase"]> {
   const { env, sleep } = terminal;
   const isNamed = (target.stage ?? target.table ?? env["ACCESS_TABLE"]) !== undefined;
-  if (!isNamed && !isThisMachine(url)) return undefined;
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+  if (!isNamed && !isLocal) return undefined;
   const runtime = operatorRuntime(await open(terminal, target));
   return (externalId) => eraseItem(runtime, organization, externalId, { sleep });
 }

@@ -23,11 +23,6 @@ export interface Check {
   readonly run: (run: Run) => Promise<string>;
 }
 
-/** Whether a service runs on this machine, so that it can call a receiver here. */
-export function isThisMachine(url: string): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
-}
-
 /** The deployment doesn't behave as documented. */
 export class Difference extends Error {}
 

@@ -6,10 +6,10 @@ import {
   type NamedIndex,
   type Decision,
   type Decisions,
-  isReady,
   ITEM_TARGETS,
   type TargetEvidence,
   targetsIn,
+  type TargetState,
   targetStates,
   unsetTargets,
 } from "../../../../apps/importer/proposals/target-states.ts";
@@ -30,6 +30,10 @@ function evidenceOf([names = [], ...rows]: readonly (readonly string[])[]): Targ
   });
   return { names, survey, ...proposal };
 }
+
+/** Whether the import can start. */
+const isReady = (states: readonly TargetState[]): boolean =>
+  states.every(({ state }) => state === "found" || state === "left");
 
 /** The states of a file's targets in short. */
 function shown(evidence: TargetEvidence): string[] {

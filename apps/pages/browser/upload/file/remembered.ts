@@ -14,6 +14,7 @@ import { fieldOf, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { keep, readKept } from "../../kept.ts";
 import type { Answered } from "./answers.ts";
+import { zoneOf } from "./compare-mappings.ts";
 import type { Api } from "../parts/api.ts";
 import { withMadeId } from "./column-roles.ts";
 import { valuesAt, withAlias, withKey } from "./sources.ts";
@@ -35,7 +36,8 @@ type KeptSource = z.output<typeof sourceSchema>;
 const decidedSchema = z.record(z.string(), z.record(z.string(), sourceSchema).nullable());
 /** What a person chose for values of fields with choices, by the values' digests. */
 const choicesSchema = z.record(z.string(), z.string());
-const filesSchema = z.array(z.tuple([z.string(), decidedSchema, choicesSchema.optional()]));
+/** By the columns of a file. The last is its time zone. */
+const filesSchema = z.array(z.tuple([z.string(), decidedSchema, choicesSchema.optional(), z.string().nullish()]));
 
 /** Where this browser keeps what was decided about the organization's files. */
 function nameOf(api: Pick<Api, "name">): string {
@@ -114,6 +116,11 @@ function withChoices(table: SurveyedTable, answered: Answered, choices: Readonly
   return { ...answered, mapping: { ...mapping, fields: { ...mapping.fields, ...Object.fromEntries(fields) } } };
 }
 
+/** The time zone of the last file with the same columns. */
+export function rememberedZone(api: Pick<Api, "name">, table: SurveyedTable): string | undefined {
+  return filesIn(api).find(([file]) => file === fileOf(table))?.[3] ?? undefined;
+}
+
 /** Keeps what a person decided about a file for other files with the same columns. */
 export function remember(api: Pick<Api, "name">, table: SurveyedTable, { mapping, decisions }: Answered): void {
   const decided: Record<string, KeptSources> = {};
@@ -125,7 +132,7 @@ export function remember(api: Pick<Api, "name">, table: SurveyedTable, { mapping
   const files = Map.groupBy(filesIn(api), ([each]) => each === file);
   const before = Object.entries(files.get(true)?.[0]?.[2] ?? {});
   const choices = Object.fromEntries([...before, ...choicesIn(mapping)].slice(-CHOICES_MAX));
-  const all = [...(files.get(false) ?? []), [file, decided, choices]];
+  const all = [...(files.get(false) ?? []), [file, decided, choices, zoneOf(mapping)]];
   keep(() => localStorage, nameOf(api), JSON.stringify(all.slice(-FILES_MAX)));
 }
 

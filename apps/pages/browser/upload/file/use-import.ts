@@ -12,7 +12,7 @@ import { type Api, type Job, sentenceOf } from "../parts/api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
 import { useFileIds } from "./file-ids.ts";
-import { remember, withRemembered } from "./remembered.ts";
+import { remember, rememberedZone, withRemembered } from "./remembered.ts";
 import { send, type Sent, triedBy } from "./send.ts";
 import { TIME_ZONE } from "./sources.ts";
 import { isOpen } from "./target-questions.ts";
@@ -63,7 +63,7 @@ function zoneKey(api: Api): string {
 
 /** A file as it is read, what is proposed for it or was mapped earlier, and the answers before a person changes something. */
 function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined) {
-  const kept = readKept(() => localStorage, zoneKey(api));
+  const kept = rememberedZone(api, table) ?? readKept(() => localStorage, zoneKey(api));
   // Only a suggestion: this file may come from another system.
   const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
   const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone, now: Date.now() });

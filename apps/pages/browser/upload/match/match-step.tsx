@@ -1,5 +1,5 @@
 import { encodingName, UTF_8 } from "@work-items/importer/letters/encodings.ts";
-import { FirstItems } from "./first-items.tsx";
+import { FirstItems } from "./preview.tsx";
 import { SheetNotes } from "./file-notes.tsx";
 import { inTypographicQuotes } from "../parts/field-names.ts";
 import { Alert, Button } from "../parts/parts.tsx";

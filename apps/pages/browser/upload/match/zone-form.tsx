@@ -4,7 +4,7 @@ import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { useState } from "preact/hooks";
 import { type LocalTimes, openQuestions, withZone } from "../file/answers.ts";
 import { exampleOfTimes, TIME_ZONE } from "../file/sources.ts";
-import { type Answer, Question, TextField } from "../parts/parts.tsx";
+import { Alert, type Answer, Question, TextField } from "../parts/parts.tsx";
 import { shownTime } from "../parts/shown.ts";
 import type { FormProps } from "./match-line.ts";
 
@@ -17,6 +17,7 @@ export function ZoneForm({
   const { table, mapping, checked } = match;
   const { format = "iso", time_zone: zone = "" } = source;
   /** The likely time zones: that of the mapping or the last file, and this computer's. */
+  const [wrong, setWrong] = useState<string>();
   const [offered] = useState(() => [...new Set([zone || TIME_ZONE, TIME_ZONE, "UTC"])]);
   // What a time zone makes of a date isn't known before it is known which date that is.
   const isDateAsked = openQuestions(table, mapping, checked).some(
@@ -34,19 +35,20 @@ export function ZoneForm({
       answers={offered.map(answerOf)}
       chosen={isAsked ? undefined : zone}
       onChoose={(chosen) => {
-        const answered = withZone(table, match, column, chosen);
-        // What isn't a zone stays in the form. The check of the first rows says so.
-        if (isTimeZone(chosen)) onNext(answered);
-        else match.onAnswer(answered);
+        if (isTimeZone(chosen)) onNext(withZone(table, match, column, chosen));
+        else setWrong(chosen);
       }}
     >
       {(picked = "", pick) => (
-        <TextField
-          label="Another time zone"
-          value={offered.includes(picked) ? "" : picked}
-          list="time-zones"
-          onChange={pick}
-        />
+        <>
+          <TextField
+            label="Another time zone"
+            value={offered.includes(picked) ? "" : picked}
+            list="time-zones"
+            onChange={pick}
+          />
+          <Alert text={wrong && `“${wrong}” isn’t a time zone. Type a city or an area, and choose from the list.`} />
+        </>
       )}
     </Question>
   );
