@@ -94,7 +94,8 @@ export async function confirmColumns(page: Page): Promise<void> {
     if (isAnswered) await form.getByRole("button", { name: "Next" }).click();
     else if ((await zones.count()) > 0) await zones.last().click();
     else if ((await answers.count()) > 0) await answers.first().click();
-    else await empty.click();
+    else if ((await empty.count()) > 0) await empty.click();
+    else await form.getByRole("button", { name: "Next" }).click();
   }
 }
 

@@ -44,10 +44,13 @@ export function keptColumns(
 ): Pick<Mapping, "fields" | "others"> {
   const repeated = repeatedNames(columns);
   const plain = columns.filter(({ name }) => !repeated.has(comparable(name)) && itemTarget(ATTRIBUTE_PREFIX + name));
+  const taken = new Set([...Object.keys(fields), ...columns.map(({ name }) => ATTRIBUTE_PREFIX + name)]);
+  const freeName = (target: string, number = 2): string =>
+    taken.has(`${target} (${number})`) ? freeName(target, number + 1) : `${target} (${number})`;
   const sourceOf = ({ name, isNumber = false }: NamedColumn): readonly [string, Source] => {
     const target = ATTRIBUTE_PREFIX + name;
     const source = { column: name, ...(isNumber && { as: "number" as const }) };
-    return [Object.hasOwn(fields, target) ? `${target} (2)` : target, source];
+    return [Object.hasOwn(fields, target) ? freeName(target) : target, source];
   };
   const canKeepAll = plain.length === columns.length && !(hasNamelessValues && columns.length <= NAMED_COLUMNS_MAX);
   // If a field already sets the attribute of a column, the column gets another one.

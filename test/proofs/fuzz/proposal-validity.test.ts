@@ -101,7 +101,7 @@ it("a proposal is a valid mapping, whatever the file", () => {
     fc.property(table, ({ names, rows }) => {
       expect(problemsOf(names, rows)).toEqual([]);
     }),
-    { numRuns: 400 },
+    { numRuns: 400, examples: [[{ names: ["Team", "Team (2)", "Custom_Attributes.Team"], rows: [] }]] },
   );
 });
 

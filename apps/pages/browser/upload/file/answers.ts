@@ -17,6 +17,8 @@ function dateOf(column: string): string {
   return `\0date ${comparable(column)}`;
 }
 
+const GROUPS = "\0groups";
+
 /** The mapping with its sources of date-times changed. */
 function withTimes(mapping: Mapping, change: (source: Source) => Source): Mapping {
   const changed = (source: Source): Source => changeSingles(source, change);
@@ -97,6 +99,16 @@ export interface Answered {
   readonly decisions: Decisions;
   /** The targets about which they decided for an earlier file with the same columns. */
   readonly remembered: ReadonlySet<TargetName>;
+}
+
+/** Whether a person has yet to say if columns are filled down. @param table before they are */
+export function areGroupsAsked({ survey }: SurveyedTable, { checked }: Answered): boolean {
+  return survey.grouped.length > 0 && !checked.has(GROUPS);
+}
+
+/** The answers with that about columns to fill down. */
+export function withGroups(answered: Answered): Answered {
+  return { ...answered, checked: new Set([...answered.checked, GROUPS]) };
 }
 
 /** Applies the time zone chosen for a column to all local times, except in columns whose headers name their own. */

@@ -2,15 +2,7 @@ import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Api, type Job, newKey, NO_CONNECTION } from "../parts/api.ts";
 import { withoutRows } from "@work-items/importer/files/change-rows.ts";
-import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
-import {
-  GONE,
-  isGone,
-  observeTable,
-  type SurveyedTable,
-  type TableFile,
-  withoutRows as tableWithout,
-} from "./table-file.ts";
+import { GONE, isGone, type SurveyedTable, type TableFile } from "./table-file.ts";
 
 /** A file that was sent. It is kept so that it can be imported after its trial. */
 export interface Sent {
@@ -37,15 +29,6 @@ export interface Sent {
 /** A mapping and the rows that are left out as a text, to compare them. */
 export function triedBy({ mapping, leftOut }: Pick<Sent, "mapping" | "leftOut">): string {
   return JSON.stringify([mapping, [...leftOut].toSorted((a, b) => a - b)]);
-}
-
-/** Passes the rows of a file to observers as its trial got them. The options are those of `observeTable`. */
-export function observeSent(
-  { table, leftOut }: Sent,
-  begin: (names: readonly string[]) => readonly RowObserver[],
-  options?: Parameters<typeof observeTable>[2],
-): Promise<boolean> {
-  return observeTable(tableWithout(table, leftOut), begin, options);
 }
 
 type Sending = Omit<Sent, "jobId">;

@@ -7,7 +7,7 @@ import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../../kept.ts";
-import { type Answered, answersIn, localTimesOf, openQuestions } from "./answers.ts";
+import { type Answered, answersIn, areGroupsAsked, localTimesOf, openQuestions } from "./answers.ts";
 import { type Api, type Job, sentenceOf } from "../parts/api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
@@ -227,7 +227,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     return targetStates({ names, survey, mapping, columns, questions, decisions });
   }, [opened, answered]);
   const localTimes = table === undefined ? [] : localTimesOf(table, answered);
-  const isAnswered = !states.some(isOpen) && !localTimes.some((each) => each.isAsked);
+  const isFillAsked = opened !== undefined && areGroupsAsked(unfilled(opened.table), answered);
+  const isAnswered = !states.some(isOpen) && !localTimes.some((each) => each.isAsked) && !isFillAsked;
   const match = opened &&
     imported &&
     check &&
@@ -238,6 +239,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       /** What sets each target of the import, or what is asked about it. */
       states,
       localTimes,
+      isFillAsked,
       /** Whether no question is open. */
       isAnswered,
       fileDoubt: opened.proposal.fileDoubt,

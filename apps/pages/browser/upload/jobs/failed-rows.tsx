@@ -2,7 +2,7 @@ import { readFailedValues } from "./failed-values.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { exampleOf } from "../file/check-rows.ts";
 import { Alert, Table } from "../parts/parts.tsx";
-import { FailedValuesForm, isReplaceable } from "./failed-values-form.tsx";
+import { FailedValuesForm, usedAs } from "./failed-values-form.tsx";
 import type { Sent } from "../file/send.ts";
 import { shownNumber } from "../parts/shown.ts";
 import { useLoaded } from "../parts/use-calls.ts";
@@ -26,7 +26,7 @@ export function FailedRows({
     return list && { url: list.url, ...(await readFailedValues(list.content, before)) };
   });
   const { names = [], rows = [], values = [], count = 0, url = "" } = report ?? {};
-  const replaceable = sent ? values.filter((each) => isReplaceable(before, each)) : [];
+  const replaceable = sent ? values.filter(({ column }) => usedAs(before, column)) : [];
   const others = values.filter((each) => !replaceable.includes(each));
   return (
     <section aria-labelledby="failed">

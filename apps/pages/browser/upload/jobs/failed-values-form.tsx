@@ -22,7 +22,7 @@ const SHOWN_VALUES = 50;
 const CHOOSE = "\0";
 
 /** A column's field, and the source that is made of the column alone; undefined if there is none. */
-function usedAs(mapping: Mapping, column: string) {
+export function usedAs(mapping: Mapping, column: string) {
   return targetsOf(mapping)
     .flatMap((each) => singlesOf(each).map(({ source }) => ({ source, field: fieldOf(each.target) })))
     .find(({ source }) => source.column !== undefined && comparable(source.column) === comparable(column));
@@ -37,11 +37,6 @@ function datesIn({ field, source }: NonNullable<ReturnType<typeof usedAs>>, valu
   const readings = timeReadingsOf(shapes, Date.now())?.formats.map((format) => readTime(value, format, "UTC")) ?? [];
   // Read as UTC, so that the local time stays as written.
   return readings.flatMap((time) => time?.slice(0, 16).replace("T", " ").replace(" 00:00", "") ?? []);
-}
-
-/** Whether a value can be replaced in all rows: something is made of its column alone. */
-export function isReplaceable(mapping: Mapping, { column }: Pick<FailedValue, "column">): boolean {
-  return usedAs(mapping, column) !== undefined;
 }
 
 function Instead({ sent, onSent, failed: { column, value } }: RepairProps & { readonly failed: FailedValue }) {

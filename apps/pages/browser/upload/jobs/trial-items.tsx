@@ -8,7 +8,8 @@ import type { Api, Job } from "../parts/api.ts";
 import { exampleOf } from "../file/check-rows.ts";
 import { EVENT_NAMES, labelOf, shownOrEmpty, shownValue } from "../parts/field-names.ts";
 import { Table } from "../parts/parts.tsx";
-import { observeSent, type Sent } from "../file/send.ts";
+import type { Sent } from "../file/send.ts";
+import { observeTable, withoutRows } from "../file/table-file.ts";
 import { countOf, shownStart, shownTime } from "../parts/shown.ts";
 
 const ATTRIBUTES = "custom_attributes";
@@ -33,7 +34,7 @@ export function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[],
   const file = sent &&
     mapping && {
       reader: mappedReader(mapping, sent.table.names),
-      read: (observer: RowObserver) => observeSent(sent, () => [observer]),
+      read: (observer: RowObserver) => observeTable(withoutRows(sent.table, sent.leftOut), () => [observer]),
     };
   return readResultingItems(api, rows, file);
 }

@@ -10,7 +10,8 @@ import {
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Job } from "../parts/api.ts";
 import { shownChoice } from "../parts/field-names.ts";
-import { observeSent, type Sent } from "../file/send.ts";
+import type { Sent } from "../file/send.ts";
+import { observeTable, withoutRows } from "../file/table-file.ts";
 import { countOf, shownNumber, shownPart, shownPeriod, shownTime } from "../parts/shown.ts";
 
 /** What is known of the values of a file. */
@@ -28,7 +29,8 @@ export async function readValues(
   show: (values: FileValues) => void,
 ): Promise<FileValues> {
   const values = new ResultingValues(mappedReader(mapping, sent.table.names), new Date().toISOString());
-  await observeSent(sent, () => [values], { signal, onPart: (part) => show({ part }) });
+  const tried = withoutRows(sent.table, sent.leftOut);
+  await observeTable(tried, () => [values], { signal, onPart: (part) => show({ part }) });
   return { part: undefined, findings: values.findings };
 }
 

@@ -1,39 +1,39 @@
-import { useState } from "preact/hooks";
-import { Check, OpenForm } from "../parts/parts.tsx";
+import { withGroups } from "../file/answers.ts";
+import { Question } from "../parts/parts.tsx";
 import type { Match } from "../file/use-import.ts";
 import type { FormProps, MatchLine } from "./match-line.ts";
 
-/** Offers to fill down columns that have a value only in the first row of each group. */
-function FillForm({ match: { table, fillable, isReading, onFill }, onNext }: FormProps) {
-  const { names, survey } = fillable;
-  const columns = survey.grouped;
-  // Shown while the file is read with it.
-  const [choice, setChoice] = useState<readonly number[]>([]);
-  const chosen = isReading ? choice : (table.filled?.columns ?? []);
-  const toggle = (index: number): void => {
-    const next = columns.filter((each) => chosen.includes(each) !== (each === index));
-    setChoice(next);
-    onFill(next);
-  };
+const FILL = "fill";
+const LEAVE = "leave";
+
+/** Asks whether to fill down the columns that have a value only in the first row of each group. */
+function FillForm({ match, onNext }: FormProps) {
+  const { table, fillable, isFillAsked, onFill } = match;
+  const now = table.filled ? FILL : LEAVE;
   return (
-    <OpenForm
-      title={`${columns.length === 1 ? "This column has" : "These columns have"} a value only in the first row of each group. Tick to fill it down:`}
-      onNext={() => onNext()}
-    >
-      {columns.map((index) => (
-        <Check key={index} checked={chosen.includes(index)} onChange={() => toggle(index)}>
-          Fill down “{names[index]}”
-        </Check>
-      ))}
-      <p role="status">{isReading && "Reading the file…"}</p>
-    </OpenForm>
+    <Question
+      text={`${groupedIn(match)} has a value only in the first row of each group. Fill it down?`}
+      answers={[
+        [FILL, "Fill it down: the other rows of a group have the same value"],
+        [LEAVE, "Leave the other rows empty"],
+      ]}
+      chosen={isFillAsked ? undefined : now}
+      onChoose={(answer) => {
+        if (answer !== now) onFill(answer === FILL ? fillable.survey.grouped : []);
+        onNext(withGroups(match));
+      }}
+    />
   );
 }
 
+function groupedIn({ fillable: { names, survey } }: Match): string {
+  return survey.grouped.map((index) => `“${names[index]}”`).join(" and ");
+}
+
 /** The line about columns that can be filled down; none without them. */
-export function fillLine({ table, fillable }: Match): MatchLine[] {
-  const { names, survey } = fillable;
-  const columns = survey.grouped.map((index) => `“${names[index]}”`).join(" and ");
-  const text = table.filled ? "filled down" : `${columns} only in the first row of each group`;
-  return columns === "" ? [] : [{ name: "Groups", text, form: (props) => <FillForm {...props} /> }];
+export function fillLine(match: Match): MatchLine[] {
+  const columns = groupedIn(match);
+  const text = match.table.filled ? "filled down" : `${columns} only in the first row of each group`;
+  const form = (props: FormProps) => <FillForm {...props} />;
+  return columns === "" ? [] : [{ name: "Groups", text, isAsked: match.isFillAsked, form }];
 }
