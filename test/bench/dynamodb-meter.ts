@@ -14,7 +14,7 @@ export interface DynamoDbUse {
   writeUnits: number;
 }
 
-type Table = "WORK_ITEMS_TABLE" | "ACCESS_TABLE" | "CHANGES_TABLE";
+type Table = "WORK_ITEMS_TABLE" | "ACCESS_TABLE" | "CHANGES_TABLE" | "LIMITS_TABLE";
 
 /** Whether a request is for records of work items, and not for those of uploads, which are in the same table. */
 export const isForItems = (input: object): boolean => JSON.stringify(input).includes("ITEM#");

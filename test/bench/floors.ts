@@ -1,5 +1,11 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { BatchExecuteStatementCommand, BatchGetCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  QueryCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { chunksOf } from "../../lib/retry.ts";
 import type { TestRuntime } from "../support/runtime.ts";
 import { itemOf } from "./items.ts";
@@ -49,6 +55,12 @@ export const createFloors = ({ environment }: Pick<TestRuntime, "environment">) 
     });
     await Promise.all(sent);
   };
+  const query = async (values: object): Promise<void> => {
+    const { Items = [] } = await dynamodb.send(
+      new QueryCommand({ TableName: table, KeyConditionExpression: "pk = :pk", ...values }),
+    );
+    if (Items.length === 0) throw new Error("the floor found nothing");
+  };
   const readBatch = (prefix: string) => async (): Promise<void> => {
     const Keys = indexes.map((index) => ({ pk: partition(prefix, index), sk: "#ITEM" }));
     const { Responses } = await dynamodb.send(
@@ -89,5 +101,20 @@ export const createFloors = ({ environment }: Pick<TestRuntime, "environment">) 
     },
     /** One BatchGetItem of 100 items. */
     readBatch,
+    /** One strongly consistent Query that finds an item. */
+    get: (prefix: string) => () =>
+      query({ ConsistentRead: true, ExpressionAttributeValues: { ":pk": partition(prefix, 0) } }),
+    /** One Query that reads 100 full items, which this writes first. */
+    list: async (prefix: string) => {
+      const pk = `LIST#${prefix}`;
+      for (const some of chunksOf(indexes, WRITES_AT_ONCE)) {
+        const puts = some.map((index) => {
+          const { listing_pk: _, listing_sk: sk, ...record } = recordOf(prefix, index, 1);
+          return { PutRequest: { Item: { pk, sk, ...record } } };
+        });
+        await dynamodb.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+      }
+      return () => query({ ScanIndexForward: false, Limit: ITEMS, ExpressionAttributeValues: { ":pk": pk } });
+    },
   };
 };

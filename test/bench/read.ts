@@ -1,14 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { create as createGetWorkItem } from "../../functions/get-work-item.ts";
 import { create as createListWorkItems } from "../../functions/list-work-items.ts";
 import { workItemId } from "../../lib/identity.ts";
 import type { ApiRequest } from "../support/organization.ts";
 import { compareCpu } from "./cpu.ts";
 import { meterDynamoDb } from "./dynamodb-meter.ts";
+import { createFloors } from "./floors.ts";
 import { itemOf } from "./items.ts";
 import { type BenchRow, rowsOf } from "./row.ts";
 import { createBenchService, withEngines } from "./service.ts";
 
 const { atMost, exactly, fact, within } = rowsOf("read");
+const GETS = 300;
+const CALLS_PER_SECOND = 100;
+const SECONDS = 5;
 
 const SMALL = 1000;
 const MEDIUM = 100_000;
@@ -22,14 +27,54 @@ const GROWTH_MAX = 1.2;
 const EMPTY_PAGES_MAX = 3;
 const AGENTS = 50;
 
-const measureGet = async (): Promise<BenchRow[]> => {
-  const { runtime, organization, prepare, fill } = await createBenchService();
+/** A warm instance that gets the one item of an organization. */
+const createGet = async (limits?: { readonly rate: number; readonly burst: number }) => {
+  const { runtime, organization, prepare, fill } = await createBenchService(limits && { limits });
   await fill(1, (index) => itemOf("kept", index));
   const params = { id: workItemId(organization.id, itemOf("kept", 0).external_id) };
   const get = prepare(createGetWorkItem(runtime), { resource: "/v1/work_items/{id}", params });
   await get();
+  return { runtime, get };
+};
+
+const measureGet = async (): Promise<BenchRow[]> => {
+  const { runtime, get } = await createGet();
+  const floors = createFloors(runtime);
+  await floors.insert("kept")();
   const use = await meterDynamoDb(runtime)(get);
-  return [exactly("requests of a get", use.requests, "requests", 1)];
+  const cpu = await compareCpu({ ours: get, floor: floors.get("kept") }, { calls: GETS });
+  return [
+    exactly("requests of a get", use.requests, "requests", 1),
+    atMost("CPU of a get", cpu.ours, "ms", 1.5, cpu.floor, "the bare Query"),
+  ];
+};
+
+/** Calls at a steady rate, whenever the calls before respond. */
+const callFor = async (seconds: number, call: () => Promise<unknown>): Promise<void> => {
+  const start = performance.now();
+  const calls: Promise<unknown>[] = [];
+  for (let count = 0; count < seconds * CALLS_PER_SECOND; count++) {
+    await sleep(Math.max(0, start + (count * 1000) / CALLS_PER_SECOND - performance.now()));
+    calls.push(call());
+  }
+  await Promise.all(calls);
+};
+
+/** What a call costs beside its own requests, in a warm instance of an organization that uses half of its limit. */
+const measureEdge = async (): Promise<BenchRow[]> => {
+  const { runtime, get } = await createGet({ rate: 2 * CALLS_PER_SECOND, burst: 4 * CALLS_PER_SECOND });
+  await callFor(1, get);
+  const meterAccess = meterDynamoDb(runtime, "ACCESS_TABLE");
+  const meterLimits = meterDynamoDb(runtime, "LIMITS_TABLE");
+  let limited = 0;
+  const access = await meterAccess(async () => {
+    limited = (await meterLimits(() => callFor(SECONDS, get))).requests;
+  });
+  const name = `requests of the limiter for a call, at ${CALLS_PER_SECOND} a second`;
+  return [
+    exactly("requests for key and organization, warm", access.requests, "requests", 0),
+    within(name, limited / SECONDS / CALLS_PER_SECOND, "requests", 0.1),
+  ];
 };
 
 type Query = NonNullable<ApiRequest["query"]>;
@@ -66,6 +111,7 @@ const createList = async (items: number) => {
     } while (cursor !== undefined);
   }
   return {
+    runtime,
     list,
     /** Requests and read units of a page, which must have so many items: the mean of the first pages. */
     use: async (query: Query, expected: number, pages: number) => {
@@ -97,9 +143,12 @@ const createList = async (items: number) => {
 const measureLists = async (): Promise<BenchRow[]> => {
   const small = await createList(SMALL);
   const plain = await small.use({}, PAGE, PAGES);
+  const floor = await createFloors(small.runtime).list("kept");
+  const cpu = await compareCpu({ ours: small.list(), floor }, { calls: LISTS });
   const rows = [
     fact("requests of a page of 100", plain.requests, "requests"),
     fact("read units of a page of 100", plain.readUnits, "units"),
+    atMost("CPU of a page of 100", cpu.ours, "ms", 2, cpu.floor, "a bare Query of 100 full items"),
   ];
   const large = await createList(LARGE);
   const pages = [
@@ -128,6 +177,6 @@ const measureLists = async (): Promise<BenchRow[]> => {
   return rows;
 };
 
-/** Requests, units and CPU of get and list. */
+/** Requests, units and CPU of get and list, and requests of what is before every endpoint. */
 export const measure = (): Promise<BenchRow[]> =>
-  withEngines(async () => [...(await measureGet()), ...(await measureLists())]);
+  withEngines(async () => [...(await measureGet()), ...(await measureEdge()), ...(await measureLists())]);

@@ -22,17 +22,17 @@ export interface BenchService {
 const ITEMS_AT_ONCE = 100;
 const WRITERS = 4;
 
-const UNNOTICED_LIMITS = { rate: 100_000, burst: 100_000 };
-
 interface BenchOptions {
+  /** By default too high to be noticed. */
+  readonly limits?: { readonly rate: number; readonly burst: number };
   readonly clock?: () => number;
 }
 
 /** Starts the functions of a new deployment. */
 export const createBenchService = async (options: BenchOptions = {}): Promise<BenchService> => {
-  const { clock = Date.now } = options;
+  const { limits = { rate: 100_000, burst: 100_000 }, clock = Date.now } = options;
   const runtime = await createTestRuntime({ clock });
-  const { organization, key } = await createTestOrganization(runtime, UNNOTICED_LIMITS);
+  const { organization, key } = await createTestOrganization(runtime, limits);
   const apply = createApplyWorkItems(runtime);
   return {
     runtime,

@@ -18,7 +18,7 @@ const SHOWN_CHARACTERS = 40;
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const FOREIGN = /[^\0-\u007F]/gu;
-/** A letter in a word of several alphabets, such as "Chloй", counts against this many that make sense. */
+/** A letter in a mixed word, such as "Chloй", counts against this many that make sense. */
 const MIXED_WEIGHT = 3;
 /** Among them half-width kana, which a Shift JIS decoder makes of the letters of other alphabets. */
 const UNUSUAL = /[\uFF61-\uFF9F\p{Co}\p{Cn}]/u;
@@ -34,9 +34,10 @@ function isWord(word: string): boolean {
   return alphabet !== "latin" || word.length < 3 || countForeign(word) <= word.length / 2;
 }
 
-/** Whether a word has letters of several alphabets. In Korean, Japanese and Chinese, Latin ones are usual. */
+/** Whether a word has Latin letters and others. In Korean, Japanese and Chinese that is usual. */
 function isMixed(word: string): boolean {
-  return alphabetsIn(word).filter((alphabet) => alphabet !== "hangul" && alphabet !== "ideographs").length > 1;
+  const [first, ...others] = alphabetsIn(word);
+  return first === "latin" && others.some((alphabet) => alphabet !== "hangul" && alphabet !== "ideographs");
 }
 
 /** How much of the text outside ASCII makes sense, at most 1: letters in words of one alphabet. */

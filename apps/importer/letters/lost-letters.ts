@@ -41,6 +41,8 @@ const ENDS_WORD = /[«»\u2013-\u203A]$/u;
 
 /** The text that a run of characters was, if their bytes are UTF-8 of what people write. */
 function decodeRun(run: string, bytes: ReadonlyMap<string, number>): string | undefined {
+  // Nearly all runs begin otherwise.
+  if ((bytes.get(run[0]!) ?? 0) < 0xc2 || (bytes.get(run[1]!) ?? 0xff) > 0xbf) return undefined;
   const codes = Array.from(run, (character) => bytes.get(character) ?? 0);
   const text = new TextDecoder().decode(Uint8Array.from(codes));
   return isWritten(text) ? text : undefined;
@@ -48,16 +50,16 @@ function decodeRun(run: string, bytes: ReadonlyMap<string, number>): string | un
 
 /** What a run of characters outside ASCII was. @param before, after its neighbours */
 function correctedRun(run: string, before: string, after: string): string | undefined {
-  const isBesideLetter = /[a-z]$/i.test(before) || /^[a-z]/i.test(after);
-  const isInSmall = /[a-z]$/.test(before) || /^[a-z]/.test(after);
-  const isUsual = !isInSmall && (/^\p{Lu}+$/u.test(run) || ENDS_WORD.test(run));
   for (const bytes of MISREAD) {
     const found = decodeRun(run, bytes);
     if (found === undefined) continue;
+    const isBesideLetter = /[a-z]$/i.test(before) || /^[a-z]/i.test(after);
+    const isInSmall = /[a-z]$/.test(before) || /^[a-z]/.test(after);
+    const isUsual = !isInSmall && (/^\p{Lu}+$/u.test(run) || ENDS_WORD.test(run));
     const [first = "", ...others] = found;
     if (others.length > 0 || (PUNCTUATION.test(first) && (bytes === WINDOWS || isBesideLetter))) return found;
     // One letter may be chance.
-    if (isUsual || (first >= "\u00C0" && alphabetsIn(first)[0] !== "latin")) continue;
+    if (isUsual || (first > "\u00FF" && alphabetsIn(first)[0] !== "latin")) continue;
     if (isBesideLetter || run.startsWith("Ã")) return found;
   }
   return undefined;

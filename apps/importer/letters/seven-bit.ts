@@ -1,11 +1,12 @@
 import { decodeStrictly } from "./encodings.ts";
 import { isWritten } from "./alphabets.ts";
 
-const JAPANESE = /\p{Cc}(?:\$[@B]|\([IJ])/u;
+const ESCAPE = "\u001B";
+const JAPANESE = new RegExp(String.raw`${ESCAPE}(?:\$[@B]|\([IJ])`);
 /** Signs that a file in ASCII has another encoding, which escapes to its letters: what people call it, and its decoder. */
 const SIGNS = [
   { name: "ISO-2022-JP", encoding: "iso-2022-jp", pattern: JAPANESE },
-  { name: "ISO-2022", encoding: undefined, pattern: /\p{Cc}\$[()*+A]/u },
+  { name: "ISO-2022", encoding: undefined, pattern: new RegExp(String.raw`${ESCAPE}\$[()*+A]`) },
 ];
 
 /** The first such sign in a part of a file, with its position. @param start that of the part */

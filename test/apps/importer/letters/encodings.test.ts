@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
+import { findTextFormat } from "../../../../apps/importer/files/text-file.ts";
 import { readFile } from "../../../../apps/pages/browser/upload/file/table-file.ts";
 import { encodeAs, encodeBy, encodeIso2022Jp, encodeUtf16, encodeUtf32 } from "../files/encoded-text.ts";
 
@@ -44,8 +45,8 @@ const certain: Readonly<Record<string, readonly [Buffer, string]>> = {
   "UTF-8 with a byte order mark": [bytes(BYTE_ORDER_MARK, GERMAN), GERMAN],
   "UTF-8 with characters that replaced others": [bytes(GERMAN, "41,J\uFFFDrgen,\n"), `${GERMAN}41,J\uFFFDrgen,\n`],
   "UTF-8 with telephone numbers and escapes": [
-    bytes("id,a\n1,+420-777\n2,+49 30\n3,~{x\n4,\u001B[31mred\n"),
-    "id,a\n1,+420-777\n2,+49 30\n3,~{x\n4,\u001B[31mred\n",
+    bytes("id,a\n1,+420-777\n2,+49 30\n3,~{x\n4,\u001B[31mred\n$Base,\t$A12\n"),
+    "id,a\n1,+420-777\n2,+49 30\n3,~{x\n4,\u001B[31mred\n$Base,\t$A12\n",
   ],
   "UTF-16 with a byte order mark": [encodeUtf16(BYTE_ORDER_MARK + GERMAN), GERMAN],
   "big-endian UTF-16 with a byte order mark": [encodeUtf16(BYTE_ORDER_MARK + GERMAN, true), GERMAN],
@@ -141,6 +142,11 @@ const readByCommand = async (file: Buffer, encoding?: string): Promise<string> =
 const readOnPage = (file: Buffer) => readFile(new File([file], "file.csv"));
 
 describe("a file in one of many encodings", () => {
+  test("whose letters are all capitals isn't offered as Hebrew, which would have points on Latin letters", async () => {
+    const { doubt } = await findTextFormat(new Blob([encodeAs("windows-1252", "id,name\n1,CAFÉ\n2,Öl\n")]));
+    expect(doubt?.likely.map(({ encoding }) => encoding)).toEqual(["windows-1252"]);
+  });
+
   test.each(Object.entries(certain))("%s is read", async (_, [file, text]) => {
     expect(await readByCommand(file)).toBe(text);
     expect((await readOnPage(file)).text).toMatchObject({ asked: undefined });

@@ -18,6 +18,7 @@ test("knows letters that were lost in other ways, and what they were", () => {
   const pairs = [
     ...lost.split(";").map((pair) => pair.split("|")),
     ["M&uuml;ller &#38; Co", "Müller & Co"],
+    ["10Ã·2", "10÷2"],
     ["\u001B$B;3ED\u001B(B", "山田"],
   ];
   for (const [text = "", corrected] of pairs) {
