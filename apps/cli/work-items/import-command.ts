@@ -156,17 +156,19 @@ async function sendFile(
     withProgress(terminal, label, "rows", (update) =>
       upload.wait({ onProgress: (now) => update(now.succeeded_rows + now.failed_rows, now.total_rows) }),
     );
+  // An import doesn't fail because of what is shown beside the counts of its trial.
+  const noted = (what: string) => (error: unknown) => terminal.note(`${what}: ${plainReason(error)}`);
   const show = async (trial: UploadJob) => {
     const cells = seen ? undecidedIn(trial, seen) : [];
     const rows = await readTrialRows(client.uploads.results(trial.id), trial, cells).catch((error: unknown) => {
       if (cells.some(({ isCompletion }) => isCompletion)) throw error;
-      // An import doesn't fail because of its examples.
-      terminal.note(`no examples: ${plainReason(error)}`);
+      noted("no examples")(error);
       return { examples: [], created: [], reopened: 0 };
     });
-    if (tried) await noteTrial(terminal, client, trial, rows, tried);
+    if (tried) await noteTrial(terminal, client, trial, rows, tried).catch(noted("no examples"));
     if (isShown) noteEmptyCells(terminal, trial, cells);
-    return { reopened: rows.reopened, alike: await noteAlike(terminal, client, trial, rows) };
+    const alike = await noteAlike(terminal, client, trial, rows).catch(noted("new IDs weren't compared"));
+    return { reopened: rows.reopened, alike: alike ?? 0 };
   };
   for (const file of Object.values(lists)) await removeEarlierList(path, file);
   if (!isDry && hasTrial) {

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { WorkItem } from "../../../../apps/client/client.ts";
 import { startTestService, type TestService } from "../../../support/local-service.ts";
 import { makeWorkbook } from "../../../support/workbook.ts";
@@ -68,6 +68,21 @@ describe("before an import the command", () => {
         `row 3: "${"LÖÖK-2".normalize("NFD")}" would be new, but "LÖÖK-2" exists and looks the same\nnothing`,
     );
     expect(await run("import", "other.csv", "--wait", "--yes")).toMatchObject({ exit: 0 });
+  });
+
+  it("says what it can't show of a trial, and imports nevertheless", async () => {
+    writeFileSync("unseen.csv", "external_id,type\nUNSÉEN-1,a\n");
+    expect(await run("import", "unseen.csv", "--wait")).toMatchObject({ exit: 0 });
+    writeFileSync("unseen.csv", "external_id,type\nUNSÉEN-1,b\nUNSÉEN-2,b\n");
+    const { fetch } = globalThis;
+    const refused = (): Response => Response.json({ error: "no" }, { status: 403 });
+    vi.stubGlobal("fetch", async (...[asked, init]: Parameters<typeof fetch>) =>
+      asked instanceof Request && asked.url.endsWith("/batch_get") ? refused() : fetch(asked, init),
+    );
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const { exit, told } = await run("import", "unseen.csv", "--wait", "--yes");
+    expect(exit).toBe(0);
+    expect(told).toMatch(/^no examples: no\b.*\nnew IDs weren't compared: no\b/m);
   });
 
   it("says what items would change, and imports what changes none without a question", async () => {
