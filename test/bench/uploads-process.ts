@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { create as createApplyWorkItemBatch } from "../../functions/apply-work-item-batch.ts";
 import { create as createApplyUploadChunk } from "../../functions/apply-upload-chunk.ts";
 import { create as createSplitUpload } from "../../functions/split-upload.ts";
 import { create as createUploadWorkItems } from "../../functions/upload-work-items.ts";
 import type { QueueWorker } from "../../lib/aws/queue-worker.ts";
+import { mapConcurrently } from "../../lib/retry.ts";
 import { objectKeys } from "../../lib/uploads/files/upload-objects.ts";
 import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { createRequestUndo } from "../../lib/uploads/job/undos.ts";
@@ -14,12 +16,12 @@ import { lambdaContext } from "../support/lambda-context.ts";
 import { multipart } from "../support/uploads/multipart.ts";
 import { splitMessage, sqsEvent } from "../support/uploads/upload-harness.ts";
 import { medianOf } from "./cpu.ts";
-import { csvOf, MAPPING, mappedCsvOf } from "./items.ts";
+import { csvOf, itemOf, MAPPING, mappedCsvOf } from "./items.ts";
 import { createBenchService } from "./service.ts";
 
 /** This process runs only the functions and delivers their messages, so that its memory is theirs. */
 
-/** Chunks that one instance applies at the same time, as its trigger says. */
+/** Chunks that one instance applies at the same time, as its trigger says, and simultaneous calls of batches. */
 const AT_ONCE = 4;
 const WORKER_MS = 120_000;
 const ROWS_COMPARED = 20_000;
@@ -43,14 +45,14 @@ export interface Undone {
   readonly updated: Finished;
   readonly undone: Finished;
 }
-/** Speed and CPU time of one kind of file. */
+/** Speed and CPU time of one way to apply items. */
 interface Rate {
   readonly perSecond: number;
-  /** CPU time of this process per 1,000 rows, in milliseconds. */
+  /** CPU time of this process per 1,000 rows or items, in milliseconds. */
   readonly cpuMs: number;
 }
-/** Rows with a mapping compared with rows without. */
-export type Comparison = Readonly<Record<"csv" | "mappedCsv", Rate>> & {
+/** Rows without a mapping, rows with one, and items of batches. */
+export type Comparison = Readonly<Record<"csv" | "mappedCsv" | "batch", Rate>> & {
   readonly tenRowsMs: number;
 };
 
@@ -115,6 +117,17 @@ const prepareUpload = (file: string, fields: Readonly<Record<string, unknown>> =
   };
 };
 
+const applyBatch = createApplyWorkItemBatch(runtime);
+/** Makes the calls of batches of a hundred. */
+const prepareBatches = (items: number) => {
+  const prefix = randomUUID();
+  const calls = Array.from({ length: items / 100 }, (_, call) => {
+    const work_items = Array.from({ length: 100 }, (__, index) => itemOf(prefix, call * 100 + index));
+    return prepare(applyBatch, { method: "POST", resource: "/v1/work_items/batch", body: { work_items } });
+  });
+  return async (): Promise<void> => void (await mapConcurrently(calls, AT_ONCE, (call) => call()));
+};
+
 const timed = async (run: () => Promise<void>): Promise<Rate> => {
   const cpu = process.cpuUsage();
   const start = performance.now();
@@ -124,12 +137,13 @@ const timed = async (run: () => Promise<void>): Promise<Rate> => {
   return { perSecond: ROWS_COMPARED / seconds, cpuMs: (user + system) / ROWS_COMPARED };
 };
 
-const compareFiles = async (): Promise<Comparison> => {
+const compareWays = async (): Promise<Comparison> => {
   const csvUpload = (rows: number) => prepareUpload([...csvOf(rows, randomUUID())].join(""));
   /** Each makes its requests beforehand. */
   const ways = {
     csv: csvUpload,
     mappedCsv: (rows: number) => prepareUpload(mappedCsvOf(rows, randomUUID()), { mapping: MAPPING }),
+    batch: prepareBatches,
   };
   const names = Object.keys(ways) as (keyof typeof ways)[];
   const rates = names.map((): Rate[] => []);
@@ -174,7 +188,7 @@ const runUndo = async (): Promise<Undone> => {
 };
 
 const MODES: Readonly<Record<string, () => Promise<unknown>>> = {
-  compare: compareFiles,
+  compare: compareWays,
   file: async () => runJob(await receiveFile()),
   undo: runUndo,
 };
