@@ -158,7 +158,6 @@ async function deployToLocalStack(
       run("apps/operator/commands/keys.ts", [...args, "--organization", "smoke-1"], onTables, { keepsOutput: true });
     const key = (await keys("create", "--create", "--name", "localstack")).split("\n", 1)[0] ?? "";
     try {
-      // In a container, localhost isn't this machine.
       await run("apps/operator/commands/smoke.ts", ["--url", url, "--key", key], onTables);
     } finally {
       await keys("revoke", "--key", key);

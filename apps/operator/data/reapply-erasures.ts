@@ -76,11 +76,11 @@ export async function missingErasure(runtime: TableRuntime, ledger: Ledger): Pro
   const [until, origin] = await Promise.all([appliedUntil(runtime, ledger), readOrigin(runtime)]);
   // If it was in use since then, what an interrupted erasure is about may have come again.
   const wasUsed = origin !== undefined && origin.at > until;
-  return (await readErasures(ledger))
-    .filter(({ ended_at: ended, began_at: began }) => (ended ?? began) > until || (ended === undefined && wasUsed))
-    .map(({ ended_at: ended, began_at: began }) => ended ?? began)
-    .toSorted()
-    .at(-1);
+  const times = (await readErasures(ledger)).flatMap(({ ended_at: ended, began_at: began }) => {
+    const at = ended ?? began;
+    return at > until || (ended === undefined && wasUsed) ? [at] : [];
+  });
+  return times.toSorted().at(-1);
 }
 
 /** The erasures of one organization that are missing from a restored table. */

@@ -26,7 +26,7 @@ function nameOf({ id, file_name: name, undo_of: importId, dry_run: isTrial }: Jo
   );
 }
 
-/** How long after a trial of a file its import may have begun. */
+/** A trial belongs to the import of the same file that starts within this time. */
 const TRIAL_MS = 86_400_000;
 
 /** The import that a trial run led to, or whose undo it tried. @param later the jobs after it, newest first */
