@@ -510,37 +510,6 @@ export type UpdateWorkItemResponseBody = {
   } | undefined;
 };
 
-/** Get the upload for the rest, such as its failed rows. */
-export type UploadEndedMessage = {
-  /** What happened. */
-  type: "upload.ended";
-  /** When the attempt was made. */
-  timestamp: string;
-  /** What to fetch. */
-  data: {
-    /** ID of the upload. */
-    id: string;
-    /** How it ended. */
-    status: "pending" | "processing" | "completed" | "failed" | "cancelled";
-    /** Whether it was a dry run. */
-    dry_run: boolean;
-    /** ID of the upload that it undoes. Absent if it undoes none. */
-    undo_of?: string | undefined;
-    /** Number of rows in the file, or that an undo went through. */
-    total_rows: number;
-    /** Number of rows that were applied. */
-    succeeded_rows: number;
-    /** Number of rows that couldn't be applied. */
-    failed_rows: number;
-    /** Number of rows whose item an undo deleted. Absent if it isn't an undo. */
-    deleted_rows?: number | undefined;
-    /** Number of rows that an undo only partly restored. */
-    partly_undone_rows?: number | undefined;
-    /** Number of rows that an undo left as they were. */
-    kept_rows?: number | undefined;
-  } & Record<string, unknown>;
-} & Record<string, unknown>;
-
 export type UploadWorkItemsRequest = {
   /** The file that you are going to upload. */
   upload: {
@@ -570,19 +539,6 @@ export type UploadWorkItemsResponseBody = {
     };
   } | undefined;
 };
-
-/** List the uploads. If more than 100 messages are waiting, this one stands for the oldest. It is also sent when a webhook is new or resumed. */
-export type UploadsEndedMessage = {
-  /** What happened. */
-  type: "uploads.ended";
-  /** When the attempt was made. */
-  timestamp: string;
-  /** What to fetch. */
-  data: {
-    /** Always true. */
-    more: boolean;
-  } & Record<string, unknown>;
-} & Record<string, unknown>;
 
 export type UpsertWorkItemEventRequest = {
   event: WorkItemEventInput;
@@ -648,16 +604,6 @@ export type WebhookDelivery = {
   /** How long the call took. */
   milliseconds: number;
 };
-
-/** There is nothing to do. */
-export type WebhookTestMessage = {
-  /** What happened. */
-  type: "webhook.test";
-  /** When the attempt was made. */
-  timestamp: string;
-  /** What to fetch. */
-  data: Record<string, unknown>;
-} & Record<string, unknown>;
 
 /** An event for which a webhook gets messages. */
 export type WebhookType = "work_items.changed" | "upload.ended";
@@ -1069,19 +1015,6 @@ export type WorkItemWithEvents = {
   /** Sorted by `occurred_at`, then `created_at`. Events without a time come last. */
   events: (WorkItemEvent)[];
 };
-
-/** Read the change feed to its end. At most one a second is sent to a webhook. */
-export type WorkItemsChangedMessage = {
-  /** What happened. */
-  type: "work_items.changed";
-  /** When the attempt was made. */
-  timestamp: string;
-  /** What to fetch. */
-  data: {
-    /** The feed has changes up to this cursor. */
-    sequence: number;
-  } & Record<string, unknown>;
-} & Record<string, unknown>;
 
 /** Names of the fields of a work item that can be written. */
 export const WORK_ITEM_FIELD_NAMES = [
