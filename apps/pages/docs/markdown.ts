@@ -136,7 +136,9 @@ export function sectionsOf(markdown: string): Section[] {
       sections.push({ heading: plainText((token as Tokens.Heading).text), text: "", markdown: "" });
     } else if (last !== undefined) {
       last.markdown += token.raw;
-      if (token.type !== "code") last.text += ` ${plainText(token.raw)}`;
+      // Without the marks of lists and tables.
+      const lines = token.raw.replaceAll(/^ *(?:-|\d+\.) |\|[\s|:-]*/gm, " ");
+      if (token.type !== "code") last.text += ` ${plainText(lines)}`;
     }
   }
   return sections;

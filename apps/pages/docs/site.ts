@@ -85,7 +85,7 @@ function cards({ pages }: Section): Html {
 const WHAT = "What is a work item?";
 const WHAT_IS_ONE = "Work item";
 
-/** What the service is, what a work item is, how data flows, three ways to begin, and all pages. */
+/** What the service is, what a work item is, three ways to begin, and all pages. */
 function overview(guides: Section, topics: Section, definition: string): Html {
   return html`<main id="content" class="text">
     <h1>Work items</h1>
@@ -93,7 +93,7 @@ function overview(guides: Section, topics: Section, definition: string): Html {
       Your organization sends <strong>work items</strong>, units of work done by agents such as tickets, calls and
       chats, from the systems where they happen. The service checks them, keeps one item for each
       <code>external_id</code> however often you send it, and lets you read them one at a time, in lists, or as a feed
-      of changes.
+      of changes for your copy and your reports.
     </p>
     <h2 id="${slugOf(WHAT)}">${WHAT}</h2>
     ${renderMarkdown(definition)}
@@ -101,13 +101,6 @@ function overview(guides: Section, topics: Section, definition: string): Html {
       <a href="{{root}}docs/get-work-item">Get a work item</a> shows one, and the
       <a href="{{root}}docs/glossary">glossary</a> explains the other words.
     </p>
-    <h2 id="how-data-flows">How data flows</h2>
-    <ol class="flow" aria-labelledby="how-data-flows">
-      <li><strong>Your systems</strong><span>help desk, telephone, CRM</span></li>
-      <li><strong>Calls and files</strong><span>JSON with an API key, CSV, workbooks</span></li>
-      <li><strong>Work items</strong><span>with events and custom attributes</span></li>
-      <li><strong>Your copy and reports</strong><span>from lists or the change feed</span></li>
-    </ol>
     <h2 id="three-ways-to-begin">Three ways to begin</h2>
     <ul class="cards">
       <li>
@@ -193,7 +186,7 @@ function entriesOf({ name, title, markdown }: MarkdownDocument): FoundEntry[] {
     heading: index === 0 ? title : heading,
     page: index === 0 ? "" : title,
     path: index === 0 ? `docs/${name}` : `docs/${name}#${slugOf(heading)}`,
-    text: text.trim().slice(0, 2000),
+    text: text.trim(),
   }));
 }
 

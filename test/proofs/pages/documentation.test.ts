@@ -41,6 +41,16 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     expect(await page.locator(".results mark").allTextContents()).toEqual(expect.arrayContaining(["retry"]));
     expect(await accessibilityFindings(page)).toEqual([]);
     await takeScreenshot(page, "docs-search");
+    for (const [words, keys, address] of [
+      ["fill down", ["Enter"], "/docs/from-an-export#totals-notes-and-groups"],
+      ["undo", ["ArrowDown", "ArrowDown", "Enter"], "/docs/undo-an-upload#undo"],
+    ] as const) {
+      await page.getByLabel("Search").fill(words);
+      await page.locator(".results mark").first().waitFor();
+      for (const key of keys) await page.keyboard.press(key);
+      await page.waitForURL(`${stack.baseUrl}${address}`);
+      await expect.poll(() => page.locator(".results a").count()).toBe(0);
+    }
     await page.getByLabel("Search").fill("webhok secret");
     await page.locator(".results").getByRole("link", { name: "Get notified" }).first().waitFor();
     await page.getByLabel("Search").fill("xylophone");

@@ -55,7 +55,7 @@ const OPTIONS: Options<SearchEntry> = {
     // The last word may still be typed. Short words have too many similar ones.
     prefix: (_, place, words) => place === words.length - 1,
     fuzzy: (word) => (word.length < 5 ? false : 0.2),
-    weights: { fuzzy: 0.8, prefix: 0.5 },
+    weights: { fuzzy: 0.8, prefix: 0.25 },
   },
 };
 
@@ -65,12 +65,20 @@ export function createIndex(entries: readonly SearchEntry[]): string {
   return JSON.stringify(index);
 }
 
-/** Opens an index. A search finds entries with any word of the query, or similar ones; the best ones are first. */
+/** Opens an index. A search finds entries with any word of the query, or similar ones; those with most words are first. */
 export function openIndex(json: string): (query: string) => readonly Found[] {
   const index = MiniSearch.loadJSON(json, OPTIONS);
-  return (query) =>
-    index.search(query).map(({ id, terms, ...stored }) => {
-      const { heading, page, text } = stored as unknown as SearchEntry;
-      return { path: String(id), title: page === "" ? heading : `${page}: ${heading}`, text, terms: new Set(terms) };
-    });
+  return (query) => {
+    const words = wordsOf(query).map(termsOf);
+    const countIn = (found: readonly string[]): number =>
+      words.filter((terms) => terms.some((term) => found.includes(term))).length;
+    return index
+      .search(query)
+      .map(({ id, terms, score, queryTerms, ...stored }) => {
+        const { heading, page, text } = stored as unknown as SearchEntry;
+        const title = page === "" ? heading : `${page}: ${heading}`;
+        return { path: String(id), title, text, terms: new Set(terms), score: score * countIn(queryTerms) ** 3 };
+      })
+      .toSorted((a, b) => b.score - a.score);
+  };
 }

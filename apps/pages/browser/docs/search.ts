@@ -2,22 +2,26 @@ import { type Found, openIndex, termsOf } from "./search-index.ts";
 
 /** The most results that are shown. */
 const RESULTS_MAX = 8;
-/** How many characters of a result's text are shown, and how many of them before the first match. */
-const EXCERPT = { length: 150, before: 50 };
+/** How many words of a result's text are shown, and how many of them before the first match. */
+const EXCERPT = { words: 24, before: 6 };
+/** Steps between results, by key. */
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** The part of a text around the first match, with all matches highlighted. */
+/** The part of a text that has most of the terms, with all matches highlighted. */
 function excerptOf({ text, terms }: Found): HTMLElement {
   const words = text.split(/(?<=\s)/);
-  const matches = (word: string): boolean =>
-    termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).some((term) => terms.has(term));
-  let start = Math.max(0, words.findIndex(matches));
-  for (let before = 0; start > 0 && before < EXCERPT.before; before += words[start]!.length) start -= 1;
-  let end = start;
-  for (let length = 0; end < words.length && length < EXCERPT.length; end++) length += words[end]!.length;
+  const matches = words.map((word) =>
+    termsOf(word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")).findLast((term) => terms.has(term)),
+  );
+  const termsFrom = (at: number): number => new Set(matches.slice(at, at + EXCERPT.words)).size;
+  let first = Math.max(0, matches.findIndex(Boolean));
+  for (const [at, match] of matches.entries()) if (match && termsFrom(at) > termsFrom(first)) first = at;
+  const start = Math.max(0, first - EXCERPT.before);
+  const end = start + EXCERPT.words;
   const excerpt = document.createElement("p");
   if (start > 0) excerpt.append("… ");
-  for (const word of words.slice(start, end)) {
-    if (!matches(word)) excerpt.append(word);
+  for (const [at, word] of words.slice(start, end).entries()) {
+    if (matches[start + at] === undefined) excerpt.append(word);
     else {
       const mark = document.createElement("mark");
       mark.textContent = word.trimEnd();
@@ -31,9 +35,11 @@ function excerptOf({ text, terms }: Found): HTMLElement {
 function resultOf(found: Found, root: URL): HTMLElement {
   const link = document.createElement("a");
   link.href = new URL(found.path, root).href;
-  link.textContent = found.title;
+  const title = document.createElement("b");
+  title.textContent = found.title;
+  link.append(title, excerptOf(found));
   const item = document.createElement("li");
-  item.append(link, excerptOf(found));
+  item.append(link);
   return item;
 }
 
@@ -63,10 +69,23 @@ export function startSearch(): void {
     status.textContent = summaryOf(typed, found);
     list.replaceChildren(...found.slice(0, RESULTS_MAX).map((one) => resultOf(one, root)));
   };
-  input.addEventListener("input", () => {
-    show().catch((error: unknown) => {
+  const run = (then?: () => void): void =>
+    void show().then(then, (error: unknown) => {
       loaded = undefined;
       status.textContent = error instanceof Error ? error.message : "The search could not be loaded.";
     });
+  input.addEventListener("input", () => run());
+  // A section of this page is shown without another page.
+  list.addEventListener("click", () => {
+    input.value = "";
+    run();
+  });
+  input.parentElement!.addEventListener("keydown", (event) => {
+    const places = [input, ...list.querySelectorAll("a")];
+    const step = STEPS[event.key];
+    if (event.key === "Enter" && event.target === input) run(() => list.querySelector("a")?.click());
+    if (step === undefined) return;
+    event.preventDefault();
+    places.at((places.indexOf(event.target as HTMLInputElement) + step) % places.length)!.focus();
   });
 }
