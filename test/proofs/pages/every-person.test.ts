@@ -7,6 +7,7 @@ import {
   confirmColumns,
   count,
   lineOf,
+  open,
   startUploadSite,
   tabTo,
   TICKETS,
@@ -223,6 +224,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await expect.poll(() => page.title()).toBe("Imports · Work items");
     await page.reload();
     await page.getByRole("region", { name: "Imports, newest first" }).waitFor();
+    await open(page, "demo");
     await page.getByRole("button", { name: "Remove key" }).click();
     await page.reload();
     await page.getByLabel("Your organization’s API key").waitFor();

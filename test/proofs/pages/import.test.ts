@@ -164,6 +164,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
         await page.evaluate(`scrollTo(0, ${place})`);
         const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};
         expect([y > 0, y + height <= viewport.height]).toEqual([true, true]);
+        expect((await page.locator(".dock").boundingBox())!.height).toBeLessThan(73);
       }
     }
     expect(await accessibilityFindings(page)).toEqual([]);

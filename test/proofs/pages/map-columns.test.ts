@@ -208,6 +208,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     await open(page, "Filters: Agent’s email agent1@example.com");
     expect(await filters.getByLabel("Agent’s email").inputValue()).toBe("agent1@example.com");
 
+    await open(page, "demo");
     await page.getByRole("button", { name: "Remove key" }).click();
     expect(await page.getByLabel("Your organization’s API key").inputValue()).toBe("");
     expect(await page.locator("main").textContent()).not.toContain("Zürich1");

@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)("an undo on the upload page", () => {
     await rows.first().waitFor();
     const cells = await rows.evaluateAll((all) => all.map((row) => row.textContent ?? ""));
     expect(cells[0]).toMatch(/^Undo of wrong\.csv.*Finished/);
-    expect(cells[1]).toMatch(/^wrong\.csv1 trial runTrial undo, finished.*Finished, undone.*default5410$/);
+    expect(cells[1]).toMatch(/^wrong\.csv1 trial runTrial undo, finished.*Finished Undone.*default5410$/);
     expect(await rows.nth(1).locator("s").textContent()).toBe("wrong.csv");
     await look(page, "undo-history");
     await rows.nth(1).getByText("1 trial run").click();

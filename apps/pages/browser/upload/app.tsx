@@ -63,21 +63,17 @@ function Later<P extends object>({
   return View ? <View {...props} /> : <Alert text={error} />;
 }
 
-/** Names the organization and the key that everything here is done with. */
-function Owner({ api }: { readonly api: Api }) {
+/** Names the organization that everything here is done for, and, opened, the key. */
+function Owner({ api, onForget }: { readonly api: Api; readonly onForget: () => void }) {
   const { value } = useLoaded(() => api.me(), [api]);
   return (
-    <p class="owner">
-      {value && (
-        <>
-          <span title={value.organization}>
-            <span class="hidden">Organization: </span>
-            {value.organization}
-          </span>
-          <span title={value.key.name}>Key: {value.key.name}</span>
-        </>
-      )}
-    </p>
+    <details class="owner">
+      <summary title={value?.organization}>{value?.organization ?? "Your key"}</summary>
+      <div>
+        {value && <p>{`${value.organization}, key ${value.key.name}`}</p>}
+        <Button onClick={onForget}>Remove key</Button>
+      </div>
+    </details>
   );
 }
 
@@ -129,10 +125,7 @@ export function App({ root }: { readonly root: URL }) {
             {title}
           </a>
         ))}
-        <Owner api={api} />
-        <Button kind="plain" onClick={forgetKey}>
-          Remove key
-        </Button>
+        <Owner api={api} onForget={forgetKey} />
       </nav>
       {name === "jobs" && <JobsView api={api} />}
       {!own && job}

@@ -30,7 +30,7 @@ export function KeyForm({
   }, []);
   return (
     <form
-      class="text"
+      class="wide narrow"
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);

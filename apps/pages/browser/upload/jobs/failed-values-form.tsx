@@ -5,7 +5,7 @@ import { fieldOf } from "@work-items/lib/uploads/csv/target.ts";
 import { singlesOf, targetsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { exampleOf, readRowProblem } from "../file/check-rows.ts";
-import { Button, Choice, type Options, Table, TextField, Verdict } from "../parts/parts.tsx";
+import { Button, Choice, type Options, Table, TextField } from "../parts/parts.tsx";
 import { choiceOptions } from "../parts/field-names.ts";
 import type { Sent } from "../file/send.ts";
 import { countOf } from "../parts/shown.ts";
@@ -97,7 +97,7 @@ export function FailedValuesForm({
             each.column,
             each.value,
             <Instead key="instead" failed={each} sent={sent} onSent={onSent} />,
-            <Verdict key="problem" problem={problem} />,
+            <span class={problem === undefined ? "good" : "note bad"}>{problem ?? "✓ Fits now"}</span>,
           ];
         })}
       />

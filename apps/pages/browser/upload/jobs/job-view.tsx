@@ -100,7 +100,6 @@ function NextOfTrial({
         >
           {isSending ? "Sending…" : label}
         </Button>
-        <a href="#import">Change the mapping</a>
       </p>
       {me && (
         <p class="note">
@@ -133,7 +132,10 @@ function AfterEnd({ api, job, onUseAgain }: Pick<JobViewProps, "api" | "onUseAga
     <>
       <p class="buttons">
         {!job.dry_run && !isUndo(job) && succeeded > 0 && (
-          <a class={job.status === "completed" ? "button main" : "button"} href={`#items?upload=${id}`}>
+          <a
+            class={job.status === "completed" && !job.undone_by ? "button main" : "button"}
+            href={`#items?upload=${id}`}
+          >
             View its items
           </a>
         )}

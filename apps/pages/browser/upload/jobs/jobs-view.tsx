@@ -77,7 +77,7 @@ function rowsOf(jobs: readonly Job[]) {
         <span class={`status ${status}`}>
           {isTrial ? `Trial run, ${STATUS[status].toLowerCase()}` : STATUS[status]}
         </span>
-        {isUndone && <>, {linkTo(undo.id, "undone")}</>}
+        {isUndone && <> {linkTo(undo.id, "Undone")}</>}
       </>,
       <Ago key="started" time={job.created_at} />,
       job.key_name ?? "",

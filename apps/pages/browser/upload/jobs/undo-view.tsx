@@ -37,15 +37,17 @@ function UndoButton({
     location.hash = `#job=${id}`;
   };
   return (
-    <div class={isTrial ? undefined : "dock"}>
-      <p class="buttons">
-        <Button kind={isTrial ? undefined : "main loss"} disabled={isRunning} onClick={() => void run(start)}>
-          {isRunning ? "Starting…" : children}
-        </Button>
-      </p>
-      {!isTrial && <p class="note">{FINAL}</p>}
+    <>
       <Alert text={error} />
-    </div>
+      <div class={isTrial ? undefined : "dock"}>
+        <p class="buttons">
+          <Button kind={isTrial ? undefined : "main loss"} disabled={isRunning} onClick={() => void run(start)}>
+            {isRunning ? "Starting…" : children}
+          </Button>
+        </p>
+        {!isTrial && <p class="note">{FINAL}</p>}
+      </div>
+    </>
   );
 }
 

@@ -310,15 +310,6 @@ export function Table({
   );
 }
 
-/** What is wrong with a value that a person can correct. */
-export function Verdict({ id, problem }: { readonly id?: string; readonly problem: string | undefined }) {
-  return (
-    <span id={id} class={problem === undefined ? "good" : "note bad"}>
-      {problem ?? "✓ Fits now"}
-    </span>
-  );
-}
-
 /** The loaded part of a list. @param status a sentence about it @param children its entries */
 export function List({
   list: { entries, isLoading, error, more },
