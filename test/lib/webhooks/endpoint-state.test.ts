@@ -42,6 +42,12 @@ const job = (id: string): EndedJob => ({
   failed_rows: 0,
 });
 
+/** The state after a call that one worker makes and ends at one time. */
+const afterCall = (state: EndpointState, message: WebhookMessage, outcome: Outcome, now: number, chance = 0) => {
+  const call = { webhook: "webhook", by: "me", generation: 0, message, outcome };
+  return delivered(claimed(state, "me", now), call, now, chance)!;
+};
+
 interface Call {
   readonly began: number;
   readonly ended: number;
@@ -51,8 +57,8 @@ interface Call {
 
 /**
  * A world of one endpoint, several workers and a queue that loses, repeats and delays messages. Workers die before and after
- * each call; the receiver fails for hours at a time, and its owner asks for a ring or changes the URL. Every state is written by
- * compare-and-set, so each change is one step.
+ * each call, or are frozen; the receiver fails for hours at a time, and its owner asks for a ring or changes the URL. Every state
+ * is written by compare-and-set, so each change is one step.
  * @param calmFrom until when there are changes, and until when messages are lost
  */
 function simulate(seed: number, calmFrom = HOUR) {
@@ -106,10 +112,13 @@ function simulate(seed: number, calmFrom = HOUR) {
         if (isDead()) return;
         const outcome = isTold ? OK : { status: 500, milliseconds: 5 };
         const call = { webhook: "webhook", by, generation, message: step.message, outcome };
-        const next = delivered(state, call, now, random());
-        if (next === undefined) return;
-        write(next);
-        if (!isDead()) send(delayAfterCall("webhook", next, now));
+        // Some are frozen until another worker has claimed the endpoint.
+        after(isWild() && chance(0.05) ? 30 * SECOND : 0, () => {
+          const next = delivered(state, call, now, random());
+          if (next === undefined) return;
+          write(next);
+          if (!isDead()) send(delayAfterCall("webhook", next, now));
+        });
       });
     });
   }
@@ -206,9 +215,7 @@ describe("an endpoint that fails", () => {
     for (let attempt = 0; attempt < attempts && state.enabled; attempt++) {
       const step = nextStep("webhook", state, now);
       if (step.kind !== "send") throw new Error(step.kind);
-      const { message } = step;
-      const call = { webhook: "webhook", by: "me", generation: 0, message, outcome };
-      state = delivered(claimed(state, "me", now), call, now, 1) ?? state;
+      state = afterCall(state, step.message, outcome, now, 1);
       waits.push((state.next_attempt_at - now) / SECOND);
       now = state.next_attempt_at;
     }
@@ -252,22 +259,13 @@ describe("an endpoint that fails", () => {
       false,
     ]);
     const message = { id: "test", type: "webhook.test", data: {} } as const;
-    const answered = {
-      webhook: "webhook",
-      by: "me",
-      generation: 0,
-      message,
-      outcome: { status: 500, milliseconds: 1 },
-    };
-    expect(isUnreachable(delivered(claimed(state, "me", T), answered, T, 0)!)).toBe(false);
+    expect(isUnreachable(afterCall(state, message, { status: 500, milliseconds: 1 }, T))).toBe(false);
   });
 
   it("starts from the beginning after one success", () => {
     const { state, now } = failing({ status: 500, milliseconds: 1 }, 4);
     const step = nextStep("webhook", state, now);
-    const message = (step as { message: WebhookMessage }).message;
-    const call = { webhook: "webhook", by: "me", generation: 0, message, outcome: OK };
-    const after = delivered(claimed(state, "me", now), call, now, 0)!;
+    const after = afterCall(state, (step as { message: WebhookMessage }).message, OK, now);
     expect(after).toMatchObject({ attempts: 0, next_attempt_at: 0, sent: 1 });
     expect(after.failing_since).toBe(undefined);
   });
@@ -317,8 +315,7 @@ describe("ended jobs", () => {
       const step = nextStep("webhook", state, now);
       if (step.kind !== "send") break;
       types.push(step.message.type);
-      const call = { webhook: "webhook", by: "me", generation: 0, message: step.message, outcome: OK };
-      state = noted(delivered(claimed(state, "me", now), call, now, 0)!, { position: now }, now);
+      state = noted(afterCall(state, step.message, OK, now), { position: now }, now);
     }
     expect(types).toEqual([
       "work_items.changed",
@@ -389,9 +386,7 @@ describe("a ring that is asked for", () => {
   it("is a new message also if nothing has changed since the last one, and the same for each of its attempts", () => {
     const told = noted(quiet, { position: 7 }, T);
     const before = sentAt(told, T);
-    const call = { webhook: "webhook", by: "me", generation: 0, message: before, outcome: OK };
-    const rested = delivered(claimed(told, "me", T), call, T, 0)!;
-    const asked = ringing(rested, { ...ringOf("x", 7), wantsJobs: false }, T);
+    const asked = ringing(afterCall(told, before, OK, T), { ...ringOf("x", 7), wantsJobs: false }, T);
     const again = sentAt(asked, T + SECOND);
     expect(again).toMatchObject({ type: before.type, data: before.data });
     expect(again.id).not.toBe(before.id);
@@ -404,13 +399,7 @@ describe("a ring that is asked for", () => {
     expect(sentAt(ringing(failing, ringOf("x", 7), T), T).type).toBe("work_items.changed");
     const asked = ringing(newState(ringOf("x", 7), T), ringOf("y", 7), T);
     const message = { id: "test", type: "webhook.test", data: {} } as const;
-    const tested = delivered(
-      claimed(asked, "me", T),
-      { webhook: "webhook", by: "me", generation: 0, message, outcome: OK },
-      T,
-      0,
-    )!;
-    for (const each of [asked, tested]) {
+    for (const each of [asked, afterCall(asked, message, OK, T)]) {
       expect(nextStep("webhook", each, T)).toEqual({ kind: "wait", until: T + 15 * SECOND, isBusy: false });
     }
   });
@@ -422,8 +411,7 @@ describe("deliveries", () => {
     for (let number = 1; number <= 25; number++) {
       const message = { id: `id ${number}`, type: "webhook.test", data: {} } as const;
       const outcome = { status: 500, retryAfterMs: DAY, milliseconds: number };
-      const call = { webhook: "webhook", by: "me", generation: 0, message, outcome };
-      state = delivered(claimed(state, "me", T), call, T + number, 0)!;
+      state = afterCall(state, message, outcome, T + number);
     }
     expect(state.deliveries.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => `id ${25 - index}`));
     expect(state.deliveries[0]).toEqual({
