@@ -46,10 +46,10 @@ function formatRows(rows: readonly AppliedRow[]): string {
 function parseRows(text: string | undefined): AppliedRow[] {
   if (text === undefined) return [];
   let row = 0;
-  return [...text.matchAll(/(\d+)([a-z])([A-Z]*)/g)].map(([, distance, code = "", letters = ""]) => {
+  return [...text.matchAll(/(\d+)([a-z])([A-Z]*)/g)].map(([, distance, code, letters]) => {
     row += Number(distance);
-    const changed = Array.from(letters, (letter) => FIELDS.get(letter)).filter((name) => name !== undefined);
-    return { row, outcome: OUTCOMES.get(code) ?? "unchanged", changed };
+    const changed = Array.from(letters!, (letter) => FIELDS.get(letter)).filter((name) => name !== undefined);
+    return { row, outcome: OUTCOMES.get(code!) ?? "unchanged", changed };
   });
 }
 
@@ -63,8 +63,7 @@ const NO_JOBS: ReadonlyMap<string, string> = new Map();
 export function appliedByJob(record: Attributes | undefined): ReadonlyMap<string, string> {
   const text = record?.[APPLIED_ROWS];
   if (typeof text !== "string") return NO_JOBS;
-  const texts = text.split(" ").map((entry) => entry.split(":", 2));
-  return new Map(texts.map(([job = "", own = ""]) => [job, own]));
+  return new Map(text.split(" ").map((entry) => entry.split(":", 2) as [job: string, own: string]));
 }
 
 /** The rows that a job has applied to a record, in file order: those of its current or last window. */

@@ -52,14 +52,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: "",
     foundBy: ["deaths", "messages"],
   },
-  "trial marks": {
-    defect: "a dry run forgets which fields a row changes when its worker dies",
-    file: "lib/work-items/applied-rows.ts",
-    text: "${CODES[outcome]}${letters}`",
-    instead: "${CODES[outcome]}`",
-    foundBy: ["deaths", "messages"],
-    story: "imports",
-  },
   margin: {
     defect: "a first load begins at a position that its list may lag behind",
     file: "lib/changes/feed-cursor.ts",
@@ -88,15 +80,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     text: "        job,\n        createdAt",
     instead: "        job: undone?.id ?? job,\n        createdAt",
     foundBy: [],
-    story: "undos",
-  },
-  "undo names": {
-    defect: "what an undo has kept is overwritten by another undo",
-    file: "lib/work-items/applied-rows.ts",
-    text: ".filter(([other]) => other !== job && !ended.has(other));",
-    instead:
-      ".filter(([other]) => other !== job && !ended.has(other)).map(([other, text]) => [other, text.split('=')[0]]);",
-    foundBy: ["deaths"],
     story: "undos",
   },
   "undo both": {
@@ -128,14 +111,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     file: "lib/work-items/changed-fields.ts",
     text: "new Set([...from.keys(), ...to.keys()])",
     instead: "to.keys()",
-    foundBy: [],
-    story: "undos",
-  },
-  "undo live": {
-    defect: "applied rows are forgotten while their job still runs",
-    file: "lib/work-items/applied-rows.ts",
-    text: "other !== job && !ended.has(other)",
-    instead: "other !== job && ended.has(other)",
     foundBy: [],
     story: "undos",
   },

@@ -35,7 +35,8 @@ describe("a message or worker is lost", () => {
   });
 
   it("a minute after the first message of the sweep, then after twice the time of the one before, at most 32 minutes", () => {
-    const waits = Array.from({ length: 7 }, (_, index) => lostAfter({ ...never, resent: index + 1, resent_at: AT }));
+    const died = { ...never, busy_until: 1, resent_at: AT };
+    const waits = Array.from({ length: 7 }, (_, index) => lostAfter({ ...died, resent: index + 1 }));
     expect(waits.map((wait) => wait / MINUTE_MS)).toEqual([1, 2, 4, 8, 16, 32, 32]);
   });
 
