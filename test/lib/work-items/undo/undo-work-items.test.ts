@@ -54,10 +54,18 @@ it("a row is recognized once all of it is undone, and not while a part of it is 
   await expect(undo([FIRST], { guard: dies })).rejects.toThrow("dead");
   expect(await undo([FIRST], { dryRun: true })).toMatchObject([{ recognized: false }]);
   expect(await undo([FIRST])).toMatchObject([{ outcome: "deleted" }]);
-  expect(await undo([FIRST, SECOND], { dryRun: true })).toMatchObject([
-    { outcome: "deleted", recognized: true },
-    { outcome: "deleted", recognized: true },
+  const unknown = { ...SECOND, events: ["f", "unknown"] };
+  expect(await undo([FIRST, unknown], { dryRun: true })).toMatchObject([
+    { outcome: "deleted", recognized: true, isTemporary: false },
+    { outcome: "deleted", recognized: true, isTemporary: false },
   ]);
+});
+
+it("an item without time for its events stays as it is, and may be undone later", async () => {
+  const error = { outcome: "error", reason: undefined, kept: [], recognized: false, isTemporary: true };
+  const id = workItemId(service.organization.id, "a");
+  expect(await undo([FIRST], { deadline: 0 })).toEqual([{ id, ...error }]);
+  expect(await undo([FIRST])).toMatchObject([{ outcome: "deleted", recognized: false }]);
 });
 
 it("another undo of the same import finds nothing to do", async () => {
