@@ -80,8 +80,6 @@ const STATES: Record<string, (uploads: UploadService, id: string) => Promise<unk
   "the splitter dies": claimSplit,
   "the splitter waits for the store and its message is lost": async (uploads, id) =>
     uploads.harness.store.release(await claimSplit(uploads, id), uploads.clock() + 1000),
-  "no shard is claimed": publish,
-  "the worker of a shard dies": claimShard,
   "a shard waits for the store and its message is lost": async (uploads, id) => {
     const claimed = await claimShard(uploads, id);
     await uploads.harness.store.shards.release(uploads.jobKey(id), claimed, uploads.clock() + 1000);
