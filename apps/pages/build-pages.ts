@@ -27,6 +27,8 @@ const NEEDS = "This page needs a newer browser: Chrome or Edge 123, Firefox 128,
 
 /** The scripts and style sheets of the pages. */
 const ENTRIES = ["browser/docs.ts", "browser/upload.tsx", "docs.css", "upload.css"];
+/** Without this setting zod tries to generate code, which the pages' policy forbids. It reads the setting when it is loaded. */
+const ZOD_SETTING = "(globalThis.__zod_globalConfig ??= {}).jitless = true;";
 
 async function buildAssets() {
   const { outputFiles, metafile } = await build({
@@ -41,6 +43,7 @@ async function buildAssets() {
     jsxImportSource: "preact",
     entryNames: "[name]-[hash]",
     legalComments: "none",
+    banner: { js: ZOD_SETTING },
     logLevel: "silent",
     metafile: true,
     write: false,

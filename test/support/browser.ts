@@ -37,6 +37,10 @@ export const openPage = async (
   const page = await (await browser.newContext(options)).newPage();
   page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
+  // The browser's console leaves out what a script tried in vain.
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', (e) => console.error('policy', e.violatedDirective, e.blockedURI))",
+  );
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);

@@ -42,7 +42,7 @@ export function KeyForm({
         Bring work items in from another system, and see those that your organization already has. Nothing is imported
         until you’ve reviewed the result.
       </p>
-      <label class="field">
+      <label class="field check">
         <span>Your organization’s API key</span>
         <input
           name="key"

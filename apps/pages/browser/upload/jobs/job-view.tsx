@@ -48,10 +48,12 @@ function useJob(api: Api, id: string) {
 }
 
 /** What a trial found, in a line. */
-function foundBy({ created_rows: created, updated_rows: updated, failed_rows: failed }: Job): string {
+function foundBy(job: Job): string {
+  const { created_rows: created, updated_rows: updated, failed_rows: failed } = job;
   const counts = [
     ["would be created", created] as const,
     ["would be changed", updated] as const,
+    ["would be restored", job.restored_rows] as const,
     ["would fail", failed] as const,
   ];
   const shown = counts.filter(([, count]) => count > 0).map(([name, count]) => `${shownNumber(count)} ${name}`);
