@@ -210,6 +210,9 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     await page.getByRole("button", { name: "Run a trial" }).click();
     await page.getByRole("region", { name: "Values to replace" }).waitFor();
     await check("job");
+    await page.getByRole("button", { name: /^Import / }).click();
+    await page.getByText("Import finished.").waitFor();
+    await check("done");
     expect(complaints).toEqual([]);
     await page.context().close();
   });
