@@ -70,7 +70,8 @@ function takeId(
   const isSure = taken !== undefined && taken.isNamed && differs(taken.column);
   // In the export of another system, it may be the ID that a third one has.
   const isExternal = taken?.column.words === "external id";
-  for (const { column, rank, isNamed } of taken === undefined ? [...named, ...byValues] : order) {
+  const hasNoDoubts = choices.columns.get(taken?.column.index ?? -1)?.doubts.length === 0;
+  for (const { column, rank, isNamed } of hasNoDoubts ? order : [...named, ...byValues]) {
     const isEqual = isSure && (isExternal || (isNamed && rank === taken.rank)) && differs(column);
     if (!isSure || isEqual) choices.addRival(column, "external_id");
   }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { readFailedValues, withValue } from "../../../apps/pages/browser/upload/jobs/failed-values.ts";
+import { withReplacement } from "../../../apps/pages/browser/upload/file/sources.ts";
+import { readFailedValues } from "../../../apps/pages/browser/upload/jobs/failed-values.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { createUploadService } from "../../support/uploads/upload-service.ts";
 
@@ -29,7 +30,7 @@ it("groups failed rows by their values, and one correction of the mapping correc
   expect([found.count, found.isWhole, found.rows.at(-1)?.cells]).toEqual([6, true, ["", "Open", "", ""]]);
   let mapping = MAPPING;
   for (const { column, value } of found.values) {
-    mapping = withValue(mapping, column, value, column === "State" ? "cancelled" : "")!;
+    mapping = withReplacement(mapping, column, value, column === "State" ? "cancelled" : "")!;
   }
   expect(mapping.fields?.["status"]?.values).toEqual({ Open: "pending", Hold: "cancelled", Gone: "cancelled" });
   const job = await uploads.runMapped(file, mapping);
@@ -38,5 +39,5 @@ it("groups failed rows by their values, and one correction of the mapping correc
 
 it("corrects no value of a column that is only part of a source", () => {
   const mapping: Mapping = { fields: { external_id: { columns: ["A", "B"] } } };
-  expect(withValue(mapping, "A", "x", "y")).toBeUndefined();
+  expect(withReplacement(mapping, "A", "x", "y")).toBeUndefined();
 });

@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
     }
     expect(await input.evaluate((one) => one.matches(":focus"))).toBe(true);
     // The browser's own dialog is not part of the page.
-    const rows = ["key-1,Ann,Cid,Parked,02/03/2024 09:00", "key-2,Ben,Cid,Closed,04/05/2024 10:00"];
+    const rows = ["key-1,Ann,Cid,Parked,02/03/2024 09:00", "key-2,Ben,Cid,Lost,04/05/2024 10:00"];
     await chooseFile(page, "keys.csv", Buffer.from(["Ticket ID,Agent,Owner,Status,Closed at", ...rows].join("\n")));
     await page.getByRole("button", { name: "Run a trial" }).waitFor();
     const focused = (): Promise<string> => page.evaluate("document.activeElement.textContent");
@@ -146,9 +146,13 @@ describe.skipIf(!hasBrowser)("the upload page for every person and browser", () 
       "Which column is the agent?",
     ]);
     await page.keyboard.press("Enter");
-    await expect.poll(focused).toBe("What does the status “Parked” mean? (1 row)");
+    await expect.poll(focused).toBe("What does each status mean?");
     expect([await left.textContent(), await form.count()]).toEqual(["3 left", 1]);
-    await firstAnswer();
+    for (const word of ["Parked", "Lost"]) {
+      await page.keyboard.press("Tab");
+      await page.getByLabel(`“${word}” (1 row) means`).and(page.locator(":focus")).waitFor();
+      await page.keyboard.type("In p");
+    }
     await tabTo(page, "button", "Next");
     await page.keyboard.press("Enter");
     await expect.poll(focused).toBe("Which date is “02/03/2024 09:00” in “Closed at”?");

@@ -187,21 +187,20 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     const rows = Array.from({ length: 12 }, (_, index) => {
       const status = index < 6 ? "Parked" : index === 6 ? "Lost" : "Closed";
       const closed = index > 9 ? "02/03/2026" : index > 6 ? "2026-03-01" : "";
-      return `value-${index},${status},${index % 4 === 3 && index < 8 ? "nobody" : "ann@example.com"},${closed}`;
+      return `value-${index},${status},${index % 4 === 3 && index < 8 ? "nobody" : "ann@example.com"},${closed},${closed && "2026-03-05"}`;
     });
     await chooseFile(
       page,
       "values.csv",
-      Buffer.from(`Ticket ID,Status,Assignee email,Closed at\n${rows.join("\n")}\n`),
+      Buffer.from(`Ticket ID,Status,Assignee email,Closed at,Solved at\n${rows.join("\n")}\n`),
     );
     await openTarget(page, "Status");
-    const parked = page.getByRole("group", { name: "What does the status “Parked” mean? (6 rows)" });
-    await parked.getByText("The other values without an answer mean the same: “Lost”").waitFor();
-    await parked.getByLabel("In progress").click();
-    await page
-      .getByRole("group", { name: "What does the status “Lost” mean? (1 row)" })
-      .getByLabel("Leave empty")
-      .click();
+    const asked = page.getByRole("group", { name: "What does each status mean?" });
+    await asked.getByLabel("“Parked” (6 rows) means").selectOption("In progress");
+    expect(await page.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
+    await asked.getByLabel("“Lost” (1 row) means").selectOption("Leave empty");
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByRole("radio", { name: "“Closed at”, else “Solved at”" }).waitFor();
     await lineOf(page, "Status").getByText("from “Status”").waitFor();
     await confirmColumns(page);
     await page.getByRole("button", { name: "Run a trial" }).click();

@@ -84,8 +84,8 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     expect(await second.textContent()).toContain("Completed at11 Jun 2023, 10:15");
     expect(await lineOf(page, "Type and subject").textContent()).toContain("Type: work_item for all · Subject: empty");
     await openTarget(page, "Status");
-    expect(await page.getByLabel("“Open” means").inputValue()).toBe("pending");
-    expect(await page.getByLabel("“Closed” means").inputValue()).toBe("completed");
+    expect(await page.getByLabel("“Open” (10 rows) means").inputValue()).toBe("pending");
+    expect(await page.getByLabel("“Closed” (20 rows) means").inputValue()).toBe("completed");
     await openTarget(page, "Completed at");
     expect(await page.getByLabel(/ in “Closed at” is$/).inputValue()).toBe("dd/MM/yyyy HH:mm");
     await page.getByText("1 of the first 30 rows would fail: “someday” doesn’t match the format").waitFor();
@@ -288,6 +288,10 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     const completed = await openTarget(page, "Completed at");
     await completed.getByLabel("Completed at from").selectOption("Date");
     await completed.getByText("The time of day is in “Time”. Only the date is imported.").waitFor();
+    const further = completed.getByLabel("When “Date” is empty, from");
+    await further.selectOption("Time");
+    await completed.getByText("“09:15” isn’t a date and time.").waitFor();
+    await further.selectOption("Nothing else");
     const zone = await openTarget(page, "Time zone");
     await zone.getByRole("radio").first().click();
     await page.getByRole("button", { name: "Join date and time" }).click();
@@ -311,6 +315,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
     const id = await openTarget(page, "ID");
     await id.getByLabel("ID from").selectOption("Order ID");
     await confirmColumns(page);
+    expect(await lineOf(page, "Other columns").textContent()).toContain("1 kept (1 as numbers)");
     await page.getByText("1 row repeats the ID of an earlier row.").waitFor();
     const mainButton = page.locator("button.main:visible");
     expect(await mainButton.textContent()).toBe("Run a trial");

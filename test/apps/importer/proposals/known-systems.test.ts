@@ -394,12 +394,12 @@ describe("nothing is certain", () => {
   });
 
   it.each([
-    ["#", (index: number) => `${index + 1}`, "its values only number the rows"],
-    ["Nr.", (index: number) => `${index}`, "its values only number the rows"],
+    ["#", (index: number) => `${index + 1}`, 'its values only number the rows; "Ticket" may be meant'],
+    ["Nr.", (index: number) => `${index}`, 'its values only number the rows; "Ticket" may be meant'],
     ["Ticket ID", (index: number) => `4,9${index}E+11`, `${REWRITTEN} "4,90E+11"`],
   ])("of the IDs in %s", (name, idOf, doubt) => {
-    const rows = Array.from({ length: 5 }, (_, index) => [idOf(index), "Ann"]);
-    expect(propose([name, "Agent"], ...rows).columns[0]).toMatchObject({
+    const rows = Array.from({ length: 5 }, (_, index) => [idOf(index), `${88_120 + index}`]);
+    expect(propose([name, "Ticket"], ...rows).columns[0]).toMatchObject({
       target: "external_id",
       certainty: "likely",
       reason: `by name, but ${doubt}`,

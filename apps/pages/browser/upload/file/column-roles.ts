@@ -22,10 +22,6 @@ export interface ColumnRole {
   readonly role: string;
   /** The source that is made of it; undefined if `others` decides, or if it is combined. */
   readonly source: Source | undefined;
-  /** The target of a combined column; otherwise empty. */
-  readonly partOf: string;
-  /** The columns that the same target tries before this one. */
-  readonly before: readonly string[];
 }
 
 /** The sources of which a target takes the first with a value; undefined if it combines columns in another way. */
@@ -47,24 +43,17 @@ function isOf(source: Source, name: string): boolean {
 /** What becomes of each column. Leaves out the columns of a report of failed rows, which are never imported. */
 export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole[] {
   const { fields = {} } = mapping;
-  const combined = new Map(
-    Object.entries(fields).flatMap(([target, source]) =>
-      [...columnsOfAll([source])].map((column) => [column, target] as const),
-    ),
-  );
+  const combined = columnsOfAll(Object.values(fields));
   return numberedNames(header).flatMap((name, index): ColumnRole[] => {
     if (isReportColumn(name)) return [];
     for (const [target, each] of name === "" ? [] : Object.entries(fields)) {
-      const sources = alternatives(target, each) ?? [];
-      const order = sources.findIndex((source) => isOf(source, name));
-      if (order === -1) continue;
-      const before = sources.slice(0, order).map(({ column = "" }) => column);
-      const role = target === ATTRIBUTE_PREFIX + name ? KEPT : target;
-      return [{ index, name, role, source: sources[order], partOf: "", before }];
+      const source = alternatives(target, each)?.find((single) => isOf(single, name));
+      if (source === undefined) continue;
+      return [{ index, name, role: target === ATTRIBUTE_PREFIX + name ? KEPT : target, source }];
     }
-    const partOf = name === "" ? "" : (combined.get(comparable(name)) ?? "");
+    const isCombined = name !== "" && combined.has(comparable(name));
     const left = mapping.others === "custom_attributes" ? KEPT : LEFT_OUT;
-    return [{ index, name, role: partOf === "" ? left : COMBINED, source: undefined, partOf, before: [] }];
+    return [{ index, name, role: isCombined ? COMBINED : left, source: undefined }];
   });
 }
 

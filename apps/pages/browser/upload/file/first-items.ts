@@ -1,11 +1,10 @@
 import { newItemOf } from "@work-items/importer/checks/resulting-values.ts";
-import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { InvalidFileError } from "@work-items/lib/uploads/csv/invalid-file-error.ts";
 import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { exampleOf, readRows } from "./check-rows.ts";
-import { changeSingles, withAlias } from "./sources.ts";
+import { withReplacement } from "./sources.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** How many rows are shown. */
@@ -15,16 +14,6 @@ const UNREAD_MAX = 8;
 /** Stands for the ID while none is chosen. */
 const NO_ID: Source = { value: "no ID yet" };
 
-/** The mapping by which a value of a column is empty. */
-function withoutValue({ fields = {}, ...mapping }: Mapping, column: string, value: string): Mapping {
-  const empty = (single: Source): Source =>
-    single.column !== undefined && comparable(single.column) === comparable(column)
-      ? { ...single, values: withAlias(single, [value], "") }
-      : single;
-  const changed = Object.entries(fields).map(([field, source]) => [field, changeSingles(source, empty)] as const);
-  return { ...mapping, fields: Object.fromEntries(changed) };
-}
-
 /** The item that a row would become. What can't be read of it is left out and described. */
 function itemOf(names: readonly string[], mapping: Mapping, cells: readonly string[], now: string) {
   const problems: string[] = [];
@@ -33,7 +22,7 @@ function itemOf(names: readonly string[], mapping: Mapping, cells: readonly stri
     const reading = reader.read(cells);
     if (!("error" in reading)) return { problems, made: newItemOf(reader, cells, now) };
     problems.push(exampleOf(reading.error));
-    readable = withoutValue(readable, reading.error.column, reading.error.value);
+    readable = withReplacement(readable, reading.error.column, reading.error.value, "") ?? readable;
   }
   return { problems, made: undefined };
 }

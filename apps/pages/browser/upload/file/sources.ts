@@ -2,7 +2,7 @@ import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-name
 import { fieldOf, isTime, type Target } from "@work-items/lib/uploads/csv/target.ts";
 import { cleanTexts } from "@work-items/importer/proposals/certainty.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
-import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
@@ -101,4 +101,23 @@ export function withKey<T extends object, K extends keyof T>(object: T, key: K, 
 export function changeSingles(source: Source, change: (single: Source) => Source): Source {
   if (source.first_of === undefined) return change(source);
   return { ...source, first_of: source.first_of.map((inner) => changeSingles(inner, change)) };
+}
+
+/** The mapping with another value for a text of a column; undefined if no source uses that column alone. */
+export function withReplacement(mapping: Mapping, column: string, text: string, instead: string): Mapping | undefined {
+  let isFound = false;
+  const replaced = (single: Source): Source => {
+    if (single.column === undefined || comparable(single.column) !== comparable(column)) return single;
+    isFound = true;
+    return { ...single, values: withAlias(single, [text], instead) };
+  };
+  const replacedIn = (sources: Readonly<Record<string, Source>>) =>
+    Object.fromEntries(Object.entries(sources).map(([target, source]) => [target, changeSingles(source, replaced)]));
+  const { fields, event } = mapping;
+  const next = {
+    ...mapping,
+    ...(fields && { fields: replacedIn(fields) }),
+    ...(event && { event: replacedIn(event) }),
+  };
+  return isFound ? next : undefined;
 }

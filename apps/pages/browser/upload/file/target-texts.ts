@@ -52,7 +52,7 @@ export function targetQuestion(target: TargetName): string {
 }
 
 /** A target's field as the page calls it. */
-export function labelOfField(target: TargetName, field: string): string {
+export function fieldLabel(target: TargetName, field: string): string {
   return (isOfEvent(target) ? EVENT_NAMES : FIELD_NAMES)[field] ?? field;
 }
 
@@ -89,7 +89,7 @@ function shownColumns({ column, columns = [], first_of: first = [], values = {} 
 type Mapped = Pick<Answered, "mapping"> & { readonly table: SurveyedTable };
 
 /** What sets a target, such as “Owner”; empty if nothing does. */
-function shownSources(target: TargetName, { table, mapping }: Mapped): string {
+export function shownSources(target: TargetName, { table, mapping }: Mapped): string {
   const sources = sourcesOf(target, { names: table.names, mapping }).map(([, source]) => source);
   const value = sources.map((source) => source.value).find((each) => each !== undefined);
   if (value !== undefined) return `“${target === "status" ? shownChoice(value) : value}” in every row`;

@@ -3,7 +3,7 @@ import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import { type Api, hasStatus, type Item, type ItemEvent } from "../parts/api.ts";
 import { FIELD_NAMES, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "../parts/field-names.ts";
 import { ImportLink, importOf } from "./import-link.tsx";
-import { Ago, Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
+import { Ago, Facts, Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
 import { shownStart, shownTime } from "../parts/shown.ts";
 import { useList, useLoaded } from "../parts/use-calls.ts";
 
@@ -57,19 +57,9 @@ function isLong(fact: ComponentChildren): boolean {
 type Fact = readonly [name: string, fact: ComponentChildren];
 
 /** Names and values, without those that are empty. */
-function Facts({ facts }: { readonly facts: readonly Fact[] }) {
-  return (
-    <dl class="facts">
-      {facts
-        .filter(([, fact]) => fact !== "")
-        .map(([name, fact], index) => (
-          <div key={index} class={isLong(fact) ? "long" : undefined}>
-            <dt>{name}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-    </dl>
-  );
+function FilledFacts({ facts }: { readonly facts: readonly Fact[] }) {
+  const filled = facts.filter(([, fact]) => fact !== "");
+  return <Facts kind="facts" facts={filled.map(([...fact]) => [...fact, isLong(fact[1]) ? "long" : undefined])} />;
 }
 
 /** A value of an attribute: lists of texts as people write them, anything else as it was sent. */
@@ -145,11 +135,11 @@ export function ItemView({ api, id, list }: { readonly api: Api; readonly id: st
         {title !== undefined && <span>{item.external_id}</span>}
         <ItemStatus status={item.status} />
       </div>
-      <Facts facts={facts} />
+      <FilledFacts facts={facts} />
       {attributes.length > 0 && (
         <section aria-labelledby="attributes">
           <h2 id="attributes">From the source system</h2>
-          <Facts facts={attributes.map(([name, each]) => [nameOf(name), shownAttribute(each)])} />
+          <FilledFacts facts={attributes.map(([name, each]) => [nameOf(name), shownAttribute(each)])} />
         </section>
       )}
       <Timeline api={api} id={item.id} />

@@ -1,4 +1,4 @@
-import { type FailedValue, type FailedValues, withValue } from "./failed-values.ts";
+import type { FailedValue, FailedValues } from "./failed-values.ts";
 import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf } from "@work-items/lib/uploads/csv/target.ts";
@@ -9,7 +9,7 @@ import { Button, Choice, type Options, Table, TextField } from "../parts/parts.t
 import { choiceOptions } from "../parts/field-names.ts";
 import type { Sent } from "../file/send.ts";
 import { countOf } from "../parts/shown.ts";
-import { aliasOf } from "../file/sources.ts";
+import { aliasOf, withReplacement } from "../file/sources.ts";
 
 /** A file whose failed rows are corrected after its trial. */
 interface RepairProps {
@@ -44,7 +44,7 @@ function Instead({ sent, onSent, failed: { column, value } }: RepairProps & { re
   const used = usedAs(mapping, column);
   const instead = used && aliasOf(used.source, value);
   const onChange = (text: string): void =>
-    onSent({ ...sent, mapping: withValue(mapping, column, value, text) ?? mapping });
+    onSent({ ...sent, mapping: withReplacement(mapping, column, value, text) ?? mapping });
   const field = { label: `Instead of “${value}” in ${column}`, isLabelHidden: true, onChange };
   const choices = used?.field?.kind.choices;
   if (choices) {

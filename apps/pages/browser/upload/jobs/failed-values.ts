@@ -75,20 +75,3 @@ export async function readFailedValues(
   });
   return { names, values: [...values.values()].toSorted((a, b) => b.rows - a.rows), rows, count, isWhole };
 }
-
-/** The mapping with another value for a text of a column; undefined if no source uses that column alone. */
-export function withValue(mapping: Mapping, column: string, text: string, instead: string): Mapping | undefined {
-  let isFound = false;
-  const changed = (source: NonNullable<Mapping["fields"]>[string]): typeof source => {
-    if (source.first_of) return { ...source, first_of: source.first_of.map(changed) };
-    if (source.column === undefined || comparable(source.column) !== comparable(column)) return source;
-    isFound = true;
-    const others = Object.entries(source.values ?? {}).filter(([each]) => comparable(each) !== comparable(text));
-    return { ...source, values: Object.fromEntries([...others, [text, instead]]) };
-  };
-  const changedIn = (sources: Mapping["fields"]) =>
-    sources && Object.fromEntries(Object.entries(sources).map(([target, source]) => [target, changed(source)]));
-  const fields = changedIn(mapping.fields);
-  const event = changedIn(mapping.event);
-  return isFound ? { ...mapping, ...(fields && { fields }), ...(event && { event }) } : undefined;
-}

@@ -2,18 +2,16 @@ import type { ComponentChildren } from "preact";
 import { readResultingItems, type ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
 import { changedByRows, type FieldChange, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
-import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { exampleOf } from "../file/check-rows.ts";
-import { EVENT_NAMES, labelOf, shownOrEmpty, shownValue } from "../parts/field-names.ts";
-import { Table } from "../parts/parts.tsx";
+import { EVENT_NAMES, labelOf, shownOrEmpty, shownValue, SUBJECT } from "../parts/field-names.ts";
+import { Facts, Table } from "../parts/parts.tsx";
 import type { Sent } from "../file/send.ts";
 import { observeTable, withoutRows } from "../file/table-file.ts";
 import { countOf, shownStart, shownTime } from "../parts/shown.ts";
 
 const ATTRIBUTES = "custom_attributes";
-const SUBJECT = `${ATTRIBUTE_PREFIX}short_description`;
 /** How many fields of an item or a row are shown. */
 const SHOWN_FIELDS = 8;
 /** How many characters of a value are shown in a card. */
@@ -59,7 +57,7 @@ function shownOfEvent(name: string, value: unknown): string {
 }
 
 /** The fields of an item, changed ones first. */
-function Facts({ item: { fields, changes, event } }: { readonly item: ResultingItem }) {
+function ItemFacts({ item: { fields, changes, event } }: { readonly item: ResultingItem }) {
   const changed = changes.map(({ field }) => field).filter((name) => name !== ATTRIBUTES);
   const names = [...new Set([...changed, ...fields.keys()])].filter((name) => name !== SUBJECT);
   const ofEvent = Object.entries(event ?? {}).filter(([name]) => name !== "external_id");
@@ -80,14 +78,7 @@ function Facts({ item: { fields, changes, event } }: { readonly item: ResultingI
   const more = facts.length - SHOWN_FIELDS;
   return (
     <>
-      <dl>
-        {facts.slice(0, SHOWN_FIELDS).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts.slice(0, SHOWN_FIELDS)} />
       {more > 0 && <p class="note">and {countOf(more, "other field")}</p>}
     </>
   );
@@ -107,7 +98,7 @@ function ItemCard({ item }: { readonly item: ResultingItem }) {
       <h3>{exists ? <a href={`#item=${id}`}>{externalId}</a> : externalId}</h3>
       {typeof subject === "string" && <p class="lines">{subject}</p>}
       {isOfFile && <p class="note">An earlier row has the same ID.</p>}
-      {error ? <p class="bad">{exampleOf(error)}</p> : <Facts item={item} />}
+      {error ? <p class="bad">{exampleOf(error)}</p> : <ItemFacts item={item} />}
     </li>
   );
 }

@@ -10,6 +10,7 @@ import {
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Job } from "../parts/api.ts";
 import { shownChoice } from "../parts/field-names.ts";
+import { Facts } from "../parts/parts.tsx";
 import type { Sent } from "../file/send.ts";
 import { observeTable, withoutRows } from "../file/table-file.ts";
 import { countOf, shownNumber, shownPart, shownPeriod, shownTime } from "../parts/shown.ts";
@@ -129,17 +130,15 @@ function Completion({ completion, rows }: Pick<ResultingFindings, "completion" |
           ))}
         </svg>
       )}
-      <dl class="values">
-        {[["Earliest", earliest] as const, ["Latest", latest] as const].map(
-          ([name, time]) =>
-            time !== undefined && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{shownTime(time)}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      {earliest !== undefined && latest !== undefined && (
+        <Facts
+          kind="values"
+          facts={[
+            ["Earliest", shownTime(earliest)],
+            ["Latest", shownTime(latest)],
+          ]}
+        />
+      )}
       {emptyRows > 0 && <p class="note">{emptyIn(emptyRows, rows)}.</p>}
     </figure>
   );

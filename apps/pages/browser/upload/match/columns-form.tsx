@@ -112,7 +112,9 @@ function ColumnsForm({ match, onNext }: FormProps) {
 export function columnsLine(match: Match): MatchLine[] {
   const others = othersOf(match);
   const left = others.filter(({ role }) => role === LEFT_OUT).length;
-  const text = left === 0 ? `${others.length} kept` : `${others.length - left} kept, ${left} left out`;
+  const numbers = others.filter(({ source }) => source?.as === "number").length;
+  const kept = `${others.length - left} kept${numbers === 0 ? "" : ` (${numbers} as numbers)`}`;
+  const text = left === 0 ? kept : `${kept}, ${left} left out`;
   const form = (props: FormProps) => <ColumnsForm {...props} />;
   return others.length === 0 ? [] : [{ name: "Other columns", text, form }];
 }

@@ -2,7 +2,7 @@ import type { TargetName } from "@work-items/importer/proposals/target-states.ts
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answered, LocalTimes } from "../file/answers.ts";
-import { hasDefault, isOpen } from "../file/target-questions.ts";
+import { hasDefault, isOpen, questionsLeft } from "../file/target-questions.ts";
 import { shownState, targetName } from "../file/target-texts.ts";
 import type { Match } from "../file/use-import.ts";
 import { columnsLine } from "./columns-form.tsx";
@@ -71,10 +71,10 @@ function linesOf(match: Match): MatchLine[] {
 /** The parts of the match step. One is open: the first that a person must answer, or the one that they change. */
 export function Questions({ match }: { readonly match: Match }) {
   const lines = linesOf(match);
-  const left = lines.filter(({ isAsked }) => isAsked);
-  const [{ name, turn }, open] = useState({ name: left[0]?.name, turn: 0 });
+  const asked = lines.find(({ isAsked }) => isAsked);
+  const [{ name, turn }, open] = useState({ name: asked?.name, turn: 0 });
   const [isDone, setDone] = useState(false);
-  const current = lines.find((line) => line.name === name) ?? left[0];
+  const current = lines.find((line) => line.name === name) ?? asked;
   const list = useRef<HTMLOListElement>(null);
   const onNext = (answered?: Answered): void => {
     if (answered) match.onAnswer(answered);
@@ -94,8 +94,8 @@ export function Questions({ match }: { readonly match: Match }) {
   }, [turn]);
   return (
     <div>
-      <p role="status" class={left.length > 0 ? "left" : "note"}>
-        {left.length > 0 ? `${left.length} left` : "Nothing left to answer."}
+      <p role="status" class={asked ? "left" : "note"}>
+        {asked ? `${questionsLeft(match, match.states) + (match.isFillAsked ? 1 : 0)} left` : "Nothing left to answer."}
       </p>
       <ol class="strip" aria-label="What the import sets" ref={list}>
         {lines.map((line) => (

@@ -1,27 +1,24 @@
-import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
+import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
 import { plainWords } from "@work-items/importer/proposals/known-headers.ts";
 import { joinedTime, shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
-import { useState } from "preact/hooks";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { openQuestions, withFormat } from "../file/answers.ts";
+import { type Answered, openQuestions, withFormat } from "../file/answers.ts";
 import { type ColumnRole, withSource } from "../file/column-roles.ts";
 import { aliasOf, exampleOfTimes, rowsWith, surveyed, valuesAt, withAlias, withKey } from "../file/sources.ts";
 import { withDecision } from "../file/target-choices.ts";
 import type { TargetQuestion } from "../file/target-questions.ts";
 import { targetName } from "../file/target-texts.ts";
 import { choiceOptions } from "../parts/field-names.ts";
-import { Button, Check, Choice, Question, TextField } from "../parts/parts.tsx";
+import { Button, Check, Choice, OpenForm, Question, TextField } from "../parts/parts.tsx";
 import { countOf } from "../parts/shown.ts";
 import type { Match } from "../file/use-import.ts";
 import type { FormProps } from "./match-line.ts";
 
 /** Further values aren't shown. A column with so many is hardly a choice. */
 const SHOWN_VALUES = 30;
-/** How many of the values that get one answer are named. */
-const NAMED_VALUES = 5;
 /** A format that isn't in the list. */
 const OTHER = "other";
 
@@ -33,45 +30,46 @@ interface ReadingProps {
   readonly onChange: (source: Source) => void;
 }
 
-/** Values in a line; only the first, if they are many. */
-function shownValues(values: readonly string[]): string {
-  const named = values.slice(0, NAMED_VALUES).map((value) => `“${value}”`);
-  return `${named.join(", ")}${values.length > NAMED_VALUES ? ` and ${values.length - NAMED_VALUES} more` : ""}`;
+/** A value, and the number of rows with it if that is known. */
+function counted(table: Match["table"], index: number, value: string): string {
+  const rows = rowsWith(table, index, value);
+  return `“${value}”${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`;
 }
 
-/** Asks what a value means, or all that have no answer. */
+/** Asks what the values without an answer mean. */
 export function WordQuestion({
   match,
   target,
-  question: { field, column, source, words },
+  question: { field, column, words },
   onNext,
 }: FormProps & {
   readonly target: TargetName;
   readonly question: Extract<TargetQuestion, { kind: "words" }>;
 }) {
   const { table, mapping } = match;
-  const [isForAll, setForAll] = useState(false);
-  const [word = "", ...others] = words;
-  const rows = rowsWith(table, column.index, word);
-  const answer = (choice: string): void => {
-    const values = withAlias(source, isForAll ? words : [word], choice);
-    const next = withSource(mapping, "fields", field, { ...source, values, column: column.column });
-    onNext(withDecision({ ...match, mapping: next }, target, "as mapped"));
+  const source = mapping.fields?.[field] ?? {};
+  const meant = targetName(target).toLowerCase();
+  const answered = (next: Source): Answered => {
+    const read = withSource(mapping, "fields", field, { ...next, column: column.name });
+    return withDecision({ ...match, mapping: read }, target, "as mapped");
   };
+  if (words.length === 1)
+    return (
+      <Question
+        text={`What does the ${meant} ${counted(table, column.index, words[0]!)} mean?`}
+        answers={[...choiceOptions(choicesOf(field) ?? []), ["", "Leave empty"]]}
+        onChoose={(choice) => onNext(answered({ ...source, values: withAlias(source, words, choice) }))}
+      />
+    );
+  const isReady = unansweredWords(field, source, words).length === 0;
   return (
-    <Question
-      text={`What does the ${targetName(target).toLowerCase()} “${word}” mean?${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`}
-      answers={[...choiceOptions(choicesOf(field) ?? []), ["", "Leave empty"]]}
-      onChoose={answer}
-    >
-      {() =>
-        others.length > 0 && (
-          <Check checked={isForAll} onChange={setForAll}>
-            The other values without an answer mean the same: {shownValues(others)}
-          </Check>
-        )
-      }
-    </Question>
+    <OpenForm title={`What does each ${meant} mean?`} isReady={isReady} onNext={() => onNext()}>
+      <WordFields
+        {...{ match, column, source, words }}
+        target={field}
+        onChange={(next) => match.onAnswer(answered(next))}
+      />
+    </OpenForm>
   );
 }
 
@@ -81,20 +79,20 @@ export function WordFields({
   target,
   column: { index },
   source,
+  words = valuesAt(table, index, mapping.empty ?? []).slice(0, SHOWN_VALUES),
   onChange,
-}: ReadingProps & { readonly target: string }) {
+}: ReadingProps & { readonly target: string; readonly words?: readonly string[] }) {
   const choices = choicesOf(target) ?? [];
-  const values = valuesAt(table, index, mapping.empty ?? []);
   return (
     <div class="fields">
-      {values.slice(0, SHOWN_VALUES).map((value) => (
+      {words.map((word) => (
         <Choice
-          key={value}
-          label={`“${value}” means`}
-          value={aliasOf(source, value) ?? (choices.includes(value) ? value : (source.otherwise ?? "\0"))}
+          key={word}
+          label={`${counted(table, index, word)} means`}
+          value={aliasOf(source, word) ?? (choices.includes(word) ? word : (source.otherwise ?? "\0"))}
           options={[["\0", "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]]}
           onChange={(choice) =>
-            onChange({ ...source, values: withAlias(source, [value], choice === "\0" ? undefined : choice) })
+            onChange({ ...source, values: withAlias(source, [word], choice === "\0" ? undefined : choice) })
           }
         />
       ))}

@@ -11,6 +11,7 @@ import {
   sourcesOf,
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
+import { readTime } from "@work-items/importer/proposals/time-formats.ts";
 import { useState } from "preact/hooks";
 import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
@@ -23,11 +24,11 @@ import { type Answer, Button, Choice, OpenForm, type Options, Question, TextFiel
 import type { FormProps } from "./match-line.ts";
 import { DateQuestion, EmptyMarks, TimeFields, WordFields, WordQuestion } from "./reading-fields.tsx";
 import { shownStart } from "../parts/shown.ts";
-import { aliasOf, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
+import { aliasOf, exampleOfTimes, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
 import { asSentence } from "../file/table-file.ts";
 import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "../file/target-choices.ts";
 import { hasDefault, isOpen, questionAbout } from "../file/target-questions.ts";
-import { canHaveValue, defaultOf, labelOfField, targetName, targetQuestion } from "../file/target-texts.ts";
+import { canHaveValue, defaultOf, fieldLabel, shownSources, targetName, targetQuestion } from "../file/target-texts.ts";
 import type { Match } from "../file/use-import.ts";
 
 interface TargetProps extends FormProps {
@@ -48,7 +49,7 @@ const SEVERAL = "\0several";
 function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onNext"> & { readonly field: string }) {
   const { table, mapping, onAnswer } = match;
   const [isTyped, setTyped] = useState(false);
-  const label = labelOfField(target, field);
+  const label = fieldLabel(target, field);
   const [, source] = sourcesOf(target, { names: table.names, mapping }).find(([each]) => each === field) ?? [];
   const names = numberedNames(table.names).filter(Boolean);
   const isEventId = target === "event.external_id";
@@ -109,7 +110,10 @@ function doubtsAbout(
   source: Source & { readonly column: string },
 ): readonly string[] {
   const index = columnIndex(table.names, source.column);
-  if (field === "completed_at") {
+  if (field === "completed_at" || field === "occurred_at") {
+    const text = exampleOfTimes(table, index);
+    const isRead = text === undefined || readTime(text, source.format ?? "iso", TIME_ZONE) !== undefined;
+    if (!isRead) return [`"${text}" isn’t a date and time`];
     return proposeTime(source.column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() })?.doubts ?? [];
   }
   const letters = field === "external_id" ? [] : doubtsOfLetters(surveyed(table, index).lost);
@@ -223,11 +227,11 @@ function ColumnQuestion({
 }) {
   const { table, mapping } = match;
   const { target, candidates, columns, reason } = state;
-  const groups = [
-    ...Map.groupBy(candidates, ({ column }) => (target === "agent" ? personIn(plainWords(column)) : column)).values(),
-  ];
-  const initial = defaultOf(target, mapping);
   const isMapped = ({ column }: NamedIndex): boolean => columns.some((each) => each.column === column);
+  // What is mapped is one answer, whatever it is made of.
+  const keyOf = ({ column }: NamedIndex): string => (target === "agent" ? personIn(plainWords(column)) : column);
+  const groups = [...Map.groupBy(candidates, (each) => (isMapped(each) ? "" : keyOf(each))).values()];
+  const initial = defaultOf(target, mapping);
   const choose = (answer: string): void => {
     if (answer === OTHER) return onOther();
     const group = groups[Number(answer)] ?? [];
@@ -237,9 +241,10 @@ function ColumnQuestion({
     else onNext(withOnly(table, match, target, names));
   };
   const groupAnswers = groups.map((group, index): Answer => {
-    const names = group.map(({ column }) => `“${column}”`);
+    const names = group.map(({ column }) => `“${column}”`).join(" and ");
+    const shown = group.some(isMapped) ? shownSources(target, match) : names;
     const { examples } = surveyed(table, group[0]!.index);
-    return [String(index), names.join(" and "), examples.map((each) => shownStart(each, SHOWN_CHARACTERS))];
+    return [String(index), shown, examples.map((each) => shownStart(each, SHOWN_CHARACTERS))];
   });
   const left: Answer = [LEFT, initial === undefined ? "Leave empty" : `Use the default: ${initial}`];
   return (

@@ -1,3 +1,4 @@
+import { Facts } from "./parts.tsx";
 import { shownNumber } from "./shown.ts";
 
 /** A part of a whole, or a bar beside others. */
@@ -27,14 +28,7 @@ export function Counts({ bars: all, total }: { readonly bars: readonly Bar[]; re
           ))}
         </svg>
       )}
-      <dl class="counts">
-        {bars.map(({ kind, name, count }) => (
-          <div key={name} class={kind}>
-            <dt>{name}</dt>
-            <dd>{shownNumber(count)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts kind="counts" facts={bars.map(({ kind, name, count }) => [name, shownNumber(count), kind])} />
     </>
   );
 }

@@ -262,6 +262,26 @@ export function Question({
   );
 }
 
+/** Facts by their names, each with a class of its own if it needs one. @param kind class of the list */
+export function Facts({
+  facts,
+  kind,
+}: {
+  readonly facts: readonly (readonly [name: string, fact: ComponentChildren, kind?: string | undefined])[];
+  readonly kind?: string;
+}) {
+  return (
+    <dl class={kind}>
+      {facts.map(([name, fact, own], index) => (
+        <div key={index} class={own}>
+          <dt>{name}</dt>
+          <dd>{fact}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /** A table. Columns with numbers are at the right. */
 export function Table({
   caption,
