@@ -79,7 +79,7 @@ function planItem(
     const outcome = applied?.outcomeOf(row) ?? (window?.withEvents.has(row) ? "unchanged" : undefined);
     if (before !== null && outcome !== undefined) {
       const plan = planAgain(outcome, before, planInput);
-      effects.push({ pending, plan, changes: { fields: applied?.changedBy(row) ?? [] }, recognized: true });
+      effects.push({ pending, plan, changes: { fields: applied!.changedBy(row) }, recognized: true });
       continue;
     }
     const plan = planInput();
@@ -178,8 +178,8 @@ export function targetOfEvent(
         effects.push({ pending, outcome, recognized: false });
         applied?.add(pending.row, outcome);
       }
-      if (current === null || current === before) return { set: null, result: effects };
-      const layers = records.layers(stored, before, current);
+      if (current === before) return { set: null, result: effects };
+      const layers = records.layers(stored, before, current!);
       return {
         set: { ...current, ...records.common(), ...applied?.attributes(), ...layers },
         together: records.withEvent(owner),

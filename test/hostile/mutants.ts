@@ -45,13 +45,6 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     instead: 'kind === "unknown") undefined;',
     foundBy: ["silence"],
   },
-  marks: {
-    defect: "items don't remember which rows they have seen",
-    file: "lib/work-items/write-targets.ts",
-    text: "        applied?.attributes(),\n",
-    instead: "",
-    foundBy: ["deaths", "messages"],
-  },
   margin: {
     defect: "a first load begins at a position that its list may lag behind",
     file: "lib/changes/feed-cursor.ts",

@@ -16,6 +16,7 @@ const RULES: readonly Row[] = [
   // The merge: schemas and filters are tested through the endpoints.
   ["lib/work-items/field-definition.ts:190-202", PLAN_TESTS, 100],
   ["lib/work-items/applied-rows.ts", "test/lib/work-items/applied-rows.test.ts", 100],
+  ["lib/work-items/write-targets.ts", "test/lib/work-items/write-targets.test.ts", 100],
   ["lib/work-items/undo/layers.ts", LAYERS_TESTS, 89],
   ["lib/work-items/undo/plan-undo.ts", LAYERS_TESTS, 92],
   // What counts as lost: the rest is tried on the engines.

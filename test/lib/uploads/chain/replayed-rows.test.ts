@@ -46,25 +46,7 @@ const optionsOf = (job: string, firstRow: number) => ({
 const rowOf = (row: number, externalId: string, type: string): Row =>
   jsonRow(row, { external_id: externalId, type, events: [{ external_id: `e-${row}`, content: "opened" }] });
 
-/** A row with a custom attribute of which an item can have one, but not two. */
-const largeRow = (row: number, externalId: string, name: string): Row =>
-  jsonRow(row, { external_id: externalId, custom_attributes: { [name]: "x".repeat(150 * 1024) } });
-
 describe("rows that are applied again", () => {
-  it("have the same outcomes, also where a row far behind changed the item", async () => {
-    const { applyRows } = await setUp(2);
-    const organization = organizationWith({ id: randomUUID() });
-    const apply = async (rows: readonly Row[]) => {
-      const results = await applyRows(organization, rows, optionsOf("job", rows[0]!.row));
-      return Object.fromEntries(rows.map(({ row }, index) => [row, results[index]?.outcome]));
-    };
-    await apply([largeRow(2, "A", "first")]);
-    const others = ["B", "C", "D", "E"].map((externalId, index) => jsonRow(4 + index, { external_id: externalId }));
-    const window = [largeRow(3, "A", "second"), ...others, jsonRow(8, { external_id: "A", type: "late" })];
-    const outcomes = { 3: "error", 4: "created", 5: "created", 6: "created", 7: "created", 8: "updated" };
-    for (let attempt = 1; attempt <= 3; attempt++) expect(await apply(window)).toEqual(outcomes);
-  });
-
   // Its requests: the item is read, its event is read, the item is written.
   it.each([1, 2, 3])(
     "undo no change that others made after an earlier attempt, right before request %i",
@@ -148,50 +130,27 @@ describe("rows that are looked for", () => {
 });
 
 describe("rows that cannot be applied", () => {
-  it("fail alone if they cannot be read, and are named with what was thrown", async () => {
+  it("fail alone if they cannot be read or planned, and are named with what was thrown", async () => {
     const { applyRows } = await setUp();
     const organization = organizationWith({ id: randomUUID() });
     const defects: number[] = [];
+    const raise = (): never => {
+      throw new TypeError("defect");
+    };
+    const read = (values: readonly string[]) => {
+      const { input } = jsonReader.read(values);
+      if (input.external_id === "b-3") raise();
+      return { input: input.external_id === "b-4" ? Object.defineProperty(input, "status", { get: raise }) : input };
+    };
     const results = await applyRows(
       organization,
-      [2, 3, 4].map((row) => rowOf(row, `b-${row}`, "a")),
-      {
-        ...optionsOf("job", 2),
-        reader: {
-          ...jsonReader,
-          read: (values: readonly string[]) => {
-            if (values[0]?.includes("b-3")) throw new TypeError("defect");
-            return jsonReader.read(values);
-          },
-        },
-        onDefect: (row) => void defects.push(row),
-      },
+      [2, 3, 4, 5].map((row) => rowOf(row, `b-${row}`, "a")),
+      { ...optionsOf("job", 2), reader: { ...jsonReader, read }, onDefect: (row) => void defects.push(row) },
     );
-    expect(results.map((result) => result?.outcome)).toEqual(["created", "error", "created"]);
-    expect(results[1]?.error?.message).toBe("the row cannot be applied");
+    expect(results.map((result) => result?.outcome)).toEqual(["created", "error", "error", "created"]);
+    const messages = results.map((result) => result?.error?.message);
+    expect(messages.slice(1, 3)).toEqual(["the row cannot be applied", "the row cannot be applied"]);
     expect(defects).toEqual([3]);
-  });
-
-  it("fail alone if they cannot be planned, also when they are applied again", async () => {
-    const { applyRows } = await setUp();
-    const organization = organizationWith({ id: randomUUID() });
-    const rows = [rowOf(2, "p-1", "a"), rowOf(3, "p-2", "a"), rowOf(4, "p-2", "b")];
-    const options = {
-      ...optionsOf("job", 2),
-      reader: {
-        ...jsonReader,
-        read: (values: readonly string[]) => {
-          const { input } = jsonReader.read(values);
-          const throws = { get: () => raise(), enumerable: true };
-          return { input: input.type === "b" ? Object.defineProperty(input, "status", throws) : input };
-        },
-      },
-    };
-    for (let attempt = 1; attempt <= 2; attempt++) {
-      const results = await applyRows(organization, rows, options);
-      expect(results.map((result) => result?.outcome)).toEqual(["created", "created", "error"]);
-      expect(results[2]?.error?.message).toBe("the row cannot be applied");
-    }
   });
 
   it.each(["throttled", "lost response", "none"] as const)("are pending, and none has failed: %s", async (fault) => {
@@ -211,7 +170,3 @@ describe("rows that cannot be applied", () => {
     expect(error).toBeInstanceOf(StoreBusyError);
   });
 });
-
-const raise = (): never => {
-  throw new RangeError("defect");
-};

@@ -103,17 +103,6 @@ describe("an event of an item that an import made", () => {
       await createRecordStore(service.runtime).readOne(eventKeyOf(service.organization.id, idOf("orphaned"), "e")),
     ).toBe(undefined);
   });
-
-  it("leaves the item to the next import, if that writes it", async () => {
-    await apply("passed on", { type: "call" }, "j1");
-    await apply("passed on", { events: [{ external_id: "e" }] }, "j2");
-    expect(await fieldsOf("passed on")).toEqual([
-      ["j1", { deleted_at: [] }],
-      ["j2", {}],
-    ]);
-    await apply("own", { type: "call", events: [{ external_id: "e" }] }, "j1");
-    expect(await fieldsOf("own")).toEqual([["j1", { deleted_at: [] }]]);
-  });
 });
 
 describe("operators", () => {
