@@ -61,20 +61,6 @@ describe("the sweep", () => {
     expect(await takeShards()).toEqual([]);
   });
 
-  it("sends a message for a shard as soon as the claim of its dead worker has run out", async () => {
-    const id = await uploads.begin(manyRows(15_000));
-    await uploads.harness.take("chunks");
-    uploads.clock.advance(MINUTE_MS - CLAIM_MS);
-    await claim(id, 0);
-    // The sweep looks at the job because other shards' messages are lost too.
-    uploads.clock.advance(CLAIM_MS);
-    await uploads.sweep();
-    expect(await takeShards()).toEqual([]);
-    uploads.clock.advance(1);
-    await uploads.sweep();
-    expect(await takeShards()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  });
-
   it("keeps no ended job among the open ones", async () => {
     await uploads.run("external_id\nS-3\n");
     await uploads.run("broken\n");
