@@ -46,16 +46,18 @@ const PLACES: Readonly<Record<string, Place>> = {
 };
 
 /** Requests that functions of the recipes take and reject: the sample events, which the recipes describe in words. */
-const SAMPLES: Readonly<Record<string, object>> = {
+const SAMPLES = {
   "get-work-item-agent": {
     httpMethod: "GET",
-    path: "/v1/work_items/{id}/agent",
+    resource: "/v1/work_items/{id}/agent",
+    path: "/v1/work_items/e7cad828-da1e-8ec3-9675-2c0f875d9171/agent",
     pathParameters: { id: "e7cad828-da1e-8ec3-9675-2c0f875d9171" },
     body: null,
   },
   "get-work-item-agent.404": {
     httpMethod: "GET",
-    path: "/v1/work_items/{id}/agent",
+    resource: "/v1/work_items/{id}/agent",
+    path: "/v1/work_items/00000000-0000-8000-8000-000000000000/agent",
     pathParameters: { id: "00000000-0000-8000-8000-000000000000" },
     body: null,
   },
@@ -79,14 +81,11 @@ export function namedTests(): string[] {
 
 /** Writes a sample event for each function of the recipes. */
 function writeSamples(copy: string): void {
-  const like = JSON.parse(readFileSync(join(copy, "events/create-work-item.json"), "utf8")) as { path: string };
+  const like = JSON.parse(readFileSync(join(copy, "events/create-work-item.json"), "utf8")) as object;
   for (const [index, [name, request]] of Object.entries(SAMPLES).entries()) {
     const requestContext = { requestId: `5f0c9a1e-7d3b-4c52-9e0a-${String(index).padStart(12, "f")}` };
-    const event = { ...like, ...request, requestContext };
-    writeFileSync(
-      join(copy, `events/${name}.json`),
-      JSON.stringify({ ...event, resource: (request as typeof like).path }),
-    );
+    const event = { ...like, resource: request.path, ...request, requestContext };
+    writeFileSync(join(copy, `events/${name}.json`), JSON.stringify(event));
   }
 }
 
