@@ -2,6 +2,8 @@ import { beforeEach, expect, it } from "vitest";
 import { workItemId } from "../../../../lib/identity.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createUndoWorkItems, type UndoOptions } from "../../../../lib/work-items/undo/undo-work-items.ts";
+import { eventKeyOf } from "../../../../lib/work-items/work-item-record.ts";
+import { overwrite } from "../../../support/customer-data.ts";
 import { createTestService } from "../../../support/service.ts";
 
 const IMPORT = { id: "import", createdAt: Date.now() };
@@ -66,6 +68,14 @@ it("an item without time for its events stays as it is, and may be undone later"
   const id = workItemId(service.organization.id, "a");
   expect(await undo([FIRST], { deadline: 0 })).toEqual([{ id, ...error }]);
   expect(await undo([FIRST])).toMatchObject([{ outcome: "deleted", recognized: false }]);
+});
+
+it("an item with an event that can't be read stays as it is, and its row fails for good", async () => {
+  const { organization, runtime, call } = service;
+  const id = workItemId(organization.id, "a");
+  await overwrite(runtime, "WORK_ITEMS_TABLE", eventKeyOf(organization.id, id, "e"), "undo", "import, damaged");
+  expect(await undo([FIRST])).toMatchObject([{ outcome: "error", isTemporary: false }]);
+  expect((await call("listWorkItems")).body.data).toMatchObject([{ id }]);
 });
 
 it("another undo of the same import finds nothing to do", async () => {
