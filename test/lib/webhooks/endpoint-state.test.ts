@@ -42,6 +42,12 @@ const job = (id: string): EndedJob => ({
   failed_rows: 0,
 });
 
+/** The message that is due. */
+const sentAt = (state: EndpointState, now: number, webhook = "webhook"): WebhookMessage => {
+  const step = nextStep(webhook, state, now);
+  if (step.kind !== "send") throw new Error(step.kind);
+  return step.message;
+};
 /** The state after a call that one worker makes and ends at one time. */
 const afterCall = (state: EndpointState, message: WebhookMessage, outcome: Outcome, now: number, chance = 0) => {
   const call = { webhook: "webhook", by: "me", generation: 0, message, outcome };
@@ -213,9 +219,7 @@ describe("an endpoint that fails", () => {
     let [state, now] = [noted(quiet, { position: 1 }, T), T];
     const waits: number[] = [];
     for (let attempt = 0; attempt < attempts && state.enabled; attempt++) {
-      const step = nextStep("webhook", state, now);
-      if (step.kind !== "send") throw new Error(step.kind);
-      state = afterCall(state, step.message, outcome, now, 1);
+      state = afterCall(state, sentAt(state, now), outcome, now, 1);
       waits.push((state.next_attempt_at - now) / SECOND);
       now = state.next_attempt_at;
     }
@@ -264,8 +268,7 @@ describe("an endpoint that fails", () => {
 
   it("starts from the beginning after one success", () => {
     const { state, now } = failing({ status: 500, milliseconds: 1 }, 4);
-    const step = nextStep("webhook", state, now);
-    const after = afterCall(state, (step as { message: WebhookMessage }).message, OK, now);
+    const after = afterCall(state, sentAt(state, now), OK, now);
     expect(after).toMatchObject({ attempts: 0, next_attempt_at: 0, sent: 1 });
     expect(after.failing_since).toBe(undefined);
   });
@@ -278,15 +281,14 @@ describe("ended jobs", () => {
     expect([hundred.jobs.length, hundred.more]).toEqual([100, undefined]);
     const more = noted(hundred, { jobs: jobs.slice(100) }, T);
     expect([more.jobs.length, more.jobs[0]?.id, more.more]).toEqual([100, "1", "0"]);
-    expect(nextStep("webhook", more, T)).toMatchObject({ message: { type: "uploads.ended", data: { more: true } } });
+    expect(sentAt(more, T)).toMatchObject({ type: "uploads.ended", data: { more: true } });
   });
 
   it("may be more than their news name, also if they come again", () => {
     const news = { jobs: [job("b")], more: "a" };
     const told = noted(quiet, news, T);
     expect(told).toMatchObject({ jobs: [job("b")], more: "a" });
-    const message = (nextStep("webhook", told, T) as { message: WebhookMessage }).message;
-    expect(message.type).toBe("uploads.ended");
+    expect(sentAt(told, T).type).toBe("uploads.ended");
     expect(noted(told, news, T)).toBe(told);
     expect(noted({ ...quiet, more: "before" }, { jobs: [job("c")] }, T)).toMatchObject({ more: "before" });
   });
@@ -300,7 +302,7 @@ describe("ended jobs", () => {
     const many = Array.from({ length: 101 }, (_, index) => job(String(index)));
     for (const before of [{ position: 1 }, { jobs: [job("a")] }, { jobs: many }]) {
       const state = claimed(noted(quiet, before, T), "me", T);
-      const { message } = nextStep("webhook", noted(quiet, before, T), T) as { message: WebhookMessage };
+      const message = sentAt(noted(quiet, before, T), T);
       const during = noted(state, { position: 2, jobs: [job("b")] }, T);
       const after = delivered(during, { webhook: "webhook", by: "me", generation: 0, message, outcome: OK }, T, 0)!;
       expect(after.due).toBe(2);
@@ -312,10 +314,9 @@ describe("ended jobs", () => {
     let state = noted(quiet, { position: 1, jobs: [job("a"), job("b")] }, T);
     const types: string[] = [];
     for (let now = T; now < T + 5 * SECOND; now += SECOND) {
-      const step = nextStep("webhook", state, now);
-      if (step.kind !== "send") break;
-      types.push(step.message.type);
-      state = noted(afterCall(state, step.message, OK, now), { position: now }, now);
+      const message = sentAt(state, now);
+      types.push(message.type);
+      state = noted(afterCall(state, message, OK, now), { position: now }, now);
     }
     expect(types).toEqual([
       "work_items.changed",
@@ -327,8 +328,7 @@ describe("ended jobs", () => {
   });
 
   it("have one id for each webhook and job, and changes one for each position", () => {
-    const idOf = (webhook: string, state: EndpointState) =>
-      (nextStep(webhook, state, T) as { message: WebhookMessage }).message.id;
+    const idOf = (webhook: string, state: EndpointState) => sentAt(state, T, webhook).id;
     const told = noted(quiet, { jobs: [job("a")] }, T);
     expect(idOf("x", told)).toBe(idOf("x", { ...told, attempts: 3 }));
     expect(idOf("x", told)).not.toBe(idOf("y", told));
@@ -352,7 +352,7 @@ describe("a webhook that is paused", () => {
 
   it("only lists the end of a call that began before, and frees the webhook with it", () => {
     const before = claimed(noted(quiet, { position: 1, jobs: [job("a")] }, T), "me", T);
-    const { message } = nextStep("webhook", { ...before, busy_until: 0 }, T) as { readonly message: WebhookMessage };
+    const message = sentAt({ ...before, busy_until: 0 }, T);
     const paused = disabled(before, "paused");
     const resumed = renewed(paused, ringOf("x", 1), T + SECOND);
     const moved = renewed(before, ringOf("x", 1), T + SECOND);
@@ -377,12 +377,6 @@ describe("a webhook that is paused", () => {
 });
 
 describe("a ring that is asked for", () => {
-  const sentAt = (state: EndpointState, now: number) => {
-    const step = nextStep("webhook", state, now);
-    if (step.kind !== "send") throw new Error(step.kind);
-    return step.message;
-  };
-
   it("is a new message also if nothing has changed since the last one, and the same for each of its attempts", () => {
     const told = noted(quiet, { position: 7 }, T);
     const before = sentAt(told, T);

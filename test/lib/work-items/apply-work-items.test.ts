@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ORIGIN_KEY } from "../../../lib/store/table-origin.ts";
 import type { ItemInput } from "../../../lib/work-items/pending-input.ts";
 import { createApplyWorkItems } from "../../../lib/work-items/apply-work-items.ts";
-import { createDeleteWorkItem, createUpdateWorkItem } from "../../../lib/work-items/change-work-item.ts";
+import { createDeleteWorkItem } from "../../../lib/work-items/change-work-item.ts";
 import { type Fault, injectFaults } from "../../support/faults.ts";
 import { organizationWith } from "../../support/organization.ts";
 import { createTestRuntime } from "../../support/runtime.ts";
@@ -27,13 +27,7 @@ describe("applying work items", () => {
       const { Items = [] } = await runtime.dynamodb.send(new ScanCommand({ TableName }));
       return Items.filter(({ pk }) => pk !== ORIGIN_KEY.pk);
     };
-    return {
-      runtime,
-      scan,
-      apply: createApplyWorkItems(runtime),
-      remove: createDeleteWorkItem(runtime),
-      update: createUpdateWorkItem(runtime),
-    };
+    return { runtime, scan, apply: createApplyWorkItems(runtime), remove: createDeleteWorkItem(runtime) };
   };
 
   it("creates, finds unchanged, updates and restores a hundred items in the order given", async () => {

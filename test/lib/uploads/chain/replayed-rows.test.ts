@@ -30,15 +30,15 @@ const jsonReader = {
   read: (values: readonly string[]) => ({ input: inputOf(values) }),
 } satisfies Pick<RowReader, "externalIdOf" | "read">;
 
-const setUp = async (itemsAtOnce = ITEMS_AT_ONCE) => {
+const setUp = async () => {
   const runtime = await createTestRuntime();
   const apply = createApplyWorkItems(runtime);
-  const applyRows = createApplyRows(apply, runtime.clock, itemsAtOnce);
+  const applyRows = createApplyRows(apply, runtime.clock, ITEMS_AT_ONCE);
   return { runtime, apply, applyRows, get: createGetWorkItem(runtime), update: createUpdateWorkItem(runtime) };
 };
-const optionsOf = (job: string, firstRow: number) => ({
+const optionsOfJob = () => ({
   reader: jsonReader,
-  source: { job, createdAt: 1, firstRow, findEnded: () => Promise.resolve(new Set<string>()) },
+  source: { job: "job", createdAt: 1, firstRow: 2, findEnded: () => Promise.resolve(new Set<string>()) },
   guard: () => Promise.resolve(),
   ...soon(),
 });
@@ -54,7 +54,7 @@ describe("rows that are applied again", () => {
       const { runtime, apply, applyRows, get, update } = await setUp();
       const organization = organizationWith({ id: randomUUID() });
       const [item] = await apply(organization, [{ input: { external_id: "A", type: "old" } }], soon());
-      const attempt = () => applyRows(organization, [rowOf(2, "A", "imported")], optionsOf("job", 2));
+      const attempt = () => applyRows(organization, [rowOf(2, "A", "imported")], optionsOfJob());
       let requests = 0;
       const stop = injectFaults(runtime.dynamodb, async (): Promise<Fault> => {
         if (++requests < at) return "none";
@@ -91,7 +91,7 @@ describe("rows that are looked for", () => {
             soon(),
           );
           const rows = written.map(({ item, type }, index) => rowOf(index + 2, `i-${item}`, type));
-          const options = optionsOf("job", 2);
+          const options = optionsOfJob();
           const done = await applyRows(organization, rows.slice(0, cut), options);
           // Others change the items meanwhile.
           await apply(organization, [{ input: { external_id: "i-0", type: "of others" } }], soon());
@@ -114,7 +114,7 @@ describe("rows that are looked for", () => {
     const { applyRows } = await setUp();
     const organization = organizationWith({ id: randomUUID() });
     const options = {
-      ...optionsOf("job", 2),
+      ...optionsOfJob(),
       reader: {
         ...jsonReader,
         read: (values: readonly string[]) =>
@@ -145,7 +145,7 @@ describe("rows that cannot be applied", () => {
     const results = await applyRows(
       organization,
       [2, 3, 4, 5].map((row) => rowOf(row, `b-${row}`, "a")),
-      { ...optionsOf("job", 2), reader: { ...jsonReader, read }, onDefect: (row) => void defects.push(row) },
+      { ...optionsOfJob(), reader: { ...jsonReader, read }, onDefect: (row) => void defects.push(row) },
     );
     expect(results.map((result) => result?.outcome)).toEqual(["created", "error", "error", "created"]);
     const messages = results.map((result) => result?.error?.message);
@@ -163,7 +163,7 @@ describe("rows that cannot be applied", () => {
     });
     const deadline = fault === "none" ? now + 15_000 : now + 20_000;
     const error: unknown = await apply(organizationWith({ id: randomUUID() }), [rowOf(2, "w", "a")], {
-      ...optionsOf("job", 2),
+      ...optionsOfJob(),
       deadline,
     }).catch((thrown: unknown) => thrown);
     stop();

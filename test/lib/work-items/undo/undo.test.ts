@@ -27,11 +27,11 @@ interface Layers {
 const START = Date.now();
 const atOf = (job: string) => START + Number(job.slice(1));
 const idOf = (name: string) => workItemId(service.organization.id, name);
-const layersOf = async (key: ReturnType<typeof itemKeyOf>): Promise<Layers | undefined> => {
-  const undo = (await createRecordStore(service.runtime).readOne(key))?.["undo"];
+const ofItem = async (name: string): Promise<Layers | undefined> => {
+  const record = await createRecordStore(service.runtime).readOne(itemKeyOf(service.organization.id, name));
+  const undo = record?.["undo"];
   return typeof undo === "string" ? (JSON.parse(undo) as Layers) : undefined;
 };
-const ofItem = (name: string) => layersOf(itemKeyOf(service.organization.id, name));
 /** What each layer of an item says, by job. */
 const fieldsOf = async (name: string) => (await ofItem(name))?.layers?.map(([job, , fields]) => [job, fields]);
 
