@@ -106,13 +106,15 @@ describe("applying work items", () => {
     expect((await scan()).map((record) => record["version"])).toEqual(Array(120).fill(1));
   });
 
-  it("forgets the rows of a job once it has ended", async () => {
+  it("forgets the rows of a job once it has ended, and those of earlier windows", async () => {
     const { apply, scan } = await setUp();
-    for (const [job, ended] of [["job-a"], ["job-b", "job-a"]] as const) {
-      const findEnded = async (jobs: readonly string[]) => new Set(jobs.filter((id) => id === ended));
-      await apply(organization, [row(2, job)], { ...soon(), source: { job, createdAt: 1, firstRow: 2, findEnded } });
+    const findEnded = async () => new Set(["job-a"]);
+    const rows = { 2: "job-a", 9: "job-b", 12: "job-b" };
+    for (const [number, job] of Object.entries(rows)) {
+      const source = { job, createdAt: 1, firstRow: Number(number), findEnded };
+      await apply(organization, [row(Number(number), number)], { ...soon(), source });
     }
-    expect(await scan()).toMatchObject([{ type: "job-b", applied_rows: "job-b:2u" }]);
+    expect(await scan()).toMatchObject([{ type: "12", applied_rows: "job-b:12u" }]);
   });
 
   it("writes nothing once the guard has thrown", async () => {

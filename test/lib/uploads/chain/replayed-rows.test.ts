@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { StoreBusyError } from "../../../../lib/errors.ts";
 import type { RowReader } from "../../../../lib/uploads/csv/row-reader.ts";
 import type { Row } from "../../../../lib/uploads/files/frames.ts";
-import { createApplyRows } from "../../../../lib/uploads/chain/apply-rows.ts";
+import { createApplyRows, groupsOf } from "../../../../lib/uploads/chain/apply-rows.ts";
 import { ROW_CANNOT_BE_APPLIED } from "../../../../lib/uploads/chain/row-result.ts";
 import { createApplyWorkItems } from "../../../../lib/work-items/apply-work-items.ts";
 import { createUpdateWorkItem } from "../../../../lib/work-items/change-work-item.ts";
@@ -45,6 +45,10 @@ const optionsOfJob = () => ({
 /** A row that sets a type and adds an event. */
 const rowOf = (row: number, externalId: string, type: string): Row =>
   jsonRow(row, { external_id: externalId, type, events: [{ external_id: `e-${row}`, content: "opened" }] });
+
+it("all rows of an item are applied together, however far apart they are", () => {
+  expect(groupsOf(["A", "B", "C", "A", "D", "E", "B"], 2)).toEqual([[0, 1, 3, 6], [2, 4], [5]]);
+});
 
 describe("rows that are applied again", () => {
   // Its requests: the item is read, its event is read, the item is written.
