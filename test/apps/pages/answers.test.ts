@@ -11,12 +11,14 @@ import {
 import {
   ELSE_COMPLETED,
   KEPT,
+  LEFT_OUT,
   rolesOf,
   withMadeId,
   withRole,
   withSource,
 } from "../../../apps/pages/browser/upload/file/column-roles.ts";
 import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/parts/field-names.ts";
+import { firstItems } from "../../../apps/pages/browser/upload/file/first-items.ts";
 import { remember, withRemembered } from "../../../apps/pages/browser/upload/file/remembered.ts";
 import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
 import {
@@ -196,8 +198,7 @@ test("a target is made of another column, of a value or of nothing, and its colu
 test("a subject that is left empty isn't kept as the attribute that is the subject", async () => {
   const { table, mapping } = await open("Ticket ID,short_description\n1,Printer\n2,Paper\n");
   const { mapping: left } = withNothing(table, { ...UNDECIDED, mapping }, "short_description");
-  expect(left).toMatchObject({ fields: { external_id: { column: "Ticket ID" } }, others: "ignore" });
-  expect(Object.keys(left.fields ?? {})).toEqual(["external_id"]);
+  expect(left).toEqual({ fields: { external_id: { column: "Ticket ID" } }, others: "ignore" });
 });
 
 describe("what a person decided", () => {
@@ -283,6 +284,25 @@ test("an ID made of columns is for people if few columns are filled in all rows,
   expect(idOf("Agent", "Day", "Note")).toEqual({ columns: ["Agent", "Day", "Note"], digest: true });
   // "A-1" and "2" joined would be "A" and "1-2" joined.
   expect(idOf("Code", "Day")).toEqual({ columns: ["Code", "Day"], digest: true });
+});
+
+test("columns of a made ID stay custom attributes whatever else is decided, unless they are left out", async () => {
+  const { table, mapping } = await open("Agent,Client,Outcome\nAnn,C 1,Won\nBob,C 2,Lost\n");
+  const attributesIn = (from: typeof mapping) => firstItems(table, from)[0]?.made?.input.custom_attributes;
+  const roleOf = (from: typeof mapping) => rolesOf(table.names, from)[1]!;
+  const whole: Answered = { ...UNDECIDED, mapping: withMadeId(table, mapping, table.names) };
+  const status = withOnly(table, whole, "status", ["Outcome"]);
+  const nothing = withNothing(table, status, "status");
+  expect([whole, status, nothing].map((each) => attributesIn(each.mapping))).toEqual([
+    { Client: "C 1", Outcome: "Won" },
+    { Client: "C 1" },
+    { Client: "C 1", Outcome: "Won" },
+  ]);
+  const without = withRole(table.names, nothing.mapping, roleOf(nothing.mapping), LEFT_OUT);
+  const left = withNothing(table, { ...whole, mapping: without }, "agent").mapping;
+  expect([without, left].map(attributesIn)).toEqual([{ Outcome: "Won" }, { Agent: "Ann", Outcome: "Won" }]);
+  const back = withRole(table.names, without, roleOf(without), KEPT);
+  expect([roleOf(without).role, attributesIn(back)]).toEqual([LEFT_OUT, { Client: "C 1", Outcome: "Won" }]);
 });
 
 test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {

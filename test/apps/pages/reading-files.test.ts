@@ -29,7 +29,6 @@ import { NUL_BYTE } from "../../../lib/uploads/csv/file-kind.ts";
 import type { Mapping } from "../../../lib/uploads/mapping/mapping.ts";
 import { surveyOf } from "../../../apps/importer/proposals/survey.ts";
 import { makeWorkbook } from "../../support/workbook.ts";
-import { timeReadingsOf } from "../../../apps/importer/proposals/time-formats.ts";
 import { valuesAt } from "../../../apps/pages/browser/upload/file/sources.ts";
 
 describe("the upload page", () => {
@@ -215,25 +214,6 @@ describe("the upload page", () => {
   test("offers the different values of a column, spellings that differ by case once", () => {
     const rows = [["Open"], ["?"], ["Open "], [""], ["Closed"], ["closed"], []];
     expect(valuesAt({ survey: surveyOf(["Status"], rows, 2), rows }, 0, ["?"])).toEqual(["Open", "Closed"]);
-  });
-
-  test.each([
-    [["01/06/2023 10:00", "25/06/2023 10:00"], ["dd/MM/yyyy HH:mm"]],
-    [["01/06/2023 10:00"], ["dd/MM/yyyy HH:mm", "MM/dd/yyyy HH:mm"]],
-    [["06/06/2023 10:00"], ["dd/MM/yyyy HH:mm"]],
-    [["02/03/24"], ["dd/MM/yy", "MM/dd/yy", "yy/MM/dd"]],
-    [["02.03.2024"], ["dd.MM.yyyy"]],
-    [["06/25/2023 10:00", "someday"], ["MM/dd/yyyy HH:mm"]],
-    [["1700000000"], ["unix"]],
-    [["someday"], []],
-    [[], []],
-  ])("offers for %j the date patterns %j, one for each meaning", (values, formats) => {
-    const [column] = surveyOf(
-      ["Closed"],
-      values.map((value) => [value]),
-      2,
-    ).columns;
-    expect(timeReadingsOf(column!.shapes, Date.now())?.formats ?? []).toEqual(formats);
   });
 
   test("shows a job's progress, rate and remaining time", () => {

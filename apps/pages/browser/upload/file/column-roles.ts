@@ -1,6 +1,6 @@
 import { columnIndex, comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
-import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import { columnsIn, columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isBlank, type TableFile } from "./table-file.ts";
 
@@ -40,10 +40,17 @@ function isOf(source: Source, name: string): boolean {
   return source.column !== undefined && comparable(source.column) === comparable(name);
 }
 
+/** The columns that a mapping needs for more than IDs of several columns. */
+export function columnsBesideIds({ fields = {}, event = {} }: Mapping): ReadonlySet<string> {
+  const sources = [...Object.entries(fields), ...Object.entries(event)];
+  const others = sources.filter(([field, { columns }]) => field !== "external_id" || columns === undefined);
+  return columnsOfAll(others.map(([, source]) => source));
+}
+
 /** What becomes of each column. Leaves out the columns of a report of failed rows, which are never imported. */
 export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole[] {
   const { fields = {} } = mapping;
-  const combined = columnsOfAll(Object.values(fields));
+  const [used, needed] = [columnsIn(mapping), columnsBesideIds(mapping)];
   return numberedNames(header).flatMap((name, index): ColumnRole[] => {
     if (isReportColumn(name)) return [];
     for (const [target, each] of name === "" ? [] : Object.entries(fields)) {
@@ -51,9 +58,10 @@ export function rolesOf(header: readonly string[], mapping: Mapping): ColumnRole
       if (source === undefined) continue;
       return [{ index, name, role: target === ATTRIBUTE_PREFIX + name ? KEPT : target, source }];
     }
-    const isCombined = name !== "" && combined.has(comparable(name));
-    const left = mapping.others === "custom_attributes" ? KEPT : LEFT_OUT;
-    return [{ index, name, role: isCombined ? COMBINED : left, source: undefined }];
+    const key = comparable(name);
+    // A column that is only part of an ID isn't in the item. `others` doesn't keep it.
+    const left = mapping.others === "custom_attributes" && !used.has(key) ? KEPT : LEFT_OUT;
+    return [{ index, name, role: needed.has(key) ? COMBINED : left, source: undefined }];
   });
 }
 
@@ -75,8 +83,12 @@ function withoutKeptNamed(header: readonly string[], mapping: Mapping): Mapping 
   if (rolesOf(header, mapping).some(({ role }) => role === LEFT_OUT)) return mapping;
   const isPlain = ([target, { column, ...options }]: readonly [string, Source]): boolean =>
     target === ATTRIBUTE_PREFIX + (column ?? "") && Object.keys(options).length === 0;
-  const fields = Object.entries(mapping.fields ?? {}).filter((entry) => !isPlain(entry));
-  return { ...mapping, others: "custom_attributes", fields: Object.fromEntries(fields) };
+  const all = Object.entries(mapping.fields ?? {});
+  const rest = Object.fromEntries(all.filter((entry) => !isPlain(entry)));
+  // `others` doesn't keep a column that a source names.
+  const used = columnsIn({ ...mapping, fields: rest });
+  const named = all.filter((entry) => isPlain(entry) && used.has(comparable(entry[1].column ?? "")));
+  return { ...mapping, others: "custom_attributes", fields: { ...rest, ...Object.fromEntries(named) } };
 }
 
 /** The sources of a target as one; undefined if there are none. */
@@ -142,7 +154,7 @@ const JOINED_MAX_CHARACTERS = 60;
  * How an ID is made of columns. A few short columns with values in all rows are joined, so that people can read it. Others get a
  * digest, since they would be long, or the same for different rows: "A-1" and "2" join like "A" and "1-2".
  */
-export function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
+function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: readonly string[]): Source {
   const nothing = new Set(["", ...empty.map(comparable)]);
   const isPart = (text: string): boolean => text.length <= JOINED_MAX_CHARACTERS && !nothing.has(comparable(text));
   const indexes = columns.map((column) => columnIndex(names, column));
@@ -153,18 +165,19 @@ export function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, colu
   return { columns: [...columns], ...(isReadable ? { join: JOIN } : { digest: true }) };
 }
 
-/** The mapping whose IDs are made of columns. Columns that were kept stay custom attributes too. */
-export function withMadeId(table: TableFile, mapping: Mapping, columns: readonly string[]): Mapping {
-  const { external_id: _, ...others } = mapping.fields ?? {};
-  if (columns.length === 0) return { ...mapping, fields: others };
+/** The mapping whose IDs are made of columns. Those that were kept, or the ID, are custom attributes too. */
+export function withMadeId(
+  table: TableFile,
+  mapping: Mapping,
+  columns: readonly string[],
+  key: "fields" | "event" = "fields",
+): Mapping {
+  const { external_id: _, ...others } = mapping[key] ?? {};
+  if (columns.length === 0) return { ...mapping, [key]: others };
   const used = new Set(columns.map(comparable));
-  const kept = rolesOf(table.names, mapping).filter(({ role, name }) => role === KEPT && used.has(comparable(name)));
-  const attributes = kept.map(({ name, source }): [string, Source] => [
-    ATTRIBUTE_PREFIX + name,
-    source ?? { column: name },
-  ]);
-  return {
-    ...mapping,
-    fields: { external_id: madeId(table, mapping, columns), ...others, ...Object.fromEntries(attributes) },
-  };
+  const attributes = rolesOf(table.names, mapping)
+    .filter((each) => [KEPT, "external_id"].includes(each.role) && used.has(comparable(each.name)) && canBeKept(each))
+    .map(({ role, name, source }) => [ATTRIBUTE_PREFIX + name, (role === KEPT && source) || { column: name }] as const);
+  const made: Mapping = { ...mapping, [key]: { external_id: madeId(table, mapping, columns), ...others } };
+  return { ...made, fields: { ...made.fields, ...Object.fromEntries(attributes) } };
 }

@@ -4,27 +4,14 @@ import { cleanTexts } from "@work-items/importer/proposals/certainty.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
-import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
+import { type SurveyedColumn, surveyOf } from "@work-items/importer/proposals/survey.ts";
 import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The browser's time zone, which is proposed for times without offset. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const NO_COLUMN: SurveyedColumn = {
-  words: new Map(),
-  shapes: [],
-  emptyWords: new Map(),
-  noDates: new Map(),
-  filledRows: 0,
-  numberedRows: 0,
-  spacedRows: 0,
-  forms: undefined,
-  hasOuterSpaces: false,
-  examples: [],
-  lost: undefined,
-  isNumeric: false,
-};
+const NO_COLUMN = surveyOf([""], [], 2).columns[0]!;
 
 /** What the survey says of a column. */
 export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: number): SurveyedColumn {

@@ -8,10 +8,9 @@ import {
 } from "@work-items/importer/proposals/target-states.ts";
 import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, eventTarget, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
-import { columnsIn } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, withoutAnswers } from "./answers.ts";
-import { canBeKept, ELSE_COMPLETED, KEPT, LEFT_OUT, madeId, rolesOf, withRole } from "./column-roles.ts";
+import { canBeKept, columnsBesideIds, ELSE_COMPLETED, KEPT, LEFT_OUT, rolesOf, withRole } from "./column-roles.ts";
 import { zoneOf } from "./compare-mappings.ts";
 import { sourceFor, valuesAt } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
@@ -27,7 +26,7 @@ function withoutFields(
   const left = Object.fromEntries(sources.filter(([field]) => !fields.includes(field)));
   if (isOfEvent(target)) return { ...mapping, event: left };
   const without: Mapping = { ...mapping, fields: left };
-  const [used, needed] = [columnsIn(mapping), columnsIn(without)];
+  const [used, needed] = [columnsBesideIds(mapping), columnsBesideIds(without)];
   // Kept, such a column would be the field again.
   const isOwn = ({ name }: { readonly name: string }): boolean => fields.includes(ATTRIBUTE_PREFIX + name);
   const isFree = (key: string): boolean => used.has(key) && !needed.has(key);
@@ -105,15 +104,6 @@ export function withColumns(
   const fresh = columns.filter((column) => !own.has(comparable(column)));
   const checked = fresh.reduce(withoutAnswers, answered.checked);
   return withDecision({ ...answered, mapping, checked }, target, "as mapped");
-}
-
-/** Makes the ID of an event of one column, or of two together. */
-export function withEventId(table: SurveyedTable, answered: Answered, columns: readonly string[]): Answered {
-  const { mapping } = answered;
-  const [column = ""] = columns;
-  const source = columns.length === 1 ? { column } : madeId(table, mapping, columns);
-  const event = { ...mapping.event, external_id: source };
-  return withDecision({ ...answered, mapping: { ...mapping, event } }, "event.external_id", "as mapped");
 }
 
 /** The field of a target that a column sets. A person's column is a name, an email address or an ID, by its values. */

@@ -89,9 +89,10 @@ function ColumnFields({ match, column }: { readonly match: Match; readonly colum
   );
 }
 
-/** The columns that set no target. */
+/** The columns that set no target alone. Parts of an ID can be kept or left out too. */
 function othersOf({ table, mapping, states }: Match): ColumnRole[] {
-  const used = new Set(states.flatMap(({ columns }) => columns.map(({ index }) => index)));
+  const single = states.filter(({ target, columns }) => !target.endsWith("external_id") || columns.length === 1);
+  const used = new Set(single.flatMap(({ columns }) => columns.map(({ index }) => index)));
   return rolesOf(table.names, mapping).filter(({ index }) => !used.has(index));
 }
 

@@ -17,7 +17,7 @@ import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/
 import { eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Answered } from "../file/answers.ts";
-import { withSource } from "../file/column-roles.ts";
+import { withMadeId, withSource } from "../file/column-roles.ts";
 import { choiceOptions, inTypographicQuotes } from "../parts/field-names.ts";
 import { IdOffers, MadeId } from "./id-form.tsx";
 import { type Answer, Button, Choice, OpenForm, type Options, Question, TextField } from "../parts/parts.tsx";
@@ -26,7 +26,7 @@ import { DateQuestion, EmptyMarks, TimeFields, WordFields, WordQuestion } from "
 import { shownStart } from "../parts/shown.ts";
 import { aliasOf, exampleOfTimes, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
 import { asSentence } from "../file/table-file.ts";
-import { withColumns, withDecision, withEventId, withNothing, withOnly, withValue } from "../file/target-choices.ts";
+import { withColumns, withDecision, withNothing, withOnly, withValue } from "../file/target-choices.ts";
 import { hasDefault, isOpen, questionAbout } from "../file/target-questions.ts";
 import { canHaveValue, defaultOf, fieldLabel, shownSources, targetName, targetQuestion } from "../file/target-texts.ts";
 import type { Match } from "../file/use-import.ts";
@@ -60,7 +60,9 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
   const isSame = source?.value !== undefined || (isTyped && source === undefined);
   const set = (next: readonly string[]): void =>
     onAnswer(
-      isEventId && next.length > 1 ? withEventId(table, match, next) : withColumns(table, match, target, field, next),
+      isEventId && next.length > 1
+        ? withDecision({ ...match, mapping: withMadeId(table, mapping, next, "event") }, target, "as mapped")
+        : withColumns(table, match, target, field, next),
     );
   const setValue = (value: string): void =>
     value === "" ? set([]) : onAnswer(withValue(table, match, target, field, value));
