@@ -99,6 +99,13 @@ export async function confirmColumns(page: Page): Promise<void> {
   }
 }
 
+/** Imports the file whose columns are matched, after a trial. */
+export async function importTried(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Run a trial" }).click();
+  await page.getByRole("button", { name: /^Import \d/ }).click();
+  await page.getByText("Import finished.").waitFor();
+}
+
 /** Opens what a column becomes and how it is read. */
 export async function openColumn(page: Page, column: string): Promise<void> {
   const others = lineOf(page, "Other columns");

@@ -71,11 +71,6 @@ export function MatchStep({ match }: { readonly match: Match }) {
             <Button kind={hasTried ? undefined : "main"} disabled={isDisabled} onClick={() => onStart(true)}>
               {hasTried ? "Run the trial again" : "Run a trial"}
             </Button>
-            {!hasTried && (
-              <Button kind="plain" disabled={isDisabled} onClick={() => onStart(false)}>
-                Import without a trial
-              </Button>
-            )}
           </p>
           <p class="note">
             A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
