@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await page.locator(".examples").waitFor();
     const texts = (selector: string) => page.locator(selector).allTextContents();
     expect(await texts(".examples h3")).toEqual(["shown-0", "shown-1", "shown-50", "shown-51", "shown-52"]);
-    expect((await texts(".examples li")).map((text) => /^Would \w+ ?\w*(?= by)/.exec(text)?.[0])).toEqual([
+    expect((await texts(".examples li")).map((text) => /^Would \w+ ?\w*(?= by| in)/.exec(text)?.[0])).toEqual([
       "Would stay unchanged",
       "Would be changed",
       "Would be created",

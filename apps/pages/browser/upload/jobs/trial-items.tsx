@@ -93,7 +93,9 @@ function ItemCard({ item }: { readonly item: ResultingItem }) {
     <li>
       <p>
         <b class={outcome === "error" ? "failed" : undefined}>{OUTCOMES[outcome]}</b>{" "}
-        <span class="note">by row {row}</span>
+        <span class="note">
+          {outcome === "error" ? "in" : "by"} row {row}
+        </span>
       </p>
       <h3>{exists ? <a href={`#item=${id}`}>{externalId}</a> : externalId}</h3>
       {typeof subject === "string" && <p class="lines">{subject}</p>}
