@@ -5,7 +5,8 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/nightly-sync": "bulk upsert sync many mass import synchronize cron job schedule",
   "docs/files": "upload a csv file import preview program",
   "docs/files#follow-the-job": "upload progress percent poll wait finished",
-  "docs/upload-by-hand": "import excel xlsx spreadsheet workbook browser manual",
+  "docs/upload-by-hand":
+    "import excel xlsx spreadsheet workbook browser manual decimal comma unknown status remember mapping no id column",
   "docs/errors-and-retries": "idempotency-key idempotent retry retries backoff duplicate twice same thing again",
   "docs/errors": "status code 400 401 403 404 409 410 412 413 415 422 429 500 503",
   "docs/errors#unauthenticated": "unauthorized unauthorised 401 invalid key",

@@ -305,6 +305,12 @@ test("columns of a made ID stay custom attributes whatever else is decided, unle
   expect([roleOf(without).role, attributesIn(back)]).toEqual([LEFT_OUT, { Client: "C 1", Outcome: "Won" }]);
 });
 
+test("a first row without an ID is described once", async () => {
+  const { table } = await open("Ticket ID,Agent\n,Ann\n1,Bob\n");
+  const items = firstItems(table, { fields: { external_id: { column: "Ticket ID" } }, others: "ignore" });
+  expect(items.map(({ problems }) => problems)).toEqual([["“Ticket ID”: Must not be empty."], []]);
+});
+
 test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {
   const rows = Array.from({ length: 400 }, (_, index) => `${index},Ann\n`).join("");
   const { table, mapping } = await open(`ID,Agent\n${rows}\nTotal,400\n`);

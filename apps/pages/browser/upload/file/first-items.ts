@@ -21,8 +21,11 @@ function itemOf(names: readonly string[], mapping: Mapping, cells: readonly stri
     const reader = mappedReader(readable, names);
     const reading = reader.read(cells);
     if (!("error" in reading)) return { problems, made: newItemOf(reader, cells, now) };
-    problems.push(exampleOf(reading.error));
-    readable = withReplacement(readable, reading.error.column, reading.error.value, "") ?? readable;
+    const { column, value } = reading.error;
+    const problem = `${value === "" ? `“${column}”: ` : ""}${exampleOf(reading.error)}`;
+    if (problems.includes(problem)) break;
+    problems.push(problem);
+    readable = withReplacement(readable, column, value, "") ?? readable;
   }
   return { problems, made: undefined };
 }

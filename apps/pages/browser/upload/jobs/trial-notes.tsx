@@ -180,9 +180,20 @@ export function TrialNotes({
   const hasChanges = job.updated_rows + job.restored_rows > 0;
   const zone = job.mapping && zoneOf(job.mapping);
   const earlierZone = earlier && zoneOf(earlier);
+  const changes = changed.length > 0 && (
+    <div class="warning">
+      <p>
+        <strong>This file would change items that already exist.</strong> {sentenceOfChanges(job)}
+      </p>
+      {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
+      <ChangedRows rows={changed} />
+    </div>
+  );
   return (
     <>
       <div role="status">
+        {/* Before all else: the items may be those of another system. */}
+        {earlier === undefined && changes}
         {earlier && zone !== earlierZone && (
           <p class="warning">
             <strong>
@@ -199,15 +210,7 @@ export function TrialNotes({
       {children}
       <div role="status">
         {hasChanges && !notes && error === undefined && <p>Loading what would change…</p>}
-        {changed.length > 0 && (
-          <div class="warning">
-            <p>
-              <strong>This file would change items that already exist.</strong> {sentenceOfChanges(job)}
-            </p>
-            <ChangedRows rows={changed} />
-            {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
-          </div>
-        )}
+        {earlier && changes}
       </div>
       <Alert text={error} />
       {error !== undefined && <Button onClick={again}>Try again</Button>}
