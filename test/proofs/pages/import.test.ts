@@ -569,6 +569,7 @@ describe.skipIf(!hasBrowser)("an import on the upload page", () => {
     await confirmColumns(opened.page);
     await opened.page.getByText("1 of the first 1 row would fail: ").waitFor();
     await chooseFile(opened.page, "few.csv", Buffer.from("id\noffline-1\n"));
+    await opened.page.getByText("few.csv").first().waitFor();
     await confirmColumns(opened.page);
     await opened.page.context().setOffline(true);
     await opened.page.getByRole("button", { name: "Run a trial" }).click();
