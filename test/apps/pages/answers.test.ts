@@ -301,14 +301,19 @@ test("columns of a made ID stay custom attributes whatever else is decided, unle
   const without = withRole(table.names, nothing.mapping, roleOf(nothing.mapping), LEFT_OUT);
   const left = withNothing(table, { ...whole, mapping: without }, "agent").mapping;
   expect([without, left].map(attributesIn)).toEqual([{ Outcome: "Won" }, { Agent: "Ann", Outcome: "Won" }]);
+  const ids = { external_id: { column: "Client" } };
+  expect(withMadeId(table, { fields: ids, others: "ignore" }, ["Client", "Outcome"], "event").fields).toEqual(ids);
   const back = withRole(table.names, without, roleOf(without), KEPT);
   expect([roleOf(without).role, attributesIn(back)]).toEqual([LEFT_OUT, { Client: "C 1", Outcome: "Won" }]);
 });
 
-test("a first row without an ID is described once", async () => {
-  const { table } = await open("Ticket ID,Agent\n,Ann\n1,Bob\n");
-  const items = firstItems(table, { fields: { external_id: { column: "Ticket ID" } }, others: "ignore" });
-  expect(items.map(({ problems }) => problems)).toEqual([["“Ticket ID”: Must not be empty."], []]);
+test("a first row is described once for each problem, and becomes an item without what can't be read", async () => {
+  const { table } = await open("Ticket ID,A,B\n,1,1\n1,x,x\n");
+  const [A, B] = [{ column: "A", as: "number" } as const, { column: "B", as: "number" } as const];
+  const fields = { external_id: { column: "Ticket ID" }, "custom_attributes.A": A, "custom_attributes.B": B };
+  const items = firstItems(table, { fields });
+  expect(items.map(({ problems }) => problems.length)).toEqual([1, 2]);
+  expect([items[0]?.problems, items[1]?.made?.input.external_id]).toEqual([["“Ticket ID”: Must not be empty."], "1"]);
 });
 
 test("rows of totals are found beyond the first rows, and are blank when they are left out", async () => {

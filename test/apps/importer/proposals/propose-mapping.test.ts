@@ -7,8 +7,8 @@ import { delimitersIn } from "../../../../apps/importer/proposals/find-delimiter
 import { type Proposal, proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
 import { cpuMillisecondsOf } from "../../../support/cpu-time.ts";
 
-const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
-  const proposal = proposeMapping({
+const proposalFor = (names: readonly string[], rows: readonly (readonly string[])[]) =>
+  proposeMapping({
     names,
     rows,
     delimiter: ",",
@@ -16,6 +16,9 @@ const propose = (names: readonly string[], ...rows: readonly (readonly string[])
     isZoneChosen: true,
     now: Date.now(),
   });
+
+const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) => {
+  const proposal = proposalFor(names, rows);
   expect(problemsOfMapping(proposal.mapping)).toEqual([]);
   assertColumns(proposal.mapping, names);
   return proposal;
@@ -298,16 +301,8 @@ it("takes a moment for thousands of columns of text", async () => {
 });
 
 function proposalOf(headers: readonly (readonly [name: string, cell: string])[]) {
-  const rows = [headers.map(([, cell]) => cell)];
   const names = headers.map(([name]) => name);
-  return proposeMapping({
-    names,
-    rows,
-    delimiter: ",",
-    timeZone: "Europe/Berlin",
-    isZoneChosen: true,
-    now: Date.now(),
-  });
+  return proposalFor(names, [headers.map(([, cell]) => cell)]);
 }
 
 describe("the headers of exports", () => {

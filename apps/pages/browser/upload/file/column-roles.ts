@@ -165,7 +165,7 @@ function madeId({ names, rows }: TableFile, { empty = [] }: Mapping, columns: re
   return { columns: [...columns], ...(isReadable ? { join: JOIN } : { digest: true }) };
 }
 
-/** The mapping whose IDs are made of columns. Those that were kept, or the ID, are custom attributes too. */
+/** The mapping whose IDs are made of columns. Those that were kept, or were the ID before, are custom attributes too. */
 export function withMadeId(
   table: TableFile,
   mapping: Mapping,
@@ -175,8 +175,10 @@ export function withMadeId(
   const { external_id: _, ...others } = mapping[key] ?? {};
   if (columns.length === 0) return { ...mapping, [key]: others };
   const used = new Set(columns.map(comparable));
+  // The ID of items stays what it is beside IDs of events.
+  const roles = key === "fields" ? [KEPT, "external_id"] : [KEPT];
   const attributes = rolesOf(table.names, mapping)
-    .filter((each) => [KEPT, "external_id"].includes(each.role) && used.has(comparable(each.name)) && canBeKept(each))
+    .filter((each) => roles.includes(each.role) && used.has(comparable(each.name)) && canBeKept(each))
     .map(({ role, name, source }) => [ATTRIBUTE_PREFIX + name, (role === KEPT && source) || { column: name }] as const);
   const made: Mapping = { ...mapping, [key]: { external_id: madeId(table, mapping, columns), ...others } };
   return { ...made, fields: { ...made.fields, ...Object.fromEntries(attributes) } };

@@ -17,14 +17,16 @@ const NO_ID: Source = { value: "no ID yet" };
 /** The item that a row would become. What can't be read of it is left out and described. */
 function itemOf(names: readonly string[], mapping: Mapping, cells: readonly string[], now: string) {
   const problems: string[] = [];
+  let last = "";
   for (let readable = mapping; problems.length < UNREAD_MAX;) {
     const reader = mappedReader(readable, names);
     const reading = reader.read(cells);
     if (!("error" in reading)) return { problems, made: newItemOf(reader, cells, now) };
-    const { column, value } = reading.error;
-    const problem = `${value === "" ? `“${column}”: ` : ""}${exampleOf(reading.error)}`;
-    if (problems.includes(problem)) break;
-    problems.push(problem);
+    const { column, value, message } = reading.error;
+    // Without the value it is the same: the row can't be read.
+    if (message === last) break;
+    last = message;
+    problems.push(`${value === "" ? `“${column}”: ` : ""}${exampleOf(reading.error)}`);
     readable = withReplacement(readable, column, value, "") ?? readable;
   }
   return { problems, made: undefined };
