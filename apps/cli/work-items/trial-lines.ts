@@ -3,16 +3,14 @@ import { readResultingItems, type ResultingItem, type TriedFile } from "@work-it
 import {
   type CountedValue,
   type FieldValues,
-  periodsOf,
   type ResultingFindings,
   VALUES_MAX,
 } from "@work-items/importer/checks/resulting-values.ts";
 import { changedByRows, type TrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import type { Terminal } from "@work-items/terminal/terminal.ts";
 
-/** How many fields of an item, and months or years, are shown, and how many characters of a value. */
+/** How many fields of an item are shown, and how many characters of a value. */
 const SHOWN_FIELDS = 8;
-const SHOWN_PERIODS = 12;
 const SHOWN_CHARACTERS = 60;
 
 export function countOf(rows: number): string {
@@ -59,20 +57,14 @@ function valueLines({
   undatedRows,
   unfinishedRows,
 }: ResultingFindings): string[] {
-  const { earliest, latest, months, emptyRows } = completion;
-  const periods = periodsOf(months).filter(([, count]) => count > 0);
-  const earlier = periods.length - SHOWN_PERIODS;
+  const { earliest, latest, futureRows, emptyRows } = completion;
   const empty = emptyRows > 0 ? `; empty in ${countOf(emptyRows)}` : "";
   return [
     fieldLine("status", status, rows),
     fieldLine("type", type, rows),
     fieldLine("agent", agent, rows),
-    ...(earliest === undefined
-      ? ["completed_at: not in this file"]
-      : [
-          `completed_at: ${earliest} to ${latest}${empty}`,
-          `completed: ${counted(periods.slice(-SHOWN_PERIODS)).join(", ")}${earlier > 0 ? `; ${earlier} before` : ""}`,
-        ]),
+    earliest === undefined ? "completed_at: not in this file" : `completed_at: ${earliest} to ${latest}${empty}`,
+    ...(futureRows > 0 ? [`please check: ${countOf(futureRows)} would be completed in the future`] : []),
     ...(undatedRows > 0
       ? [
           `please check: ${countOf(undatedRows)} ${undatedRows === 1 ? "is" : "are"} completed without a completion date`,

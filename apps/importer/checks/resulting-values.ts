@@ -39,44 +39,13 @@ export interface ResultingFindings {
     /** In UTC; undefined if no row has one. */
     readonly earliest: string | undefined;
     readonly latest: string | undefined;
-    /** Numbers of rows by month in UTC, such as "2026-03", earliest first. */
-    readonly months: readonly CountedValue[];
+    /** Number of rows with a later time than now. */
+    readonly futureRows: number;
   };
   /** Number of rows that are completed without a completion date. */
   readonly undatedRows: number;
   /** Numbers of rows with a completion date that aren't completed, by status. */
   readonly unfinishedRows: readonly CountedValue[];
-}
-
-/** With more columns, a chart is too dense to read. */
-const PERIODS_MAX = 60;
-
-/** Numbers of rows by period, also of those without rows between the first and the last. */
-function withoutGaps(counts: readonly (readonly [period: number, rows: number])[], nameOf: (period: number) => string) {
-  const sums = new Map<number, number>();
-  for (const [period, rows] of counts) sums.set(period, (sums.get(period) ?? 0) + rows);
-  const [first = 0] = counts[0] ?? [];
-  const length = counts.length === 0 ? 0 : counts.at(-1)![0] - first + 1;
-  return Array.from({ length }, (_, at): CountedValue => [nameOf(first + at), sums.get(first + at) ?? 0]);
-}
-
-function nameOfMonth(index: number): string {
-  const year = String(Math.floor(index / 12)).padStart(4, "0");
-  return `${year}-${String((index % 12) + 1).padStart(2, "0")}`;
-}
-
-/** The numbers of rows by month from the first to the last. If there are too many, they are by year: of the last years. */
-export function periodsOf(months: readonly CountedValue[]): CountedValue[] {
-  const counts = months.map(([month, rows]) => [Number(month.slice(0, 4)), Number(month.slice(5)) - 1, rows] as const);
-  const byMonth = withoutGaps(
-    counts.map(([year, month, rows]) => [year * 12 + month, rows]),
-    nameOfMonth,
-  );
-  if (byMonth.length <= PERIODS_MAX) return byMonth;
-  return withoutGaps(
-    counts.map(([year, , rows]) => [year, rows]),
-    String,
-  ).slice(-PERIODS_MAX);
 }
 
 class ValueCounts {
@@ -137,11 +106,11 @@ export class ResultingValues implements RowObserver {
   readonly #type = new ValueCounts();
   readonly #agent = new ValueCounts();
   readonly #unfinished = new ValueCounts();
-  readonly #months = new Map<string, number>();
   #rows = 0;
   #failedRows = 0;
   #undatedRows = 0;
   #withoutDate = 0;
+  #futureRows = 0;
   #earliest: string | undefined;
   #latest: string | undefined;
 
@@ -177,9 +146,7 @@ export class ResultingValues implements RowObserver {
     if (isUnfinished(item)) this.#unfinished.add(status, true);
     if (this.#earliest === undefined || time < this.#earliest) this.#earliest = time;
     if (this.#latest === undefined || time > this.#latest) this.#latest = time;
-    // At most 120,000 months: years have four digits.
-    const month = time.slice(0, 7);
-    this.#months.set(month, (this.#months.get(month) ?? 0) + 1);
+    if (Date.parse(time) > Date.parse(this.#now)) this.#futureRows++;
   }
 
   get findings(): ResultingFindings {
@@ -193,7 +160,7 @@ export class ResultingValues implements RowObserver {
         emptyRows: this.#withoutDate,
         earliest: this.#earliest,
         latest: this.#latest,
-        months: [...this.#months].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+        futureRows: this.#futureRows,
       },
       undatedRows: this.#undatedRows,
       unfinishedRows: this.#unfinished.all,

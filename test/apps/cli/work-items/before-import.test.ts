@@ -124,7 +124,6 @@ describe("before an import the command", () => {
         "type: call (2), work_item (1); empty in 1 row",
         "agent: Ann (2); empty in 1 row",
         "completed_at: 2023-11-04T10:00:00.000Z to 2024-03-04T10:00:00.000Z; empty in 1 row",
-        "completed: 2023-11 (1), 2024-03 (1)",
         "please check: 1 row is completed without a completion date",
         "please check: 1 row has a completion date but isn't completed: pending (1)",
         "row 2 would create V-1: agent_name Ann, type call, status completed, completed_at 2024-03-04T10:00:00.000Z, custom_attributes.note x",

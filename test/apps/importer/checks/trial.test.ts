@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resultsIn } from "../../../../apps/client/csv.ts";
 import { readCells, resultingItems } from "../../../../apps/importer/checks/resulting-items.ts";
-import { periodsOf, ResultingValues, VALUES_MAX } from "../../../../apps/importer/checks/resulting-values.ts";
+import { ResultingValues, VALUES_MAX } from "../../../../apps/importer/checks/resulting-values.ts";
 import { readUndoRows } from "../../../../apps/importer/checks/undone-rows.ts";
 import { readTrialRows, type TrialCounters } from "../../../../apps/importer/checks/trial-rows.ts";
 import { observeRows } from "../../../../apps/importer/files/whole-file.ts";
@@ -24,7 +24,7 @@ const MAPPING: Mapping = {
 const reader = mappedReader(MAPPING, NAMES);
 
 const findingsOf = (rows: readonly (readonly string[])[]) => {
-  const values = new ResultingValues(reader, NOW);
+  const values = new ResultingValues(reader, "2024-03-01T00:00:00.000Z");
   for (const cells of rows) values.observe({ cells });
   return values.findings;
 };
@@ -71,11 +71,7 @@ describe("the values of a file", () => {
         emptyRows: 2,
         earliest: "2023-12-01T00:00:00.000Z",
         latest: "2024-03-04T00:00:00.000Z",
-        months: [
-          ["2023-12", 1],
-          ["2024-02", 1],
-          ["2024-03", 1],
-        ],
+        futureRows: 1,
       },
       undatedRows: 1,
       unfinishedRows: [["pending", 1]],
@@ -89,29 +85,6 @@ describe("the values of a file", () => {
     expect(agent).toMatchObject({ values: { length: 10 }, otherRows: VALUES_MAX + 490, different: undefined });
     const { agent: few } = findingsOf(rows.slice(0, 30));
     expect(few).toMatchObject({ values: { length: 10 }, otherRows: 20, different: 30 });
-  });
-
-  it("show completions by month without gaps, over a long time by year, and never more columns than fit", () => {
-    expect(periodsOf([])).toEqual([]);
-    expect(
-      periodsOf([
-        ["2023-12", 2],
-        ["2024-02", 1],
-      ]),
-    ).toEqual([
-      ["2023-12", 2],
-      ["2024-01", 0],
-      ["2024-02", 1],
-    ]);
-    const years = periodsOf([
-      ["1999-05", 1],
-      ["1999-06", 2],
-      ["2024-02", 1],
-    ]);
-    expect([years.length, years[0], years[1], years.at(-1)]).toEqual([26, ["1999", 3], ["2000", 0], ["2024", 1]]);
-    const all = Array.from({ length: 9999 }, (_, year) => [`${String(year + 1).padStart(4, "0")}-07`, 1] as const);
-    const last = periodsOf(all);
-    expect([last.length, last[0], last.at(-1)]).toEqual([60, ["9940", 1], ["9999", 1]]);
   });
 });
 

@@ -2,7 +2,6 @@ import type { ComponentChildren } from "preact";
 import {
   type CountedValue,
   type FieldValues,
-  periodsOf,
   type ResultingFindings,
   ResultingValues,
   VALUES_MAX,
@@ -13,7 +12,7 @@ import { shownChoice } from "../parts/field-names.ts";
 import { Facts } from "../parts/parts.tsx";
 import type { Sent } from "../file/send.ts";
 import { observeTable, withoutRows } from "../file/table-file.ts";
-import { countOf, shownNumber, shownPart, shownPeriod, shownTime } from "../parts/shown.ts";
+import { countOf, shownNumber, shownPart, shownTime } from "../parts/shown.ts";
 
 /** What is known of the values of a file. */
 export interface FileValues {
@@ -106,30 +105,12 @@ function Values({
   );
 }
 
-/** When rows are completed: a column for each month or year, the earliest and the latest. */
+/** The earliest and the latest completion. */
 function Completion({ completion, rows }: Pick<ResultingFindings, "completion" | "rows">) {
-  const { earliest, latest, months, emptyRows } = completion;
-  const periods = periodsOf(months);
-  const most = Math.max(1, ...periods.map(([, count]) => count));
-  const inWords = (period: string, count: number): string => `${shownPeriod(period)}: ${countOf(count, "row")}`;
+  const { earliest, latest, emptyRows } = completion;
   return (
     <figure>
       <figcaption>Completed at</figcaption>
-      {periods.length > 1 && (
-        <svg class="chart months" viewBox={`0 0 ${periods.length} 1`} preserveAspectRatio="none" role="img">
-          <title>
-            {periods
-              .filter(([, count]) => count > 0)
-              .map(([period, count]) => inWords(period, count))
-              .join(", ")}
-          </title>
-          {periods.map(([period, count], index) => (
-            <rect key={period} x={index + 0.1} width="0.8" y={1 - count / most} height={count / most}>
-              <title>{inWords(period, count)}</title>
-            </rect>
-          ))}
-        </svg>
-      )}
       {earliest !== undefined && latest !== undefined && (
         <Facts
           kind="values"
@@ -166,11 +147,18 @@ export function UnfinishedRows({
 
 /** What contradicts itself in rows. */
 export function Contradictions({
+  completion: { futureRows, latest = "" },
   undatedRows,
   unfinishedRows,
-}: Pick<ResultingFindings, "undatedRows" | "unfinishedRows">) {
+}: Pick<ResultingFindings, "completion" | "undatedRows" | "unfinishedRows">) {
   return (
     <>
+      {futureRows > 0 && (
+        <p class="unchecked">
+          Please check: {countOf(futureRows, "row")} would be completed in the future, the latest at {shownTime(latest)}
+          .
+        </p>
+      )}
       {undatedRows > 0 && (
         <p class="unchecked">
           Please check: {countOf(undatedRows, "row")} {undatedRows === 1 ? "is" : "are"} completed but{" "}

@@ -19,12 +19,6 @@ export function shownAgo(time: string, now = Date.now()): string {
   return unit ? RELATIVE.format(-Math.floor(seconds / length), unit) : "just now";
 }
 
-/** A month such as "2024-03" as "Mar 2024", a year unchanged. */
-export function shownPeriod(period: string): string {
-  const style = { month: "short", year: "numeric", timeZone: "UTC" } as const;
-  return period.includes("-") ? new Date(`${period}-01`).toLocaleDateString(LANGUAGE, style) : period;
-}
-
 /** A number as the page's language writes it, such as "1,234". */
 export function shownNumber(value: number): string {
   return value.toLocaleString(LANGUAGE);
