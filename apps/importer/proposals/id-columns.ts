@@ -43,7 +43,7 @@ export function mayIdentify(column: FileColumn, now: number): boolean {
 
 /** Whether the values of a column look like identifiers, not like people, texts, dates, sums or measures. */
 export function isIdentifier(column: FileColumn, now: number): boolean {
-  return !(column.survey.isNumeric && isMeasure(column.words)) && mayIdentify(column, now);
+  return !(column.survey.decimal !== undefined && isMeasure(column.words)) && mayIdentify(column, now);
 }
 
 /** Fewer rows may be numbered from 1 by chance. */

@@ -2,7 +2,7 @@ import type { WorkItem } from "work-items-client/client.ts";
 import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf, ITEM_FIELD_NAMES, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { plainWords } from "./known-headers.ts";
+import { firstSpellings, plainWords } from "./known-headers.ts";
 
 /**
  * What other systems call the statuses, in English, German, French and Spanish, a line each, in the spelling of
@@ -98,15 +98,8 @@ export function unansweredWords(target: string, source: Source, words: readonly 
  * Unknown words get none: a person chooses.
  */
 export function aliasesOf(target: string, values: readonly string[]): Pick<Source, "values"> {
-  const aliases = new Map<string, string>();
-  const known = new Set<string>();
   const meaningOf = meaningsIn(target, values);
-  for (const value of values) {
-    const word = value.trim();
-    const choice = meaningOf(word);
-    if (choice === undefined || choice === word || known.has(comparable(word))) continue;
-    known.add(comparable(word));
-    aliases.set(word, choice);
-  }
-  return aliases.size > 0 ? { values: Object.fromEntries(aliases) } : {};
+  const known = values.map((value) => value.trim()).filter((word) => ![undefined, word].includes(meaningOf(word)));
+  const aliases = firstSpellings(known).map((word) => [word, meaningOf(word)!] as const);
+  return aliases.length > 0 ? { values: Object.fromEntries(aliases) } : {};
 }

@@ -107,13 +107,16 @@ export function proposeMapping(sample: Sample): Proposal {
     columns.find(({ index }) => choices.columns.get(index)?.target === target);
   const fields = { ...(id && { external_id: id }), ...others };
   const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.filledRows > 0);
-  const free = named
-    .filter(({ index }) => choices.columns.get(index)?.target === undefined)
-    .map((column) => {
-      const isNumber = survey.columns[column.index]!.isNumeric && isMeasure(plainWords(column.name));
-      return { ...column, isNumber };
-    });
-  const kept = keptColumns(free, fields, hasNameless);
+  const free = named.filter(({ index }) => choices.columns.get(index)?.target === undefined);
+  const markOf = ({ index, name }: (typeof free)[number]) =>
+    isMeasure(plainWords(name)) ? survey.columns[index]!.decimal : undefined;
+  const marks = new Set(free.map(markOf));
+  const time = choices.sources.get("completed_at");
+  const isUnix = [time, ...(time?.first_of ?? [])].some((source) => source?.format?.startsWith("unix"));
+  // Between commas as delimiters, "1,5" may be a list. Seconds have the same decimal mark as numbers.
+  const decimal = delimiter !== "," && marks.has(",") && !marks.has(".") && !isUnix ? "," : ".";
+  const read = free.map((column) => ({ ...column, isNumber: ["", decimal].includes(markOf(column) ?? "none") }));
+  const kept = keptColumns(read, fields, hasNameless);
   const emptyWords = new Set(survey.columns.flatMap((column) => [...column.emptyWords.keys()].map(comparable)));
   const empty = [...SURELY_EMPTY].filter((word) => emptyWords.has(word));
   return {
@@ -123,6 +126,7 @@ export function proposeMapping(sample: Sample): Proposal {
       ...(empty.length > 0 && { empty }),
       ...(headerRow !== 1 && { header_row: headerRow }),
       ...(delimiter !== "," && { delimiter }),
+      ...(decimal === "," && { decimal }),
     },
     columns: all.map(({ name, index }): ProposedColumn => ({ index, column: name, ...choices.chosen(index) })),
     fileDoubt: doubtOfJoined(survey.joined) ?? doubtOfHeader(columns) ?? doubtOfKept(free, survey),

@@ -1,3 +1,4 @@
+import type { DecimalMark } from "@work-items/lib/cell-value.ts";
 import { COMMA, type Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
@@ -37,8 +38,11 @@ export interface SurveyedColumn extends TextCounts {
   readonly examples: readonly string[];
   /** The first text that lost its letters. */
   readonly lost: LostLetters | undefined;
-  /** Whether all its texts are clear numbers, without leading zeros and "1.234", which may be more than a thousand. */
-  readonly isNumeric: boolean;
+  /**
+   * The decimal mark of its texts, empty for whole numbers; undefined if not all are clear numbers: without leading zeros, other
+   * marks, and "1.234", which may be more than a thousand.
+   */
+  readonly decimal: DecimalMark | "" | undefined;
 }
 
 /** A named column of a file with its values. */
@@ -110,9 +114,9 @@ function shapeOf(text: string): string {
   return (isEither ? "=" : "") + text.replaceAll(/\d+|\p{L}+/gu, (run) => (/\d/.test(run) ? shapeOfDigits(run) : "a"));
 }
 
-/** A point that may separate thousands, as in German and Spanish, or three decimals. */
-const GROUPED = /^-?[1-9]\d{0,2}\.\d{3}$/;
-const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/;
+/** A mark that may separate thousands or three decimals. */
+const GROUPED = /^-?[1-9]\d{0,2}[.,]\d{3}$/;
+const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:([.,])\d{1,10})?$/;
 
 function count(counts: Map<string, number>, text: string): void {
   counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -171,7 +175,7 @@ class ColumnSurvey {
   };
   #shapes: Map<string, ShapeSurvey> | undefined = new Map();
   #isNumeric = true;
-  #hasGroups = false;
+  readonly #marks = new Set<DecimalMark>();
   #hasFractions = false;
 
   observe(cell: string): void {
@@ -183,9 +187,10 @@ class ColumnSurvey {
     this.seen.lost ??= lostLettersIn(text.slice(0, EXAMPLE_MAX_CHARACTERS));
     if (/\d/.test(text)) this.seen.numberedRows++;
     if (/\s/.test(text)) this.seen.spacedRows++;
-    this.#isNumeric &&= NUMBER.test(text);
-    this.#hasGroups ||= GROUPED.test(text);
-    this.#hasFractions ||= text.includes(".") && !GROUPED.test(text);
+    const number = NUMBER.exec(text);
+    this.#isNumeric &&= number !== null;
+    if (number?.[1] !== undefined) this.#marks.add(number[1] as DecimalMark);
+    this.#hasFractions ||= number?.[1] !== undefined && !GROUPED.test(text);
     if (isEmptyWord(text)) count(this.seen.emptyWords, text);
     else if (isNoDate(text) && this.seen.noDates.size < NO_DATES_MAX) count(this.seen.noDates, text);
     else this.#addShape(text);
@@ -220,10 +225,12 @@ class ColumnSurvey {
   }
 
   result(): SurveyedColumn {
+    const [mark = "", ...others] = this.#marks;
+    const isNumeric = this.seen.filledRows > 0 && this.#isNumeric && others.length === 0;
     return {
       ...this.seen,
       shapes: [...(this.#shapes?.values() ?? [])].map((shape) => shape.result()),
-      isNumeric: this.seen.filledRows > 0 && this.#isNumeric && (this.#hasFractions || !this.#hasGroups),
+      decimal: isNumeric && (this.#hasFractions || mark === "") ? mark : undefined,
     };
   }
 }

@@ -273,7 +273,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   pending:
     "New, Open, Pending, To Do, Backlog, Selected for Development, New (Support Pipeline), Neu, Offen, Wartend, Zu erledigen, Nouveau, Ouvert, En attente, À faire, Nuevo, Abierto, Pendiente, Tareas por hacer",
   in_progress:
-    "In Progress, Work in progress, Working, Processing (assigned), Processing (planned), In Bearbeitung (zugewiesen), In Bearbeitung (geplant), In Bearbeitung (mit Zeitplan), In Arbeit, En cours, En cours (Attribué), En cours (Planifié), En curso, En curso (asignado), En curso (planificado)",
+    "In Progress, Work in progress, Working, Processing (assigned), Processing (planned), In Bearbeitung, In Bearbeitung (zugewiesen), In Bearbeitung (geplant), In Bearbeitung (mit Zeitplan), In Arbeit, En cours, En cours (Attribué), En cours (Planifié), En curso, En curso (asignado), En curso (planificado)",
   completed:
     "Solved, Resolved, Closed, Done, Closed (Support Pipeline), Gelöst, Geschlossen, Erledigt, Fertig, Résolu, Résolu(e), Clos, Fermé, Terminé(e), Resuelto, Cerrado, Finalizada, Listo",
   cancelled: "Cancelled, Canceled, CANCELLED, Won't do, Storniert, Abgebrochen, Annulé, Cancelado, Cancelada",
@@ -466,4 +466,25 @@ it("keeps numbers as numbers, but no numbers that are names or begin with zeros"
     others: "custom_attributes",
   });
   expect(propose(["ID", "House"], ["1", "07"], ["2", "8"]).mapping.fields).toEqual({ external_id: { column: "ID" } });
+});
+
+it.each([
+  [";", "1", { decimal: ",", Dauer: "number", Score: "number" }],
+  [";", "1.5", { Score: "number" }],
+  // "1,5" may be a list.
+  [",", "1", { Score: "number" }],
+] as const)("reads decimal commas between %s and beside %s only where they are clear", (delimiter, score, expected) => {
+  const names = ["ID", "Dauer", "Umsatz", "Score"];
+  const rows = [
+    ["1", "0,25", "2,002", score],
+    ["2", "1,5", "1,001", "2"],
+  ];
+  const sample = { names, rows, delimiter, timeZone: "UTC", now: Date.now() };
+  const { fields = {}, decimal } = proposeMapping(sample).mapping;
+  const types = names.map((name) => [name, fields[`custom_attributes.${name}`]?.as]);
+  expect({ decimal, ...Object.fromEntries(types) }).toEqual(expected);
+  const times = [["1", "1718309736.5", "0,5"]];
+  expect(proposeMapping({ ...sample, names: ["ID", "Closed at", "Dauer"], rows: times }).mapping).not.toMatchObject({
+    decimal: ",",
+  });
 });

@@ -221,33 +221,8 @@ describe("the delimiter of a file that fits several", () => {
   });
 });
 
-describe("aliases of statuses", () => {
-  it.each([
-    ["Open", "pending"],
-    ["In Progress", "in_progress"],
-    ["Solved", "completed"],
-    ["Canceled", "cancelled"],
-    ["Offen", "pending"],
-    ["in Bearbeitung", "in_progress"],
-    ["Gelöst", "completed"],
-    ["Storniert", "cancelled"],
-    ["Ouvert", "pending"],
-    ["En cours", "in_progress"],
-    ["Résolu", "completed"],
-    ["Annulé", "cancelled"],
-    ["Pendiente", "pending"],
-    ["En curso", "in_progress"],
-    ["Cerrado", "completed"],
-    ["Cancelada", "cancelled"],
-  ])("know %s", (word, status) => {
-    expect(aliasesOf("status", [word])).toEqual({ values: { [word]: status } });
-  });
-
-  it("leave unknown words to a person, those included that are properties of every object", () => {
-    expect(aliasesOf("status", ["Open", "On hold", "constructor", "toString"])).toEqual({
-      values: { Open: "pending" },
-    });
-  });
+it("leaves unknown statuses to a person, those included that are properties of every object", () => {
+  expect(aliasesOf("status", ["Open", "On hold", "constructor", "toString"])).toEqual({ values: { Open: "pending" } });
 });
 
 it("a date column stays one when many rows share a date and a few hold other texts", () => {
