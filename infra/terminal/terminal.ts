@@ -126,3 +126,8 @@ export function printable(text: string): string {
 function printableLines(text: string): string {
   return text.replaceAll(CONTROLS_IN_LINES, escaped);
 }
+
+/** A number of things, such as "1 row" or "2 rows". @param things in the plural */
+export function countOf(count: number, things: string): string {
+  return `${count} ${count === 1 ? things.replace(/ies$/, "y").replace(/s$/, "") : things}`;
+}

@@ -11,7 +11,7 @@ import type { FileRow } from "@work-items/importer/ids/repeated-ids.ts";
 import { type TargetName, unsetTargets } from "@work-items/importer/proposals/target-states.ts";
 import { nameOfColumn } from "@work-items/lib/uploads/csv/csv-columns.ts";
 import { isReportColumn } from "@work-items/lib/uploads/csv/header-names.ts";
-import type { Terminal } from "@work-items/terminal/terminal.ts";
+import { countOf, type Terminal } from "@work-items/terminal/terminal.ts";
 import { type Command, type CommandCall, EXIT, type Options, textOption, textsOption } from "./command.ts";
 import { notFoundLines } from "./ask-targets.ts";
 import {
@@ -101,7 +101,7 @@ function describeJob(job: WorkItemUpload): string {
   if (!hasEnded(job) && job.total_rows === 0) {
     return `${job.id} ${job.status}${kind}: sent; work-items uploads show ${job.id} shows what its rows do`;
   }
-  return `${job.id} ${job.status}${kind}: ${job.total_rows} rows, ${counts.join(", ")}${error}`;
+  return `${job.id} ${job.status}${kind}: ${countOf(job.total_rows, "rows")}, ${counts.join(", ")}${error}`;
 }
 
 /** Prints a job, with `--json` as JSON. */
@@ -185,7 +185,7 @@ async function sendFile(
   const upload = await start(isDry);
   let { job } = upload;
   if (waits) {
-    terminal.note(`Upload ${upload.id} started. It continues if you stop this command.`);
+    terminal.note(`Import ${upload.id} started. It continues if you stop this command.`);
     job = await endOf(upload, "import");
     if (isDry && job.status === "completed") await show(job);
     await saveList(terminal, client, upload.id, "failed_rows", lists.failed_rows);
@@ -230,7 +230,7 @@ export const importCommand: Command = {
   summary: "import a CSV file or a workbook from any system; - reads the standard input",
   options: {
     "--mapping <file>": "JSON file that maps columns to fields",
-    "--propose <file>": "write a proposed mapping to this file and upload nothing",
+    "--propose <file>": "write a proposed mapping to this file and import nothing",
     "--time-zone <zone>": "for --propose: time zone of dates without one, for example Europe/Berlin",
     "--dates <order>": "for --propose: day-first, month-first, year-first or unix, where dates don't show it",
     "--fill <columns...>": "give empty cells of these columns the value above, as in a grouped report",

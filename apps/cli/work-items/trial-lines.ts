@@ -7,15 +7,11 @@ import {
   VALUES_MAX,
 } from "@work-items/importer/checks/resulting-values.ts";
 import { changedByRows, type TrialRows } from "@work-items/importer/checks/trial-rows.ts";
-import type { Terminal } from "@work-items/terminal/terminal.ts";
+import { countOf, type Terminal } from "@work-items/terminal/terminal.ts";
 
 /** How many fields of an item are shown, and how many characters of a value. */
 const SHOWN_FIELDS = 8;
 const SHOWN_CHARACTERS = 60;
-
-export function countOf(rows: number): string {
-  return rows === 1 ? "1 row" : `${rows} rows`;
-}
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return "(empty)";
@@ -33,7 +29,8 @@ function fieldLine(name: string, { values, otherRows, different, emptyRows }: Fi
       ? `more than ${VALUES_MAX.toLocaleString("en-US")} others`
       : `${different - values.length} others`;
   const parts = [...counted(values), ...(otherRows > 0 ? [`${others} (${otherRows})`] : [])];
-  const empty = emptyRows === of ? "; not in this file" : emptyRows > 0 ? `; empty in ${countOf(emptyRows)}` : "";
+  const empty =
+    emptyRows === of ? "; not in this file" : emptyRows > 0 ? `; empty in ${countOf(emptyRows, "rows")}` : "";
   return `${name}: ${parts.join(", ")}${empty}`.replace(": ;", ":");
 }
 
@@ -42,7 +39,7 @@ export function unfinishedLines(unfinishedRows: readonly CountedValue[], when = 
   const unfinished = unfinishedRows.reduce((sum, [, count]) => sum + count, 0);
   if (unfinished === 0) return [];
   return [
-    `please check: ${when}${countOf(unfinished)} ${unfinished === 1 ? "has" : "have"} a completion date but ` +
+    `please check: ${when}${countOf(unfinished, "rows")} ${unfinished === 1 ? "has" : "have"} a completion date but ` +
       `${unfinished === 1 ? "isn't" : "aren't"} completed: ${counted(unfinishedRows).join(", ")}`,
   ];
 }
@@ -58,16 +55,16 @@ function valueLines({
   unfinishedRows,
 }: ResultingFindings): string[] {
   const { earliest, latest, futureRows, emptyRows } = completion;
-  const empty = emptyRows > 0 ? `; empty in ${countOf(emptyRows)}` : "";
+  const empty = emptyRows > 0 ? `; empty in ${countOf(emptyRows, "rows")}` : "";
   return [
     fieldLine("status", status, rows),
     fieldLine("type", type, rows),
     fieldLine("agent", agent, rows),
     earliest === undefined ? "completed_at: not in this file" : `completed_at: ${earliest} to ${latest}${empty}`,
-    ...(futureRows > 0 ? [`please check: ${countOf(futureRows)} would be completed in the future`] : []),
+    ...(futureRows > 0 ? [`please check: ${countOf(futureRows, "rows")} would be completed in the future`] : []),
     ...(undatedRows > 0
       ? [
-          `please check: ${countOf(undatedRows)} ${undatedRows === 1 ? "is" : "are"} completed without a completion date`,
+          `please check: ${countOf(undatedRows, "rows")} ${undatedRows === 1 ? "is" : "are"} completed without a completion date`,
         ]
       : []),
     ...unfinishedLines(unfinishedRows),
@@ -106,7 +103,9 @@ export async function noteTrial(
   for (const line of valueLines(findings)) terminal.note(line);
   const changed = changedByRows(trial.changed_fields);
   if (changed.length > 0) {
-    terminal.note(`would change: ${changed.map(([field, count]) => `${field} in ${countOf(count)}`).join(", ")}`);
+    terminal.note(
+      `would change: ${changed.map(([field, count]) => `${field} in ${countOf(count, "rows")}`).join(", ")}`,
+    );
   }
   for (const item of await readResultingItems(client, examples, file)) terminal.note(itemLine(item));
 }

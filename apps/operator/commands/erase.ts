@@ -8,7 +8,7 @@ import { writeOrigin } from "@work-items/lib/store/table-origin.ts";
 import type { ErasureCounts } from "../data/erasure-pass.ts";
 import { type ErasedPerson, erasePerson, type PersonOptions } from "../data/erase-person.ts";
 import { UsageError } from "@work-items/terminal/command-line.ts";
-import { printable, type Terminal } from "@work-items/terminal/terminal.ts";
+import { countOf, printable, type Terminal } from "@work-items/terminal/terminal.ts";
 import type { CarryOut } from "./command-record.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
 import { nameDamaged, type Result } from "./target-tables.ts";
@@ -64,7 +64,7 @@ async function resumably<T>(terminal: Terminal, state: string, work: () => Promi
 
 function countsInWords(counts: Readonly<ErasureCounts>): string {
   return Object.entries(counts)
-    .map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`)
+    .map(([kind, count]) => countOf(count, kind.replaceAll("_", " ")))
     .join(", ");
 }
 
@@ -130,7 +130,8 @@ async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
   const { dryRun = false } = options;
   const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep: terminal.sleep });
   if (!dryRun && !options.yes) {
-    await confirm(terminal, organization, `the work item ${externalId} (${first.id}) with ${first.events} events`);
+    const named = `the work item ${externalId} (${first.id}) with ${countOf(first.events, "events")}`;
+    await confirm(terminal, organization, named);
   }
   if (!dryRun)
     terminal.note(`waiting ${CALLS_END_WITHIN_MS / 1000} s for running calls to end, then checking the item again`);
@@ -140,7 +141,7 @@ async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
         carryOut({ item: first.id }, () => eraseItem(runtime, organization, externalId, { sleep: terminal.sleep })),
       );
   return report(erasing, { organization, external_id: externalId, ...erased }, [
-    `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${erased.events} events`,
+    `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${countOf(erased.events, "events")}`,
   ]);
 }
 
@@ -148,9 +149,9 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
   const { work_items: items, events, mentions, files, deleted_files: deleted, scanned, read_units: readUnits } = person;
   const kinds = Map.groupBy(mentions, ({ kind }) => kind);
   return [
-    `${dryRun ? "would empty" : "emptied"} the agent of ${items} work items and the actor of ${events} events; ${costOf(readUnits)}`,
+    `${dryRun ? "would empty" : "emptied"} the agent of ${countOf(items, "work items")} and the actor of ${countOf(events, "events")}; ${costOf(readUnits)}`,
     ...(scanned || dryRun ? [] : [NOT_SCANNED]),
-    ...(mentions.length === 0 ? [] : [`${address} is still in ${mentions.length} texts, which were left unchanged:`]),
+    ...(mentions.length === 0 ? [] : [`${address} is still in ${countOf(mentions.length, "texts")}, left unchanged:`]),
     ...[...kinds].map(([kind, found]) => {
       const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => printable(id));
       return `  ${kind} (${found.length}): ${ids.join(", ")}${found.length > ids.length ? ", …; --json names all" : ""}`;

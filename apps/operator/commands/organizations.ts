@@ -32,7 +32,7 @@ import { costOf, withReadBar } from "./read-bar.ts";
 import { createCommandLine, reportErrors, UsageError } from "@work-items/terminal/command-line.ts";
 import { erase, type EraseOptions } from "./erase.ts";
 import { feedRuntime, operatorRuntime } from "./operator-runtime.ts";
-import { runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
+import { countOf, runAsProgram, type Terminal } from "@work-items/terminal/terminal.ts";
 import { open } from "./stack-variables.ts";
 import { assertApplied, type LedgerOptions, openLedger, withLedger } from "./restored-table.ts";
 import { exportTo, importFrom, type TransferOptions } from "./transfer.ts";
@@ -229,7 +229,7 @@ async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Pro
   const { deleted, emptied, present, readUnits } = done;
   if (present.length > 0) terminal.exitCode = 1;
   const lines = [
-    `erased ${deleted} records again, and emptied ${emptied} items and events; ${costOf(readUnits)}`,
+    `erased ${countOf(deleted, "records")} again, and emptied ${emptied} items and events; ${costOf(readUnits)}`,
     ...present.map((id) => `${id} was erased but is in the Access table again: organizations erase ${id}`),
   ];
   printResult(terminal, values, [done, lines.join("\n")]);

@@ -1,10 +1,10 @@
 import { withBar } from "@work-items/cli/progress-bar.ts";
-import type { Terminal } from "@work-items/terminal/terminal.ts";
+import { countOf, type Terminal } from "@work-items/terminal/terminal.ts";
 import type { ReadProgress } from "../data/metered-reads.ts";
 
 /** What reads have consumed, in words. */
 export function costOf(readUnits: number): string {
-  return `${Math.ceil(readUnits)} read units`;
+  return countOf(Math.ceil(readUnits), "read units");
 }
 
 /** Shows the progress of reads, whose total isn't known in advance. */

@@ -6,7 +6,7 @@ import { exportOrganization, exportSource } from "../data/export-organization.ts
 import { type Imported, importOrganization } from "../data/import-organization.ts";
 import { UsageError } from "@work-items/terminal/command-line.ts";
 import { plainReason } from "@work-items/terminal/plain-reason.ts";
-import type { Terminal } from "@work-items/terminal/terminal.ts";
+import { countOf, type Terminal } from "@work-items/terminal/terminal.ts";
 import { nameDamaged, type Result } from "./target-tables.ts";
 import { openExportFile } from "./export-file.ts";
 import type { OperatorRuntime } from "./operator-runtime.ts";
@@ -27,8 +27,8 @@ export interface TransferOptions extends LedgerOptions {
 function countsInWords(counts: CustomerCounts): string {
   const { work_items: items, events, conversation_uploads: conversations, left_out: leftOut } = counts;
   return (
-    `${items} work items, ${events} events, ${conversations} conversation uploads` +
-    (leftOut === undefined ? "" : `, without ${leftOut} records that can't be read`)
+    `${countOf(items, "work items")}, ${countOf(events, "events")}, ${countOf(conversations, "conversation uploads")}` +
+    (leftOut === undefined ? "" : `, without ${countOf(leftOut, "records")} that can't be read`)
   );
 }
 
@@ -104,11 +104,11 @@ export async function importFrom(
     }
   });
   if (done.left_out !== undefined && !json) {
-    terminal.note(`the export had left out ${done.left_out} records it couldn't read`);
+    terminal.note(`the export had left out ${countOf(done.left_out, "records")} it couldn't read`);
   }
   return [
     { organization, dry_run: dryRun, ...done },
-    `${dryRun ? "would write" : "wrote"} ${done.written} records; ${done.existing} already existed and are unchanged` +
+    `${dryRun ? "would write" : "wrote"} ${countOf(done.written, "records")}; ${done.existing} already existed and are unchanged` +
       (done.differing === undefined ? "" : `; ${done.differing} exist with other content: add --replace or --keep`),
   ];
 }

@@ -202,7 +202,7 @@ describe.each(NODES)("in Node %s", (version) => {
   it("the command imports a file of another system, and a workbook's mapping is proposed", async () => {
     writeFileSync(join(folder, "tickets.csv"), `external_id,type\ncommand-${version},call\n`);
     const imported = await run(node, [program, "import", "tickets.csv", "--yes", "--wait"]);
-    expect(imported).toMatch(/completed: 1 rows, 1 created/);
+    expect(imported).toMatch(/completed: 1 row, 1 created/);
     expect(await run(node, [program, "get", `command-${version}`])).toContain('"type": "call"');
     writeFileSync(join(folder, "foreign.csv"), "Ticket ID,Status,Closed\nT-1,Open,\nT-2,Closed,2026-01-31 10:00\n");
     await run(node, [program, "import", "foreign.csv", "--propose", `${version}.json`, "--time-zone", "UTC"]);
@@ -224,7 +224,7 @@ describe.each(NODES)("in Node %s", (version) => {
     const byMapping = [program, "import", "amounts.csv", "--mapping", "mapping.json", "--yes", "--wait"];
     const trial = await execute(node, [...byMapping, "--dry-run"], { cwd: folder, env: variables() });
     expect(trial.stdout + trial.stderr).not.toMatch(/Error|is not a function/);
-    expect(await run(node, byMapping)).toMatch(/completed: 1 rows, 1 created/);
+    expect(await run(node, byMapping)).toMatch(/completed: 1 row, 1 created/);
 
     const item = `{"external_id":"digits-${version}","type":"call","custom_attributes":{"amount":1.10}}`;
     writeFileSync(join(folder, "items.jsonl"), `{"external_id":"whole-${version}","type":"call"}\n${item}\n`);

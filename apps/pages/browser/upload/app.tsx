@@ -77,7 +77,7 @@ function Owner({ api, onForget }: { readonly api: Api; readonly onForget: () => 
   );
 }
 
-/** The upload page. @param root address of the service */
+/** The import page. @param root address of the service */
 export function App({ root }: { readonly root: URL }) {
   const [api, setApi] = useState<Api | undefined>(() => {
     const key = readKept(() => sessionStorage, KEPT_KEY);

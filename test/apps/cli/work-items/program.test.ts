@@ -78,12 +78,12 @@ describe("work-items", () => {
     // The failed rows can be corrected and imported again.
     writeFileSync("failed.csv", failed.replace("nobody", "ben@example.com").replace("31.02", "28.02"));
     const again = await run("import", "failed.csv", "--mapping", "mapping.json", "--wait");
-    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining("1 rows, 1 created") });
+    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining("1 row, 1 created") });
 
     const item = await run("get", "T-1001");
     expect(JSON.parse(item.out)).toMatchObject({ agent: { email: "ada@example.com" }, status: "pending" });
     expect(await run("uploads", "show", job.id)).toMatchObject({ exit: 0, out: expect.stringContaining(job.id) });
-    expect((await run("uploads")).out.split("\n")[0]).toMatch(/completed: 1 rows/);
+    expect((await run("uploads")).out.split("\n")[0]).toMatch(/completed: 1 row,/);
     expect(await run("uploads", "cancel", job.id)).toMatchObject({ exit: 1, told: expect.stringMatching(/./) });
   });
 
@@ -296,16 +296,16 @@ describe("work-items", () => {
     writeFileSync("semicolons.csv", rows("S"));
     expect(await run("import", "semicolons.csv", "--wait")).toMatchObject({
       exit: 0,
-      out: expect.stringContaining("1 rows, 1 created"),
+      out: expect.stringContaining("1 row, 1 created"),
     });
     const program = "apps/cli/work-items-command.ts";
     const env = { ...childEnvironment(), DATA_DIR: join(folder, "data") };
     expect(await runAt([], rows("I"), "import", "-", "--wait")).toMatchObject({
       exit: 0,
-      out: expect.stringContaining("1 rows, 1 created"),
+      out: expect.stringContaining("1 row, 1 created"),
     });
     const script = `cat semicolons.csv | sed s/S-1/P-1/ | ${process.execPath} ${join(home, program)} import /dev/stdin --wait`;
-    expect((await execFile("bash", ["-c", script], { env })).stdout).toContain("1 rows, 1 created");
+    expect((await execFile("bash", ["-c", script], { env })).stdout).toContain("1 row, 1 created");
   });
 
   it("runs the examples of its help", async () => {

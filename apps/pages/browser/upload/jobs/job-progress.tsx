@@ -42,25 +42,24 @@ export function sentenceOfStatus(job: Job, name: string): string {
   return sentences[job.status];
 }
 
+/** What the rows of an undo did, or would do. */
+export function undoCountsOf(job: Job) {
+  const would = job.dry_run ? "would be " : "";
+  return [
+    { outcome: "deleted", kind: "deleted", name: `${would}deleted`, count: job.deleted_rows },
+    { outcome: "undone", kind: "restored", name: `${would}restored to earlier values`, count: job.undone_rows },
+    { outcome: "partly", kind: "changed", name: `${would}partly restored`, count: job.partly_undone_rows },
+    { outcome: "kept", kind: "unchanged", name: `${would}kept`, count: job.kept_rows },
+    { outcome: "unchanged", kind: "unchanged", name: "with nothing to undo", count: job.unchanged_rows },
+  ] as const;
+}
+
 /** What a job's rows did, or would do: names, counts, and the class of each colour. */
 export function countsOf(job: Job) {
   const isTrial = job.dry_run;
   const would = isTrial ? "would be " : "";
   const failed = { kind: "failed", name: isTrial ? "would fail" : "failed", count: job.failed_rows };
-  if (isUndo(job)) {
-    return [
-      { kind: "deleted", name: `rows: items ${would}deleted`, count: job.deleted_rows },
-      { kind: "restored", name: `rows: ${would}restored to earlier values`, count: job.undone_rows },
-      { kind: "changed", name: `rows: ${would}partly restored`, count: job.partly_undone_rows },
-      {
-        kind: "unchanged",
-        name: isTrial ? "rows: would stay as they are" : "rows: stayed as they were",
-        count: job.kept_rows,
-      },
-      { kind: "unchanged", name: "rows: nothing to undo", count: job.unchanged_rows },
-      failed,
-    ];
-  }
+  if (isUndo(job)) return [...undoCountsOf(job), failed];
   return [
     { kind: "created", name: `${would}created`, count: job.created_rows },
     { kind: "changed", name: `${would}changed`, count: job.updated_rows },

@@ -3,7 +3,7 @@ import { readUndoRows, type UndoneRow, type UndoRows } from "@work-items/importe
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { EVENT_NAMES, labelOf, shownChoice, shownOrEmpty } from "../parts/field-names.ts";
-import { doneIn } from "./job-progress.tsx";
+import { doneIn, undoCountsOf } from "./job-progress.tsx";
 import { Alert, Table } from "../parts/parts.tsx";
 import { countOf, shownNumber } from "../parts/shown.ts";
 import { UnfinishedRows } from "./trial-values.tsx";
@@ -16,11 +16,11 @@ const SHOWN_FIELDS = 20;
 const NOT_COMPLETED = "not_completed";
 /** Why something stays, in a table and in a sentence. */
 const REASONS: Readonly<Record<string, readonly [short: string, long: string]>> = {
-  changed: ["Changed since", "someone has changed them since"],
-  in_use: ["Item changed since", "someone has changed the items since"],
-  in_use_by_event: ["Event of the item changed since", "someone has changed events of the items since"],
-  forgotten: ["Too many later imports", "too many later imports have changed them"],
-  too_large: ["Too large to restore", "they would be too large if they were restored"],
+  changed: ["Changed since", "someone has changed values since"],
+  in_use: ["Item changed since", "someone has made other changes since"],
+  in_use_by_event: ["Event of the item changed since", "someone has changed events since"],
+  forgotten: ["Too many later imports", "too many later imports made changes"],
+  too_large: ["Too large to restore", "the result would be too large"],
 };
 
 /** The name of a kept field for people: `status`, `custom_attributes.<name>` or `events.<external_id>.<name>`. */
@@ -47,9 +47,9 @@ function rowsOf({ externalId, id, kept: { reason, fields } }: UndoRows["kept"][n
   return more === 0 ? rows : [...rows, [link, `and ${countOf(more, "other field")}`, "", "", why]];
 }
 
-/** Why rows stay: ", because someone has changed them since". There are no numbers if not all rows were read. */
+/** Why rows stay: ", because someone has changed values since". There are no numbers if not all rows were read. */
 function becauseOf({ reasons, isWhole }: UndoRows, outcome: UndoneRow["outcome"]): string {
-  const found = [...(reasons.get(outcome) ?? [])];
+  const found = [...(reasons.get(outcome) ?? [])].filter(([reason]) => reason !== NOT_COMPLETED);
   const parts = found.map(([reason, count]) => {
     const [, why] = REASONS[reason] ?? [reason, reason];
     return isWhole && found.length > 1 ? `${why} (${shownNumber(count)})` : why;
@@ -59,25 +59,18 @@ function becauseOf({ reasons, isWhole }: UndoRows, outcome: UndoneRow["outcome"]
 
 /** What an undo does to the items of its rows, with examples of each outcome. */
 function Outcomes({ job, rows }: { readonly job: Job; readonly rows: UndoRows }) {
-  const would = job.dry_run ? "would be " : "";
-  const lines = [
-    ["deleted", `${job.deleted_rows === 1 ? "item" : "items"} ${would}deleted`, job.deleted_rows],
-    ["undone", `${would}restored to earlier values`, job.undone_rows],
-    ["partly", `${would}partly restored${becauseOf(rows, "partly")}`, job.partly_undone_rows],
-    ["kept", `${would}kept${becauseOf(rows, "kept")}`, job.kept_rows],
-    ["unchanged", "nothing to undo", job.unchanged_rows],
-  ] as const;
   return (
     <ul class="outcomes">
-      {lines
-        .filter(([, , count]) => count > 0)
-        .map(([outcome, text, count]) => {
+      {undoCountsOf(job)
+        .filter(({ count }) => count > 0)
+        .map(({ outcome, name, count }) => {
           const named = (rows.examples.get(outcome) ?? []).filter(({ externalId }) => externalId !== "");
           // Of a row that failed there may be no item.
           const isGone = outcome === "unchanged" || (outcome === "deleted" && !job.dry_run);
           return (
             <li key={outcome}>
-              {countOf(count, "row")}: {text}
+              {countOf(count, "row")} {name}
+              {becauseOf(rows, outcome)}
               <span class="ids">
                 {named.map(({ row, externalId, id }) =>
                   isGone ? (

@@ -1,4 +1,4 @@
-import { shownNumber } from "./shown.ts";
+import { countOf, shownNumber } from "./shown.ts";
 
 /** How many rows were done at a moment, in milliseconds. */
 export interface Moment {
@@ -30,9 +30,9 @@ export function shownDuration(seconds: number): string {
 
 /** How far a job is, with rate and time left if known. @param total 0 if unknown */
 export function shownProgress(done: number, total: number, rate: number): string {
-  const unknown = done > 0 ? `${shownNumber(done)} rows so far` : "Counting rows…";
+  const unknown = done > 0 ? `${countOf(done, "row")} so far` : "Counting rows…";
   return [
-    total > 0 ? `${shownNumber(done)} of ${shownNumber(total)} rows` : unknown,
+    total > 0 ? `${shownNumber(done)} of ${countOf(total, "row")}` : unknown,
     ...(rate > 0 ? [`${shownNumber(Math.round(rate))} a second`] : []),
     ...(rate > 0 && total > 0 ? [`${shownDuration((total - done) / rate)} left`] : []),
   ].join(", ");
