@@ -25,7 +25,7 @@ it.each<[value: number, sentence: RegExp, files: string]>([
   [
     UNDO_DAYS,
     /(\d+) days (?:after (?:the upload|its upload|it ended)|ago)|undo an import for (\d+) days/g,
-    "guides/9-upload-by-hand reference/0-errors reference/4-uploads reference/6-limits reference/8-questions",
+    "guides/0-import-a-file reference/0-errors reference/4-uploads reference/6-limits reference/8-questions",
   ],
   [
     UPLOADS_KEPT_DAYS,
@@ -55,7 +55,7 @@ it.each<[value: number, sentence: RegExp, files: string]>([
   [
     CLAIM_MS / 1000,
     /claims a shard for (\d+) s|starts (?:no sooner than )?(\d+) s(?:econds)? after/g,
-    "guides/7-undo-an-upload reference/4-uploads reliability",
+    "guides/7-undo-an-import reference/4-uploads reliability",
   ],
   [
     BODY_MAX_BYTES / 1024 ** 2,

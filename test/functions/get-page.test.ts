@@ -58,7 +58,7 @@ const sites: readonly (readonly [string, Address, string])[] = [
   ["/upload", { path: "/upload" }, "https://api.example.com/upload"],
   ["/upload/", { path: "/upload/" }, "https://api.example.com/upload/"],
   ["a guide", guide("files"), "https://api.example.com/docs/files"],
-  ["a guide with pictures", guide("upload-by-hand"), "https://api.example.com/docs/upload-by-hand"],
+  ["a guide with pictures", guide("import-a-file"), "https://api.example.com/docs/import-a-file"],
   ["an endpoint", guide("list-work-items"), "https://api.example.com/docs/list-work-items"],
   ["errors", guide("errors"), "https://api.example.com/docs/errors"],
   ["a guide with a slash", guide("files", "/"), "https://api.example.com/docs/files/"],
@@ -273,7 +273,7 @@ describe("assets", () => {
     expect(body.length).toBeLessThan(5.5 * 1024 * 1024);
   });
 
-  test("of the upload page have at most 150 KB when they are compressed, without the reader of workbooks", async () => {
+  test("of the import page have at most 150 KB when they are compressed, without the reader of workbooks", async () => {
     const { body } = await request({ path: "/upload" });
     const waiting = [...body.matchAll(/assets\/([^"]+)/g)].map(([, name]) => name!);
     const loaded = new Set<string>();

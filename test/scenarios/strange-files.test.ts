@@ -22,7 +22,7 @@ interface Expected {
 
 const UNKNOWN = "send a mapping to use others";
 const SEMICOLONS = "columns must be separated by commas, not semicolons";
-const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
+const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the import page";
 const OF_2 = { plain: UNKNOWN, imported: "2 of 2" };
 const UTF_16_OF_2 = { plain: UTF_16, imported: "2 of 2" };
 const UTF_16_UNMARKED = { plain: UTF_16, imported: "looks like UTF-16, but has no byte order mark" };
@@ -122,7 +122,7 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   "names of prototypes": { plain: '"constructor", "toString"', imported: "1 of 1" },
   // The proposal says that it leaves such a column out.
   "a name that no attribute may have": { plain: UNKNOWN, imported: "1 of 1" },
-  "a workbook": { plain: "this is an Excel workbook; save it as CSV or use the upload page", imported: "2 of 2" },
+  "a workbook": { plain: "this is an Excel workbook; save it as CSV or use the import page", imported: "2 of 2" },
   "an old workbook": refused("his is an old Excel workbook (.xls) or one with a password; save it as CSV"),
   "a ZIP file": refused("his is a ZIP file; upload the CSV file in it"),
   "a compressed file": refused("his is a compressed file; upload the CSV file in it"),

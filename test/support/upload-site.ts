@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { accessibilityFindings, openPage, SCREENS, startBrowser, takeScreenshot, type WatchedPage } from "./browser.ts";
 import { startTestService, type TestService } from "./local-service.ts";
 
-/** The upload page of a local service, in a browser. */
+/** The import page of a local service, in a browser. */
 export interface UploadSite {
   readonly stack: TestService;
   readonly browser: Browser;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Pictures of the upload page, each also as it is in dark mode. `test/proofs/pages/pictures.test.ts` takes them. */
+/** Pictures of the import page, each also as it is in dark mode. `test/proofs/pages/pictures.test.ts` takes them. */
 export const PICTURES = fileURLToPath(new URL("../../../docs/pictures", import.meta.url));
 
 /** A picture as it is served. */

@@ -5,8 +5,9 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/nightly-sync": "bulk upsert sync many mass import synchronize cron job schedule",
   "docs/files": "upload a csv file import preview program",
   "docs/files#follow-the-job": "upload progress percent poll wait finished",
-  "docs/upload-by-hand":
-    "import excel xlsx spreadsheet workbook browser manual decimal comma unknown status remember mapping no id column",
+  "docs/import-a-file": "upload excel xlsx spreadsheet workbook browser manual no id column",
+  "docs/import-a-file#umlauts-and-other-letters": "encoding charset garbled characters accents special",
+  "docs/import-a-file#time-zones-and-dates": "timezone day month order",
   "docs/errors-and-retries": "idempotency-key idempotent retry retries backoff duplicate twice same thing again",
   "docs/errors": "status code 400 401 403 404 409 410 412 413 415 422 429 500 503",
   "docs/errors#unauthenticated": "unauthorized unauthorised 401 invalid key",
@@ -16,7 +17,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/keys#if-a-key-leaked": "leak revoke compromised stolen published",
   "docs/keep-a-copy":
     "sync database postgres mysql replicate replication warehouse etl export snowflake bigquery synchronize incremental delta changed since",
-  "docs/undo-an-upload": "undo an import revert rollback roll back wrong file mistake",
+  "docs/undo-an-import": "undo an upload revert rollback roll back wrong file mistake",
   "docs/requests#headers": "gzip compression rate limit throttling quota etag",
   "docs/requests#batches": "partial failure",
   "docs/requests#versions":

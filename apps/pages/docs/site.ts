@@ -90,17 +90,12 @@ function overview(guides: Section, topics: Section, definition: string): Html {
   return html`<main id="content" class="text">
     <h1>Work items</h1>
     <p class="lead">
-      Your organization sends <strong>work items</strong>, units of work done by agents such as tickets, calls and
-      chats, from the systems where they happen. The service checks them, keeps one item for each
-      <code>external_id</code> however often you send it, and lets you read them one at a time, in lists, or as a feed
-      of changes for your copy and your reports.
+      Send <strong>work items</strong> such as tickets, calls and chats from the systems where they happen. The service
+      keeps one item for each <code>external_id</code>, however often you send it. Read items one at a time, in lists,
+      or as a feed of changes.
     </p>
     <h2 id="${slugOf(WHAT)}">${WHAT}</h2>
     ${renderMarkdown(definition)}
-    <p>
-      <a href="{{root}}docs/get-work-item">Get a work item</a> shows one, and the
-      <a href="{{root}}docs/glossary">glossary</a> explains the other words.
-    </p>
     <h2 id="three-ways-to-begin">Three ways to begin</h2>
     <ul class="cards">
       <li>
@@ -108,8 +103,8 @@ function overview(guides: Section, topics: Section, definition: string): Html {
         ><span> For programs: create an item, change it, read it back. Then sync every night.</span>
       </li>
       <li>
-        <a href="{{root}}upload">Upload a file</a
-        ><span> For people: run a trial and import a file from another system.</span>
+        <a href="{{root}}upload">Import a file</a
+        ><span> For people: bring in a CSV file or an Excel workbook, after a trial.</span>
       </li>
       <li>
         <a href="{{root}}docs/keep-a-copy">Follow the feed</a
@@ -120,8 +115,8 @@ function overview(guides: Section, topics: Section, definition: string): Html {
     ${cards(guides)}
     <h2 id="reference">Reference</h2>
     <p>
-      Each endpoint has a page with code to copy. The reference is also available as an
-      <a href="{{root}}v1/openapi.json">OpenAPI document</a>, from which you can generate a client.
+      Each endpoint has a page with code to copy. To generate a client or use Postman, take the
+      <a href="{{root}}v1/openapi.json">OpenAPI document</a>.
     </p>
     ${tags.map(
       ({ name, description }) =>
@@ -181,12 +176,13 @@ ${lists.join("\n")}`;
 
 type FoundEntry = Omit<SearchEntry, "words">;
 
-function entriesOf({ name, title, markdown }: MarkdownDocument): FoundEntry[] {
+function entriesOf({ name, title, markdown }: MarkdownDocument, isGuide: boolean): FoundEntry[] {
   return sectionsOf(markdown).map(({ heading, text }, index) => ({
     heading: index === 0 ? title : heading,
     page: index === 0 ? "" : title,
     path: index === 0 ? `docs/${name}` : `docs/${name}#${slugOf(heading)}`,
     text: text.trim(),
+    isGuide,
   }));
 }
 
@@ -214,7 +210,7 @@ export function docsSite() {
     ...["/", "/docs"].map((path) => ({
       path,
       title: "Documentation",
-      description: "Guides, reference and the upload page of the work item service.",
+      description: "Guides, reference and the import page of the work item service.",
       content: overview(guides, topics, definition.markdown),
     })),
     {
@@ -223,10 +219,7 @@ export function docsSite() {
       description: "No page has this address.",
       content: html`<main id="content" class="text">
         <h1>Page not found</h1>
-        <p>
-          No page has this address. It may have moved: search, choose from the contents, or go to the
-          <a href="{{root}}docs">documentation</a>.
-        </p>
+        <p>No page has this address. It may have moved: search, or choose from the contents.</p>
       </main>`,
     },
     ...sections.flatMap((section) => section.pages),
@@ -249,7 +242,7 @@ export function docsSite() {
       })),
       // Only the start of the changelog: it has every word, and the same headings for each version.
       ...[...documents.guides, ...documents.topics].flatMap((document) =>
-        entriesOf(document)
+        entriesOf(document, documents.guides.includes(document))
           .filter(({ heading }) => document !== glossary || heading !== WHAT_IS_ONE)
           .slice(0, document.name === "changelog" ? 1 : undefined),
       ),

@@ -46,7 +46,7 @@ const zonesAsked = (...asked: Parameters<typeof localTimesOf>) =>
   localTimesOf(...asked).map(({ own, isAsked }) => [own, isAsked]);
 const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
 
-describe("the upload page asks", () => {
+describe("the import page asks", () => {
   test("nothing of a column without a name that no field uses, where a date is made of several columns", async () => {
     const { table } = await open("ID,,Date,Time\nu1,02/03/2024 9:10 AM,2024-02-03,09:10\n");
     const mapping = { fields: { completed_at: { columns: ["Date", "Time"], join: " ", format: "yyyy-MM-dd HH:mm" } } };

@@ -11,20 +11,20 @@ import { docsSite } from "../../../apps/pages/docs/site.ts";
 test("each guide has its title, and code in every language if it is for programs", () => {
   const guides = readGuides();
   expect(guides.map(({ name }) => name)).toEqual([
+    "import-a-file",
     "first-call",
     "nightly-sync",
     "files",
     "errors-and-retries",
     "keys",
     "keep-a-copy",
-    "undo-an-upload",
+    "undo-an-import",
     "get-notified",
-    "upload-by-hand",
   ]);
   for (const guide of guides) {
     expect([guide.title, guide.summary]).toEqual([expect.stringMatching(/^[A-Z]/), expect.stringMatching(/\.$/)]);
     const groups = renderMarkdown(guide.markdown).text.split('<div class="tabs">').slice(1);
-    expect([guide.name, groups.length > 0]).toEqual([guide.name, guide.name !== "upload-by-hand"]);
+    expect([guide.name, groups.length > 0]).toEqual([guide.name, guide.name !== "import-a-file"]);
     for (const group of groups) {
       const languages = [...group.split("</figure> </div>", 1)[0]!.matchAll(/data-language="(\w+)"/g)].map(
         ([, name]) => name,
@@ -57,7 +57,7 @@ test("documents show pictures that exist, of at most 60 KB each, and all that ex
 });
 
 test("pictures are assets of the pages and links in their Markdown, each with its size and what it shows", () => {
-  const { content, markdown } = docsSite().pages.find(({ path }) => path === "/docs/upload-by-hand")!;
+  const { content, markdown } = docsSite().pages.find(({ path }) => path === "/docs/import-a-file")!;
   expect(content.text.replaceAll(/\s+/g, " ")).toMatch(
     /<img src="\{\{root}}assets\/upload-key-[0-9a-f]{8}\.webp" alt="The page asks [^"]+" width="\d+" height="\d+" loading="lazy" \/>/,
   );

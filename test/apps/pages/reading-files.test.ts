@@ -31,7 +31,7 @@ import { surveyOf } from "../../../apps/importer/proposals/survey.ts";
 import { makeWorkbook } from "../../support/workbook.ts";
 import { valuesAt } from "../../../apps/pages/browser/upload/file/sources.ts";
 
-describe("the upload page", () => {
+describe("the import page", () => {
   test("reads rows whose cells have line ends and delimiters", async () => {
     const text = 'a;b\r\n"one\ntwo";"x;""y"""\r\n\r\n3;4\r\n5;cu';
     const whole = [["a", "b"], ["one\ntwo", 'x;"y"'], [""], ["3", "4"]];

@@ -51,7 +51,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "errors-and-retries": /201[^]*201[^]*\/work_items\/1\/agent_email\W+(code\W+)?invalid_format/,
   keys: /with the key: 200[^]*with another: 401/,
   "keep-a-copy": /continue after \d{16}/,
-  "undo-an-upload":
+  "undo-an-import":
     /deleted_rows[^]*_row,external_id,id,outcome,kept[^]*-undo-2,[0-9a-f-]{36},(deleted|unchanged),[^]*undo [0-9a-f-]{36}/,
   "get-notified": /^(tested: \{"data":\{"status":null|verified webhook.test \{\}\ntested: 204)/,
 };

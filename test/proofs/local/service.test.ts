@@ -101,7 +101,7 @@ test("npm start prints nothing but its banner, also for requests that come befor
   await once(child, "close");
   expect(before).toBeGreaterThan(0);
   expect(complaint).toBe(STARTING);
-  expect(printed).toMatch(/^\n {2}Work items .*\n( {2}\S.*\n)*\n {2}curl [^\n]*\n\nready\n$/);
+  expect(printed).toMatch(/^\n {2}Documentation .*\n( {2}\S.*\n)*\n {2}curl [^\n]*\n\nready\n$/);
 });
 
 /** One data directory through three starts: each takes seconds, so that these tests share them. */

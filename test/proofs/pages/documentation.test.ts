@@ -41,9 +41,13 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     expect(await page.locator(".results mark").allTextContents()).toEqual(expect.arrayContaining(["retry"]));
     expect(await accessibilityFindings(page)).toEqual([]);
     await takeScreenshot(page, "docs-search");
+    await page.getByText("The 8 best results:", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Errors and retries: Safe retries" }).click({ modifiers: ["ControlOrMeta"] });
+    await expect.poll(() => page.context().pages().length).toBe(2);
+    expect(await page.locator(".results a").count()).toBe(8);
     for (const [words, keys, address] of [
       ["fill down", ["Enter"], "/docs/from-an-export#totals-notes-and-groups"],
-      ["undo", ["ArrowDown", "ArrowDown", "Enter"], "/docs/undo-an-upload#undo"],
+      ["undo", ["ArrowDown", "ArrowDown", "Enter"], "/docs/undo-an-import#undo"],
     ] as const) {
       await page.getByLabel("Search").fill(words);
       await page.locator(".results mark").first().waitFor();
@@ -76,7 +80,10 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     const menu = page.getByRole("navigation", { name: "Documentation" });
     const link = (name: string) => menu.getByRole("link", { name, exact: true });
     expect(await menu.locator("[aria-current=page]").allTextContents()).toEqual(["Check service health"]);
-    expect([await link("Files").isVisible(), await link("List webhooks").isVisible()]).toEqual([true, false]);
+    expect([await link("Import files with the API").isVisible(), await link("List webhooks").isVisible()]).toEqual([
+      true,
+      false,
+    ]);
     await menu.locator("summary", { hasText: "Webhooks" }).click();
     expect(await link("List webhooks").isVisible()).toBe(true);
     const here = page.getByRole("navigation", { name: "On this page" });
@@ -125,8 +132,8 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
       await page.getByRole("link", { name: "GET /v1/health" }).waitFor();
     }
     await page.getByRole("link", { name: "GET /v1/health" }).click();
-    await page.getByRole("link", { name: "Files", exact: true }).click();
-    await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Import files with the API" }).click();
+    await page.getByRole("heading", { name: "Import files with the API", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Import", exact: true }).click();
     await page.getByLabel("Your organization’s API key").fill(stack.apiKey);
     await page.keyboard.press("Enter");
@@ -155,7 +162,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
 
   test.each(Object.entries(SCREENS))("fits on a %s, light and dark, and axe finds nothing", async (name, screen) => {
     const { page, complaints } = await openPage(browser, [stack.baseUrl], screen);
-    for (const path of ["", "docs", "docs/files", "docs/errors", "docs/upload-by-hand", "docs/upload-work-items"]) {
+    for (const path of ["", "docs", "docs/files", "docs/errors", "docs/import-a-file", "docs/upload-work-items"]) {
       await page.goto(`${stack.baseUrl}/${path}`);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });

@@ -27,7 +27,7 @@ const KEEP_FIRST_FOCUS = `
   );
   void 0;`;
 
-describe.skipIf(!hasBrowser)("the upload page for every person and browser", () => {
+describe.skipIf(!hasBrowser)("the import page for every person and browser", () => {
   beforeAll(async () => {
     site = await startUploadSite();
   });

@@ -30,7 +30,7 @@ const WITHOUT_JSON_SOURCES = `{
 
 let site: UploadSite;
 
-describe.skipIf(!hasBrowser)("an import on the upload page", () => {
+describe.skipIf(!hasBrowser)("an import on the import page", () => {
   beforeAll(async () => {
     site = await startUploadSite();
   });

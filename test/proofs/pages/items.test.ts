@@ -15,7 +15,7 @@ const call = (method: string, path: string, body?: object): Promise<Response> =>
     ...(body && { body: JSON.stringify(body) }),
   });
 
-describe.skipIf(!hasBrowser)("items on the upload page", () => {
+describe.skipIf(!hasBrowser)("items on the import page", () => {
   beforeAll(async () => {
     site = await startUploadSite();
   });

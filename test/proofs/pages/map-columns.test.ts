@@ -40,7 +40,7 @@ const KEEP_SENT_MAPPINGS = `
     set.call(this, name, ...value);
   };`;
 
-describe.skipIf(!hasBrowser)("mapping columns on the upload page", () => {
+describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
   beforeAll(async () => {
     site = await startUploadSite();
   });

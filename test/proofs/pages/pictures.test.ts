@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)("the guide “Upload a file by hand”", () => {
       for (const [file, bytes] of pictures) writeFileSync(join(PICTURES, file), bytes);
     }
 
-    const { markdown = "" } = readGuides().find(({ name }) => name === "upload-by-hand") ?? {};
+    const { markdown = "" } = readGuides().find(({ name }) => name === "import-a-file") ?? {};
     const named = [...markdown.matchAll(/\*\*([^*]+)\*\*/g)].map(([, text = ""]) => text);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((text) => !texts.includes(text))).toEqual([]);

@@ -5,7 +5,7 @@ import { chooseFile, confirmColumns, count, startUploadSite, type UploadSite } f
 
 let site: UploadSite;
 
-describe.skipIf(!hasBrowser)("items of several systems on the upload page", () => {
+describe.skipIf(!hasBrowser)("items of several systems on the import page", () => {
   beforeAll(async () => {
     site = await startUploadSite();
   });

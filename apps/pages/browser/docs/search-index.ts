@@ -12,6 +12,8 @@ export interface SearchEntry {
   /** Words by which people look for it, and which it doesn't contain. */
   readonly words: string;
   readonly text: string;
+  /** Whether it is of a guide. @default it isn't */
+  readonly isGuide?: boolean;
 }
 
 /** An entry that was found. */
@@ -45,11 +47,13 @@ export function termsOf(word: string): string[] {
 const OPTIONS: Options<SearchEntry> = {
   idField: "path",
   fields: ["heading", "page", "words", "text"],
-  storeFields: ["heading", "page", "text"],
+  storeFields: ["heading", "page", "text", "isGuide"],
   tokenize: wordsOf,
   processTerm: termsOf,
   searchOptions: {
     boost: { heading: 4, page: 1.5, words: 5 },
+    // Everyday words are in the reference too, and most people who type them want to know what to do.
+    boostDocument: (_, __, stored) => (stored?.["isGuide"] === true ? 1.5 : 1),
     // Less than usual (0.7) is taken from long texts, whose headings are as good as those of short ones.
     bm25: { k: 1.2, b: 0.4, d: 0.5 },
     // The last word may still be typed. Short words have too many similar ones.

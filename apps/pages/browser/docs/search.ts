@@ -45,7 +45,9 @@ function resultOf(found: Found, root: URL): HTMLElement {
 
 function summaryOf(typed: string, found: readonly Found[]): string {
   if (typed.trim() === "") return "";
-  return found.length === 0 ? `Nothing found for “${typed}”. Try other words.` : `${found.length} found.`;
+  if (found.length === 0) return `Nothing found for “${typed}”. Try other words.`;
+  if (found.length > RESULTS_MAX) return `The ${RESULTS_MAX} best results:`;
+  return found.length === 1 ? "1 result:" : `${found.length} results:`;
 }
 
 /** Starts the search of pages and their sections. Loads the index when the search is first used. */
@@ -75,8 +77,10 @@ export function startSearch(): void {
       status.textContent = error instanceof Error ? error.message : "The search could not be loaded.";
     });
   input.addEventListener("input", () => run());
-  // A section of this page is shown without another page.
-  list.addEventListener("click", () => {
+  // A section of this page is shown without another page. With a key held, the result opens in another tab or window.
+  list.addEventListener("click", (event) => {
+    const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
+    if (ctrlKey || metaKey || shiftKey) return;
     input.value = "";
     run();
   });
