@@ -2,7 +2,7 @@
 export const pages = {
   /** Also the file name of the Lambda in `functions/`. */
   name: "get-page",
-  summary: "Responds with pages for people: documentation and the upload page",
+  summary: "Responds with pages for people: documentation and the import page",
   method: "GET",
   public: true,
   bodyKind: "none",

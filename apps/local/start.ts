@@ -28,11 +28,11 @@ function introductionOf({ baseUrl, apiKey, dataDirectory }: LocalService): strin
     `curl ${baseUrl}/v1/work_items/batch -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' ` +
     `-d '{"work_items":[{"external_id":"first"}]}'`;
   return `
-  Work items   ${baseUrl}
-  API key      ${apiKey}
-  To read      ${baseUrl}/docs
-  To import    ${baseUrl}/upload#key=${apiKey}
-  Data         ${dataDirectory} (functions.log, env)
+  Documentation   ${baseUrl}/docs
+  Import page     ${baseUrl}/upload#key=${apiKey}
+  API             ${baseUrl}
+  API key         ${apiKey}
+  Data            ${dataDirectory} (functions.log, env)
 
   ${request}
 

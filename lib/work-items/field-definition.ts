@@ -6,12 +6,12 @@ type AnyKind = Kind<unknown, unknown, unknown, unknown>;
 
 /**
  * A field of a work item or an event that callers set. The types, the schemas of requests and responses, the stored
- * attributes, the merge, the columns of CSV files with their template, the list's filters, the names on the upload page
+ * attributes, the merge, the columns of CSV files with their template, the list's filters, the names on the import page
  * and the API's document are derived from it and its kind.
  */
 export interface Field {
   readonly kind: AnyKind;
-  /** Its name on the upload page. */
+  /** Its name on the import page. */
   readonly label: string;
   /** Of a field of items: a capital letter that stands for it in the marks of dry runs. Never changes. */
   readonly letter?: string;

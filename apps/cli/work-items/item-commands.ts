@@ -209,7 +209,7 @@ export const itemCommands: Readonly<Record<string, Command>> = {
   },
   delete: {
     arguments: "<ids...>",
-    summary: "delete work items by id or external_id; a batch or an upload with the same external_id restores an item",
+    summary: "delete work items by id or external_id; a batch or an import with the same external_id restores an item",
     options: { ...EXTERNAL_ID_OPTION, "--dry-run": "show what would be deleted without deleting anything" },
     examples: ["delete T-1001 T-1002"],
     run: deleteItems,

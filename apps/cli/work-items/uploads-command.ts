@@ -13,7 +13,7 @@ const LISTED_MAX = 50;
 
 export const uploadsCommand: Command = {
   arguments: "[action] [id]",
-  summary: "list upload jobs, newest first; show <id> or cancel <id> one",
+  summary: "list imports, newest first; show <id> or cancel <id> one",
   options: { "--json": "print jobs as JSON" },
   examples: ["uploads", "uploads show 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e"],
   run: async ({ terminal, client, options, positionals: [action = "list", id] }) => {
@@ -28,7 +28,7 @@ export const uploadsCommand: Command = {
         if (++listed === LISTED_MAX) break;
       }
     } else {
-      if (id === undefined) throw new UsageError("the ID of one upload is required");
+      if (id === undefined) throw new UsageError("the ID of an import is required");
       printJob(terminal, await (action === "show" ? uploads.get(id) : uploads.cancel(id)), options);
     }
   },
@@ -47,8 +47,8 @@ async function noteUnfinished(terminal: Terminal, client: Client, job: UploadJob
 }
 
 export const undoCommand: Command = {
-  arguments: "<upload>",
-  summary: "undo an upload; what others have changed since stays",
+  arguments: "<import>",
+  summary: "undo an import; what others have changed since stays",
   options: {
     "--dry-run": "show what would happen, save nothing",
     "--wait": "wait until the undo ends",
@@ -60,7 +60,7 @@ export const undoCommand: Command = {
     "undo 0b0cf3c8-5d0e-8b1a-9d5c-2f6f6a1c9b1e --results undone.csv",
   ],
   run: async ({ terminal, options, positionals: [id], ...call }) => {
-    if (id === undefined) throw new UsageError("the ID of an upload is required");
+    if (id === undefined) throw new UsageError("the ID of an import is required");
     const client = call.client();
     let job = await client.uploads.undo(id, { dryRun: options["dryRun"] === true });
     const results = textOption(options, "results");

@@ -30,7 +30,7 @@ function beginsWith(head: Uint8Array, start: readonly number[]): boolean {
   return start.every((byte, at) => head[at] === byte);
 }
 
-const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the upload page";
+const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the import page";
 
 /** The encoding that a file's byte order mark names. */
 export function markOf(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
@@ -128,7 +128,7 @@ export function problemOfBinary(head: Uint8Array): string | undefined {
   const archive = ARCHIVES.find(([names]) => names.test(start));
   if (archive) return archive[1];
   return isWorkbook(head)
-    ? "this is an Excel workbook; save it as CSV or use the upload page"
+    ? "this is an Excel workbook; save it as CSV or use the import page"
     : "this is a ZIP file; upload the CSV file in it";
 }
 
@@ -153,5 +153,5 @@ function isUnlike1252(bytes: Uint8Array): boolean {
 export function problemOfText(bytes: Uint8Array): string {
   return isUnlike1252(bytes)
     ? "the file must be UTF-8"
-    : "the file must be UTF-8, and this looks like Windows-1252; save it as UTF-8 or use the upload page";
+    : "the file must be UTF-8, and this looks like Windows-1252; save it as UTF-8 or use the import page";
 }

@@ -170,7 +170,7 @@ const DIGEST_CHARACTERS = 32;
 
 /**
  * A digest of the names and values of columns. A value in another column gives another digest. Columns without a value don't
- * count, nor does the order of columns, which may differ in the next export. A library makes it because the upload page makes
+ * count, nor does the order of columns, which may differ in the next export. A library makes it because the import page makes
  * it too, and crypto.subtle is asynchronous there.
  */
 function digestOfColumns(
