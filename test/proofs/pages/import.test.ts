@@ -121,18 +121,9 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     areLoaded.resolve();
     await page.locator(".examples").waitFor();
     const texts = (selector: string) => page.locator(selector).allTextContents();
-    expect(await texts(".examples h3")).toEqual(["shown-0", "shown-1", "shown-50", "shown-51", "shown-52"]);
-    expect((await texts(".examples li")).map((text) => /^Would \w+ ?\w*(?= by| in)/.exec(text)?.[0])).toEqual([
-      "Would stay unchanged",
-      "Would be changed",
-      "Would be created",
-      "Would be created",
-      "Would fail",
-    ]);
-    const [, changed, created, , failed] = await texts(".examples dl, .examples .bad");
-    expect(changed).toMatch(/^Agent’s nameAnn 1 → BenTeamnorth → far far/);
-    expect(created).toMatch(/Typework_itemStatusCompleted/);
-    expect(failed).toMatch(/^“soon” isn’t /);
+    // What is changed or fails stands in lists of its own.
+    expect(await texts(".examples h3")).toEqual(["shown-50", "shown-51"]);
+    expect((await texts(".examples dl"))[0]).toMatch(/Typework_itemStatusCompleted/);
     // Both values of each field, also of one that is too long for the results.
     await page.getByText("Agent’s name in 1 row, other columns in 1 row.").waitFor();
     const lines = page.getByRole("region", { name: "Changed items" }).locator("tbody tr");
@@ -141,9 +132,7 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     expect(figures[0]).toBe("StatusPending2Completed2");
     expect(figures[1]).toMatch(/^Typecall2work_item2Empty in 2 rows\. New items get the value above; existing/);
     expect(figures[2]).toBe("AgentBen2Ann 01Empty in 1 row.");
-    expect(figures[3]).toMatch(
-      /Dec 2023: 1 row, Mar 2024: 1 row.*Earliest31 Dec 2023.*Latest4 Mar 2024.*Empty in 2 rows\./,
-    );
+    expect(figures[3]).toMatch(/^Completed atEarliest31 Dec 2023.*Latest4 Mar 2024.*Empty in 2 rows\./);
     await page.getByText("1 row is completed but has no completion date.").waitFor();
     await page.getByText("1 row has a completion date but isn’t completed (1 Pending).").waitFor();
     const button = page.locator("button.main:visible");
@@ -175,8 +164,6 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     // Without the file, the page knows what exists and what would change.
     const { page: other } = await site.begin(new URL(page.url()).hash);
     await other.getByRole("region", { name: "Changed items" }).waitFor();
-    await other.locator(".examples").waitFor();
-    expect(await other.locator(".examples h3").allTextContents()).toEqual(["shown-0", "shown-1"]);
     expect(await other.getByRole("button", { name: /^Import/ }).count()).toBe(0);
     await other.context().close();
     expect(complaints).toEqual([]);
@@ -325,7 +312,7 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     await open(page, "2. Match");
     await open(page, "More settings");
     expect(await page.locator("pre").textContent()).toContain('"blank": "keep"');
-    expect(await page.getByRole("button", { name: "Import", exact: true }).isEnabled()).toBe(true);
+    expect(await page.locator("button.main:visible, a.main:visible").textContent()).toBe("Continue to the check");
 
     await tryFile("reopened.csv", reopened);
     await question.getByRole("button", { name: "Clear it, and run the trial again" }).click();

@@ -321,20 +321,33 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
     const changed = page.getByRole("region", { name: "Changed items" });
     // The second row of 1003 changes an item that this file creates.
     expect(await changed.locator("tbody").textContent()).toMatch(/^21002(?!.*1003)/);
-    // After the trial, the file can be imported, but not by another mapping.
-    await page.getByRole("link", { name: "Import a file", exact: true }).click();
-    await expect.poll(() => mainButton.textContent()).toBe("Import");
-    await openTarget(page, "ID");
-    await page.getByLabel("Prefix (optional)").fill("x");
-    await expect.poll(() => mainButton.textContent()).toBe("Run a trial");
-    await page.getByLabel("Prefix (optional)").fill("");
-    await page.goBack();
     await takeScreenshot(page, "upload-prefix");
     expect(await accessibilityFindings(page)).toEqual([]);
+    const importing = page.getByRole("button", { name: "Import 3 rows" });
+    expect(await importing.isDisabled()).toBe(true);
+    await page.getByText("Answer the question above before you import.").waitFor();
+    await page.getByRole("button", { name: "Yes, change these items" }).press("Enter");
+    expect(await page.locator(":focus").textContent()).toBe("These are the same items.");
+    expect(await importing.isDisabled()).toBe(false);
+    // The trial can be opened again, but not by another mapping.
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
+    const toTrial = page.getByRole("link", { name: "Continue to the check" });
+    await toTrial.waitFor();
+    await openTarget(page, "ID");
+    await page.getByLabel("Prefix (optional)").fill("x");
+    await expect.poll(() => toTrial.count()).toBe(0);
+    await page.getByLabel("Prefix (optional)").fill("");
+    await toTrial.click();
+    expect(await importing.isDisabled()).toBe(false);
+    // A new trial asks again.
+    await page.getByRole("link", { name: "Import a file", exact: true }).click();
+    await page.getByRole("button", { name: "Run the trial again" }).click();
+    await importing.waitFor();
+    expect(await importing.isDisabled()).toBe(true);
     expect(await page.getByLabel("Prefix for IDs").inputValue()).toBe("orders-");
-    await page.getByRole("button", { name: "Run the trial again with this prefix" }).click();
+    await page.getByRole("button", { name: "No, run the trial again with this prefix" }).click();
     await expect.poll(() => count(page, "would be created")).toBe("2");
-    await page.getByRole("button", { name: "Import 3 rows" }).click();
+    await importing.click();
     await page.getByRole("heading", { name: "Import of orders.csv" }).waitFor();
     await page.getByText("Import finished.").waitFor();
     await page.getByRole("link", { name: "Items", exact: true }).click();

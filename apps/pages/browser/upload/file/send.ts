@@ -12,6 +12,8 @@ export interface Sent {
   /** Numbers of the rows that are left out. */
   readonly leftOut: ReadonlySet<number>;
   readonly dryRun: boolean;
+  /** Whether a person said that items that would change are those of the file. */
+  readonly areSame?: boolean;
   /**
    * The last trial that ended: what it tried (`triedBy`), in a line what it found, and the number of rows that reopen items and
    * leave their completion dates, which a person has to decide.

@@ -97,7 +97,7 @@ function useLeftOut(table: SurveyedTable | undefined, mapping: Mapping) {
   return { totals, keptTotals, keepTotals, leftOut, imported };
 }
 
-/** Sends a file. `sending` is the part of it, 0 to 1, that has been sent while it is sent. */
+/** Tries a file. `sending` is the part of it, 0 to 1, that has been sent while it is sent. */
 function useSending(
   { api, earlier, sent, onSent }: Omit<ImportProps, "onForget">,
   { table, answered, leftOut }: { table: SurveyedTable | undefined; answered: Answered; leftOut: ReadonlySet<number> },
@@ -107,7 +107,7 @@ function useSending(
   const { mapping } = answered;
   // The last trial, if it tried the file as it would be imported now.
   const trial = sent?.table === table && sent?.trial?.of === triedBy({ mapping, leftOut }) ? sent.trial : undefined;
-  const start = async (dryRun: boolean): Promise<void> => {
+  const start = async (): Promise<void> => {
     if (!table) return;
     setError(undefined);
     setSending(0);
@@ -115,7 +115,7 @@ function useSending(
       const zone = zoneOf(mapping);
       if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
       remember(api, table, answered);
-      await send(api, { table, mapping, dryRun, leftOut, trial }, onSent, setSending, earlier);
+      await send(api, { table, mapping, dryRun: true, leftOut }, onSent, setSending, earlier);
     } catch (caught) {
       setError(sentenceOf(caught));
     }
@@ -251,9 +251,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       check,
       ids,
       sending,
-      hasTried: trial !== undefined,
-      /** Number of rows that reopen items and leave their completion dates, if a person has yet to decide that. */
-      reopened: trial?.reopened ?? 0,
+      /** The last trial, if nothing has changed since. */
+      trial,
       /** Why the file wasn't sent. */
       error,
       // Only what was answered: forms make the next answers of all that they were given.
@@ -262,7 +261,7 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
       onChange: change,
       onFill: fill,
       onClean: clean,
-      onStart: (dryRun: boolean) => void start(dryRun),
+      onTry: () => void start(),
     };
   return {
     step,

@@ -1,7 +1,7 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { type EmptyCells, shownEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
 import type { Job } from "../parts/api.ts";
-import { Button } from "../parts/parts.tsx";
+import { Answered, Button } from "../parts/parts.tsx";
 import { type Sent, triedBy } from "../file/send.ts";
 import { countOf } from "../parts/shown.ts";
 
@@ -26,9 +26,6 @@ export function BlankQuestion({
 }) {
   const { mapping, trial } = sent;
   const [isKept, setKept] = useState(false);
-  const answer = useRef<HTMLParagraphElement>(null);
-  // The button that had the focus is gone.
-  useLayoutEffect(() => answer.current?.focus(), [isKept]);
   const { reopened = 0 } = trial ?? {};
   const rows = updated + restored;
   const keep = (): void => {
@@ -37,13 +34,7 @@ export function BlankQuestion({
     onSent({ ...kept, trial: trial?.of === triedBy(sent) ? { ...trial, of: triedBy(kept), reopened: 0 } : trial });
     setKept(true);
   };
-  if (isKept) {
-    return (
-      <p class="good" ref={answer} tabIndex={-1}>
-        Empty cells keep what the items have.
-      </p>
-    );
-  }
+  if (isKept) return <Answered>Empty cells keep what the items have.</Answered>;
   if (rows === 0 || cells.length === 0) return null;
   return (
     <fieldset class="question">

@@ -73,12 +73,15 @@ function NextOfTrial({
   api,
   job,
   sent,
+  isInDoubt,
   isSending,
   onSend,
 }: {
   readonly api: Api;
   readonly job: Job;
   readonly sent: Sent;
+  /** Whether the items that would change may be those of another system. */
+  readonly isInDoubt: boolean;
   readonly isSending: boolean;
   readonly onSend: (changes: { readonly dryRun: boolean }) => void;
 }) {
@@ -87,6 +90,7 @@ function NextOfTrial({
   // Corrections made since the trial may change further items.
   const isTried = trial === undefined || trial.of === triedBy(sent);
   const label = isTried ? importLabel(job, sent) : "Import now with the corrections";
+  const isAsked = isInDoubt || (trial !== undefined && trial.reopened > 0);
   return (
     <div class="dock">
       <p class="buttons">
@@ -97,13 +101,14 @@ function NextOfTrial({
         )}
         <Button
           kind={isTried ? "main" : undefined}
-          disabled={isSending || trial?.reopened !== 0}
+          disabled={isSending || isAsked || trial === undefined}
           onClick={() => onSend({ dryRun: false })}
         >
           {isSending ? "Sending…" : label}
         </Button>
       </p>
-      {me && (
+      {isAsked && <p>Answer the question above before you import.</p>}
+      {me && !isAsked && (
         <p class="note">
           Imports into the organization <b>{me.organization}</b> with the key <b>{me.key.name}</b>.
         </p>
@@ -225,9 +230,10 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
           job={job}
           reading={reading}
           sent={sent}
-          onPrefix={sent && ((prefix) => sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true }))}
-          next={
-            sent && <NextOfTrial api={api} job={job} sent={sent} isSending={sending.isRunning} onSend={sendAgain} />
+          onSame={() => sent && onSent({ ...sent, areSame: true })}
+          onPrefix={(prefix) => sent && sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true })}
+          next={(isInDoubt) =>
+            sent && <NextOfTrial {...{ api, job, sent, isInDoubt }} isSending={sending.isRunning} onSend={sendAgain} />
           }
         >
           {failed}

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { readResultingItems, type ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
-import { changedByRows, type FieldChange, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
+import { changedByRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Api, Job } from "../parts/api.ts";
-import { exampleOf } from "../file/check-rows.ts";
 import { EVENT_NAMES, labelOf, shownOrEmpty, shownValue, SUBJECT } from "../parts/field-names.ts";
 import { Facts, Table } from "../parts/parts.tsx";
 import type { Sent } from "../file/send.ts";
@@ -16,13 +15,6 @@ const ATTRIBUTES = "custom_attributes";
 const SHOWN_FIELDS = 8;
 /** How many characters of a value are shown in a card. */
 const SHOWN_CHARACTERS = 60;
-const OUTCOMES: Readonly<Record<TrialRow["outcome"], string>> = {
-  created: "Would be created",
-  updated: "Would be changed",
-  restored: "Would be restored",
-  unchanged: "Would stay unchanged",
-  error: "Would fail",
-};
 
 /**
  * The items that rows of a trial would leave.
@@ -37,18 +29,6 @@ export function readItems(api: Api, { mapping }: Job, rows: readonly TrialRow[],
   return readResultingItems(api, rows, file);
 }
 
-/** A value, and what it was before if the row changes it. Long ones are cut. */
-function valueOf(target: string, value: unknown, change: FieldChange | undefined): ComponentChildren {
-  const shown = (each: unknown): string => shownStart(shownOrEmpty(target, each), SHOWN_CHARACTERS);
-  if (change === undefined) return shown(value);
-  if (change.values === undefined) return `${shown(value)} (changed)`;
-  return (
-    <>
-      <s>{shown(change.values.from)}</s> → <b>{shown(change.values.to)}</b>
-    </>
-  );
-}
-
 /** The value of an event's field. */
 function shownOfEvent(name: string, value: unknown): string {
   const text = value === null || value === undefined ? "(empty)" : shownValue(value);
@@ -56,64 +36,36 @@ function shownOfEvent(name: string, value: unknown): string {
   return isTime ? shownTime(value) : shownStart(text, SHOWN_CHARACTERS);
 }
 
-/** The fields of an item, changed ones first. */
-function ItemFacts({ item: { fields, changes, event } }: { readonly item: ResultingItem }) {
-  const changed = changes.map(({ field }) => field).filter((name) => name !== ATTRIBUTES);
-  const names = [...new Set([...changed, ...fields.keys()])].filter((name) => name !== SUBJECT);
+/** A new item as a row would create it. */
+function ItemCard({ item: { row, externalId, fields, event } }: { readonly item: ResultingItem }) {
+  const subject = fields.get(SUBJECT);
   const ofEvent = Object.entries(event ?? {}).filter(([name]) => name !== "external_id");
-  const facts: (readonly [string, ComponentChildren])[] = [
+  const facts = [
     ...ofEvent.map(([name, value]) => [EVENT_NAMES[name] ?? name, shownOfEvent(name, value)] as const),
-    ...names.map(
-      (name) =>
-        [
-          labelOf(name),
-          valueOf(
-            name,
-            fields.get(name),
-            changes.find(({ field }) => field === name),
-          ),
-        ] as const,
-    ),
+    ...[...fields]
+      .filter(([name]) => name !== SUBJECT)
+      .map(([name, value]) => [labelOf(name), shownStart(shownOrEmpty(name, value), SHOWN_CHARACTERS)] as const),
   ];
   const more = facts.length - SHOWN_FIELDS;
   return (
-    <>
+    <li>
+      <p class="note">Row {row}</p>
+      <h3>{externalId}</h3>
+      {typeof subject === "string" && <p class="lines">{subject}</p>}
       <Facts facts={facts.slice(0, SHOWN_FIELDS)} />
       {more > 0 && <p class="note">and {countOf(more, "other field")}</p>}
-    </>
-  );
-}
-
-/** A row of the trial with its item as it would be. */
-function ItemCard({ item }: { readonly item: ResultingItem }) {
-  const { row, externalId, id, outcome, isOfFile, error, fields } = item;
-  const exists = id !== "" && outcome !== "created" && outcome !== "restored" && !isOfFile;
-  const subject = fields.get(SUBJECT);
-  return (
-    <li>
-      <p>
-        <b class={outcome === "error" ? "failed" : undefined}>{OUTCOMES[outcome]}</b>{" "}
-        <span class="note">
-          {outcome === "error" ? "in" : "by"} row {row}
-        </span>
-      </p>
-      <h3>{exists ? <a href={`#item=${id}`}>{externalId}</a> : externalId}</h3>
-      {typeof subject === "string" && <p class="lines">{subject}</p>}
-      {isOfFile && <p class="note">An earlier row has the same ID.</p>}
-      {error ? <p class="bad">{exampleOf(error)}</p> : <ItemFacts item={item} />}
     </li>
   );
 }
 
-/** Examples of items as an import would leave them. */
-export function TrialItems({ items }: { readonly items: readonly ResultingItem[] }) {
-  const known = items.filter(({ fields, error, event }) => fields.size > 0 || error || event);
-  if (known.length === 0) return null;
+/** Examples of new items. What else rows do stands in the lists of changes and of rows that fail. */
+export function NewItems({ items }: { readonly items: readonly ResultingItem[] }) {
+  if (items.length === 0) return null;
   return (
     <section aria-labelledby="examples">
-      <h2 id="examples">{countOf(known.length, "example")}, as they would be</h2>
+      <h2 id="examples">New items, for example</h2>
       <ul class="examples">
-        {known.map((item) => (
+        {items.map((item) => (
           <ItemCard key={item.row} item={item} />
         ))}
       </ul>

@@ -5,12 +5,12 @@ import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts
 import type { TrialRow, TrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";
 import type { Api, Job } from "../parts/api.ts";
-import { Alert, Button, TextField } from "../parts/parts.tsx";
+import { Alert, Answered, Button, TextField } from "../parts/parts.tsx";
 import { countOf, shownNumber } from "../parts/shown.ts";
 import type { Sent } from "../file/send.ts";
 import { changeSingles } from "../file/sources.ts";
 import { unfilled } from "../file/table-file.ts";
-import { ChangedRows, readItems, sentenceOfChanges, TrialItems } from "./trial-items.tsx";
+import { ChangedRows, NewItems, readItems, sentenceOfChanges } from "./trial-items.tsx";
 import { Contradictions, type FileValues, readValues, TrialValues } from "./trial-values.tsx";
 import { useLoaded } from "../parts/use-calls.ts";
 
@@ -38,13 +38,14 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
 
 /** The items of rows as they would be. If items would change, also the mapping of an earlier import of such a file, if there is one. */
 async function readNotes(api: Api, job: Job, { examples, changed }: TrialRows, sent: Sent | undefined) {
+  const news = examples.filter(({ outcome }) => outcome === "created");
   const [items, earlier] = await Promise.all([
-    readItems(api, job, [...examples, ...changed], sent),
+    readItems(api, job, [...news, ...changed], sent),
     changed.length > 0 ? earlierMapping(api, job) : undefined,
   ]);
   const itemsOf = (rows: readonly TrialRow[]) =>
     rows.flatMap(({ row }) => items.find((each) => each.row === row) ?? []);
-  return { examples: itemsOf(examples), changed: itemsOf(changed), earlier };
+  return { news: itemsOf(news).filter(({ fields }) => fields.size > 0), changed: itemsOf(changed), earlier };
 }
 
 /** A prefix that the name of a file suggests: "tickets-" for "Tickets 2023.csv". */
@@ -53,30 +54,34 @@ function suggestedPrefix(fileName: string): string {
   return `${word.toLowerCase()}-`;
 }
 
-/** Says that the items may come from another system, and offers a prefix that keeps them apart. */
-function PrefixOffer({
+/** Asks whether the items come from another system. A prefix keeps them apart. */
+function SameQuestion({
   fileName,
+  onSame,
   onPrefix,
 }: {
   readonly fileName: string;
-  readonly onPrefix: ((prefix: string) => void) | undefined;
+  readonly onSame: () => void;
+  readonly onPrefix: (prefix: string) => void;
 }) {
   const [prefix, setPrefix] = useState(suggestedPrefix(fileName));
   return (
-    <>
+    <fieldset class="question">
+      <legend>Are these the same items?</legend>
       <p>
         Nothing has been imported with this mapping before. If the file comes from another system, its IDs may match by
-        coincidence. Add a prefix to keep the items apart.
+        coincidence.
       </p>
-      {onPrefix && (
-        <div class="buttons">
-          <TextField label="Prefix for IDs" value={prefix} onChange={setPrefix} />
-          <Button disabled={prefix === ""} onClick={() => onPrefix(prefix)}>
-            Run the trial again with this prefix
-          </Button>
-        </div>
-      )}
-    </>
+      <p class="buttons">
+        <Button onClick={onSame}>Yes, change these items</Button>
+      </p>
+      <div class="buttons">
+        <TextField label="Prefix for IDs" value={prefix} onChange={setPrefix} />
+        <Button disabled={prefix === ""} onClick={() => onPrefix(prefix)}>
+          No, run the trial again with this prefix
+        </Button>
+      </div>
+    </fieldset>
   );
 }
 
@@ -146,13 +151,15 @@ function AlikeIds({ api, created, rows }: { readonly api: Api; readonly created:
 
 /**
  * What a trial run found: problems, what would change, items as they would be, and the values of the file.
- * @param children further problems @param next what comes after it, once all changes are shown
+ * @param children further problems
+ * @param next what comes after it, once all changes are shown: by whether the items that would change may be another system's
  */
 export function TrialNotes({
   api,
   job,
   reading,
   sent,
+  onSame,
   onPrefix,
   children,
   next,
@@ -163,10 +170,12 @@ export function TrialNotes({
   readonly reading: ReturnType<typeof useLoaded<TrialRows | undefined>>;
   /** Its file; undefined if this page doesn't have it. */
   readonly sent: Sent | undefined;
-  /** Runs the trial again; undefined if this page doesn't have the file. */
-  readonly onPrefix: ((prefix: string) => void) | undefined;
+  /** Called if the items that would change are those of the file. */
+  readonly onSame: () => void;
+  /** Runs the trial again. */
+  readonly onPrefix: (prefix: string) => void;
   readonly children: ComponentChildren;
-  readonly next: ComponentChildren;
+  readonly next: (isInDoubt: boolean) => ComponentChildren;
 }) {
   const { value: rows } = reading;
   const noted = useLoaded(async () => rows && readNotes(api, job, rows, sent), [rows]);
@@ -176,16 +185,18 @@ export function TrialNotes({
   const { value: values } = useLoaded<FileValues | undefined>(
     async (signal, show) => sent && readValues(job, sent, signal, show),
   );
-  const { examples = [], changed = [], earlier } = notes ?? {};
+  const { news = [], changed = [], earlier } = notes ?? {};
   const hasChanges = job.updated_rows + job.restored_rows > 0;
   const zone = job.mapping && zoneOf(job.mapping);
   const earlierZone = earlier && zoneOf(earlier);
+  const isInDoubt = changed.length > 0 && earlier === undefined && sent?.areSame !== true;
   const changes = changed.length > 0 && (
     <div class="warning">
       <p>
         <strong>This file would change items that already exist.</strong> {sentenceOfChanges(job)}
       </p>
-      {earlier === undefined && <PrefixOffer fileName={job.file_name ?? ""} onPrefix={onPrefix} />}
+      {isInDoubt && sent && <SameQuestion fileName={job.file_name ?? ""} {...{ onSame, onPrefix }} />}
+      {sent?.areSame && <Answered>These are the same items.</Answered>}
       <ChangedRows rows={changed} />
     </div>
   );
@@ -214,9 +225,9 @@ export function TrialNotes({
       </div>
       <Alert text={error} />
       {error !== undefined && <Button onClick={again}>Try again</Button>}
-      <TrialItems items={examples} />
+      <NewItems items={news} />
       {sent && <TrialValues job={job} values={values} />}
-      {(notes || !hasChanges) && next}
+      {(notes || !hasChanges) && next(isInDoubt)}
     </>
   );
 }

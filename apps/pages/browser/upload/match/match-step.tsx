@@ -25,7 +25,7 @@ function Outcome({ check: { problem, rows, failed, example }, isAnswered }: Matc
 
 /** The second step: what sets each target, open questions, and the buttons that send the file. */
 export function MatchStep({ match }: { readonly match: Match }) {
-  const { table, states, isAnswered, ids, fileDoubt, check, sending, hasTried, reopened, error, onStart } = match;
+  const { table, states, isAnswered, ids, fileDoubt, check, sending, trial, error, onTry } = match;
   const isDisabled =
     !isAnswered || ids.part !== undefined || check.problem !== undefined || sending !== undefined || match.isReading;
   const encoding = table.text?.format.encoding ?? UTF_8;
@@ -59,21 +59,19 @@ export function MatchStep({ match }: { readonly match: Match }) {
               Sending the file… <progress value={sending} aria-label="Part of the file that was sent" />
             </p>
           )}
-          {reopened > 0 && (
-            <p class="unchecked">Before you import, answer the question of the trial about empty cells.</p>
-          )}
           <p class="buttons next">
-            {hasTried && (
-              <Button kind="main" disabled={isDisabled || reopened > 0} onClick={() => onStart(false)}>
-                Import
-              </Button>
+            {trial && (
+              <a class="button main" href={`#job=${trial.id}`}>
+                Continue to the check
+              </a>
             )}
-            <Button kind={hasTried ? undefined : "main"} disabled={isDisabled} onClick={() => onStart(true)}>
-              {hasTried ? "Run the trial again" : "Run a trial"}
+            <Button kind={trial ? undefined : "main"} disabled={isDisabled} onClick={onTry}>
+              {trial ? "Run the trial again" : "Run a trial"}
             </Button>
           </p>
           <p class="note">
-            A trial run checks the whole file and shows what would be created, changed or rejected. Nothing is saved.
+            {!isAnswered && "First answer what is left. "}A trial run checks the whole file and shows what would be
+            created, changed or rejected. Nothing is saved.
           </p>
         </div>
       </div>

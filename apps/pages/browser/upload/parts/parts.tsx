@@ -161,6 +161,19 @@ export function Check({
   );
 }
 
+/** What was answered. It takes the focus of the button that is gone. */
+export function Answered({ children }: { readonly children: string }) {
+  const own = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) own.current?.focus();
+  }, []);
+  return (
+    <p class="good" ref={own} tabIndex={-1}>
+      {children}
+    </p>
+  );
+}
+
 /** An answer, what it reads, and examples of what it makes of the file. */
 export type Answer = readonly [answer: string, shown: string, examples?: readonly string[]];
 
