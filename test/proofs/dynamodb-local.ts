@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { startDynamoDbProcess } from "../../apps/local/engines/dynamodb.ts";
 import { runTests } from "../support/test-run.ts";
 import { skip } from "./skip.ts";
 
@@ -36,7 +36,7 @@ const fetchJars = async (): Promise<string | undefined> => {
 
 const missing = isInstalled("java") ? await fetchJars() : "Java is not installed";
 if (missing !== undefined) skip(missing);
-const engine = await startDynamoDbProcess((port) => [
+process.env["DYNAMODB_COMMAND"] = [
   "java",
   `-Djava.library.path=${JARS}`,
   "-cp",
@@ -46,10 +46,9 @@ const engine = await startDynamoDbProcess((port) => [
   "-sharedDb",
   "-disableTelemetry",
   "-port",
-  String(port),
-]);
-process.env["DYNAMODB_ENDPOINT"] = engine.endpoint;
+].join(" ");
+// It does one thing at a time.
+process.env["VITEST_MAX_WORKERS"] ??= String(availableParallelism());
 const { passed, failed } = await runTests(FILTERS);
-await engine.stop();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -7,20 +7,18 @@ import { startFauxqsEngine } from "../../apps/local/engines/fauxqs.ts";
 /** The engine's memory mode is half as fast after a few ten thousand items; a file on a RAM disk is not. */
 const RAM_DISK = "/dev/shm";
 
-/** The DynamoDB that runs already, as `DYNAMODB_ENDPOINT` says, or the embedded one. */
-const startDynamoDb = async (file: string) => {
-  const endpoint = process.env["DYNAMODB_ENDPOINT"];
-  return endpoint === undefined ? startDynamoDbEngine({ file }) : { endpoint, stop: () => Promise.resolve() };
-};
-
 /** The variable with the endpoints of all DynamoDBs. */
 const ENDPOINTS = "TEST_DYNAMODB_ENDPOINTS";
 
-/** Lets this process and its children use one of the DynamoDBs. */
+/** Lets this process and its children use a DynamoDB. */
+export const useEndpoint = (endpoint: string | undefined): void => {
+  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, AWS_ENDPOINT_URL_DYNAMODB_STREAMS: endpoint });
+};
+
+/** Lets them use one of those that were started. */
 export const useDynamoDb = (index: number): void => {
   const endpoints = process.env[ENDPOINTS]?.split(" ") ?? [];
-  const endpoint = endpoints[index % endpoints.length];
-  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, AWS_ENDPOINT_URL_DYNAMODB_STREAMS: endpoint });
+  useEndpoint(endpoints[index % endpoints.length]);
 };
 
 /**
@@ -32,7 +30,9 @@ export const startEngines = async (count = 1): Promise<() => Promise<void>> => {
   const directory = mkdtempSync(join(existsSync(RAM_DISK) ? RAM_DISK : tmpdir(), "work-items-engines-"));
   const [fauxqs, ...databases] = await Promise.all([
     startFauxqsEngine(),
-    ...Array.from({ length: count }, (_, index) => startDynamoDb(join(directory, `tables-${index}.db`))),
+    ...Array.from({ length: count }, (_, index) =>
+      startDynamoDbEngine({ file: join(directory, `tables-${index}.db`) }),
+    ),
   ]);
   const endpoints = databases.map(({ endpoint }) => endpoint);
   Object.assign(process.env, {

@@ -1,4 +1,17 @@
-import { useDynamoDb } from "./engines.ts";
+import { afterAll } from "vitest";
+import { startDynamoDbProcess } from "../../apps/local/engines/dynamodb.ts";
+import { useDynamoDb, useEndpoint } from "./engines.ts";
 
 // Each worker makes its tables in a DynamoDB of its own.
 useDynamoDb(Number(process.env["VITEST_POOL_ID"]));
+
+/** A command, before its port, that serves another DynamoDB: each file gets one, since it is the slower, the more tables it has. */
+const command = process.env["DYNAMODB_COMMAND"]?.split(" ");
+if (command !== undefined) {
+  const start = () => startDynamoDbProcess((port) => [...command, String(port)]);
+  // Another worker may have taken the port.
+  const engine = await start().catch(start);
+  process.env["DYNAMODB_ENDPOINT"] = engine.endpoint;
+  useEndpoint(engine.endpoint);
+  afterAll(() => engine.stop());
+}

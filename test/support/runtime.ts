@@ -36,7 +36,8 @@ const unsigned = <C extends ReturnType<typeof createClients>>(clients: C): C => 
 /** Makes all clients as functions do. */
 export const createTestClients = () => unsigned(createClients());
 
-let provisioner: DynamoDBClient | undefined;
+/** Clients by their endpoints. */
+const provisioners = new Map<string | undefined, DynamoDBClient>();
 
 interface TestRuntimeOptions {
   readonly clock?: Clock;
@@ -57,7 +58,10 @@ export const createTestRuntime = async (options: TestRuntimeOptions = {}): Promi
     ...options.variables,
   };
   const runtime = unsigned(createLocalRuntime(variables, new TestLogger()));
-  if (provisioner === undefined) leaveUnsigned((provisioner = new DynamoDBClient({})));
+  const endpoint = process.env["AWS_ENDPOINT_URL_DYNAMODB"];
+  const provisioner = provisioners.get(endpoint) ?? new DynamoDBClient({});
+  if (!provisioners.has(endpoint)) leaveUnsigned(provisioner);
+  provisioners.set(endpoint, provisioner);
   await provision({ ...runtime, dynamodb: provisioner }, prefix);
   const made = { ...runtime, clock: options.clock ?? Date.now };
   await writeDataVersion(made);

@@ -338,12 +338,16 @@ test("messages call every field of items and events as the page does", () => {
   expect(inPageWords("actor_email: is wrong; type: is wrong")).toBe("Actor’s email: is wrong; Type: is wrong");
 });
 
-test("mappings that differ in the time zone only are the same for a file that was imported before", () => {
+test("mappings that read the same columns are the same for a file that was imported before", () => {
   const of = (zone: object, format = "dd/MM/yyyy") => ({
     fields: { external_id: { column: "ID" }, completed_at: { first_of: [{ column: "Closed", format, ...zone }] } },
   });
   expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "Asia/Tokyo" }))).toBe(true);
-  expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "UTC" }, "MM/dd/yyyy"))).toBe(false);
+  expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "UTC" }, "MM/dd/yyyy"))).toBe(true);
+  const { fields } = of({});
+  const prefixed = { fields: { ...fields, external_id: { column: "ID", prefix: "x-" } } };
+  const other = { fields: { ...fields, external_id: { column: "Number" } } };
+  expect([prefixed, other].map((mapping) => isSameMapping({ fields }, mapping))).toEqual([false, false]);
 });
 
 test("a column is shown without brackets if those around people are removed, not for statuses in brackets", async () => {

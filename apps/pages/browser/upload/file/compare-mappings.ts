@@ -9,11 +9,11 @@ export function zoneOf({ fields = {}, event = {} }: Mapping): string | undefined
   return zones.size === 1 ? [...zones][0] : undefined;
 }
 
-/** Whether two mappings make the same of the columns, in any order. Their time zones may differ. */
+/** Whether two mappings set the same fields from the same columns, in any order. How values are read may differ. */
 export function isSameMapping(a: Mapping, b: Mapping): boolean {
-  const sorted = (key: string, value: unknown): unknown => {
-    if (key === "time_zone" && typeof value === "string") return undefined;
+  const sorted = (_: string, value: unknown): unknown => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    if ("column" in value) return [value.column, "prefix" in value ? value.prefix : ""];
     return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   };
   const shown = ({ fields, event, others }: Mapping): string => JSON.stringify({ fields, event, others }, sorted);

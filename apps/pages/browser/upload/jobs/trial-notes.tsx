@@ -69,7 +69,7 @@ function SameQuestion({
     <fieldset class="question">
       <legend>Are these the same items?</legend>
       <p>
-        Nothing has been imported with this mapping before. If the file comes from another system, its IDs may match by
+        No file with these columns has been imported before. If the file comes from another system, its IDs may match by
         coincidence.
       </p>
       <p class="buttons">
