@@ -8,7 +8,7 @@ useDynamoDb(Number(process.env["VITEST_POOL_ID"]));
 /** A command, before its port, that serves another DynamoDB: each file gets one, since it is the slower, the more tables it has. */
 const command = process.env["DYNAMODB_COMMAND"]?.split(" ");
 if (command !== undefined) {
-  const start = () => startDynamoDbProcess((port) => [...command, String(port)]);
+  const start = () => startDynamoDbProcess((port) => [...command, String(port)], "0.0.0.0");
   // Another worker may have taken the port.
   const engine = await start().catch(start);
   process.env["DYNAMODB_ENDPOINT"] = engine.endpoint;
