@@ -85,7 +85,7 @@ function cards({ pages }: Section): Html {
 const WHAT = "What is a work item?";
 const WHAT_IS_ONE = "Work item";
 
-/** What the service is, what a work item is, three ways to begin, and all pages. */
+/** What the service is, what a work item is, and all pages. */
 function overview(guides: Section, topics: Section, definition: string): Html {
   return html`<main id="content" class="text">
     <h1>Work items</h1>
@@ -96,21 +96,6 @@ function overview(guides: Section, topics: Section, definition: string): Html {
     </p>
     <h2 id="${slugOf(WHAT)}">${WHAT}</h2>
     ${renderMarkdown(definition)}
-    <h2 id="three-ways-to-begin">Three ways to begin</h2>
-    <ul class="cards">
-      <li>
-        <a href="{{root}}docs/first-call">Call the API</a
-        ><span> For programs: create an item, change it, read it back. Then sync every night.</span>
-      </li>
-      <li>
-        <a href="{{root}}upload">Import a file</a
-        ><span> For people: bring in a CSV file or an Excel workbook, after a trial.</span>
-      </li>
-      <li>
-        <a href="{{root}}docs/keep-a-copy">Follow the feed</a
-        ><span> For databases and warehouses: load everything once, then only the changes.</span>
-      </li>
-    </ul>
     <h2 id="guides">${guides.title}</h2>
     ${cards(guides)}
     <h2 id="reference">Reference</h2>

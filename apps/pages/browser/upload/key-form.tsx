@@ -40,7 +40,7 @@ export function KeyForm({
       <h1>Import a file</h1>
       <p class="lead">
         Bring work items in from another system, and see those that your organization already has. Nothing is imported
-        until you’ve reviewed the result.
+        until you’ve reviewed the result. <a href={new URL("docs/import-a-file", root).href}>How it works</a>
       </p>
       <label class="field check">
         <span>Your organization’s API key</span>
