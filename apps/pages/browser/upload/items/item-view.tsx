@@ -119,7 +119,7 @@ export function ItemView({ api, id, list }: { readonly api: Api; readonly id: st
       </>,
     ],
     ["Changed", <Ago key="changed" time={item.updated_at} />],
-    ["ID in the API", item.id],
+    ["ID in the API", <code>{item.id}</code>],
   ];
   const own = new Set(facts.map(([name]) => name.toLowerCase()));
   /** The name of an attribute, which differs from those of the item's own facts. */

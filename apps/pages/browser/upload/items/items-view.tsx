@@ -186,12 +186,10 @@ function Download({ api, query }: { readonly api: Api; readonly query: Query }) 
   };
   return (
     <>
-      <p class="buttons">
-        <Button disabled={isRunning} onClick={() => void run(save)}>
-          Download these items (CSV)
-        </Button>
-        <span role="status">{isRunning && `${countOf(items, "item")} so far…`}</span>
-      </p>
+      <Button disabled={isRunning} onClick={() => void run(save)}>
+        Download these items (CSV)
+      </Button>
+      <span role="status">{isRunning && `${countOf(items, "item")} so far…`}</span>
       <Alert text={error} />
       {command !== undefined && (
         <div role="status">
@@ -245,7 +243,10 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
   const isEmpty = entries.length === 0 && !more && !isLoading && list.error === undefined && !isFiltered;
   return (
     <>
-      <Heading>Items</Heading>
+      <div class="title">
+        <Heading>Items</Heading>
+        {entries.length > 0 && <Download api={api} query={toQuery(shown)} />}
+      </div>
       <details hidden={isEmpty}>
         <summary>Filters{isFiltered && `: ${filtering.join(", ")}`}</summary>
         <form
@@ -275,7 +276,6 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
           <a href="#items">Show all items</a>
         </p>
       )}
-      {entries.length > 0 && <Download api={api} query={toQuery(shown)} />}
       <ItemsList list={list} status={statusOf(list, isFiltered)} />
     </>
   );

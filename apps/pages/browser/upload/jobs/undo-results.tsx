@@ -57,7 +57,7 @@ function becauseOf({ reasons, isWhole }: UndoRows, outcome: UndoneRow["outcome"]
   return parts.length === 0 ? "" : `, because ${parts.join("; ")}`;
 }
 
-/** What an undo does to the items of its rows, with examples of each outcome. */
+/** Examples of what an undo does to items, and why. The numbers are above. */
 function Outcomes({ job, rows }: { readonly job: Job; readonly rows: UndoRows }) {
   return (
     <ul class="outcomes">
@@ -69,7 +69,7 @@ function Outcomes({ job, rows }: { readonly job: Job; readonly rows: UndoRows })
           const isGone = outcome === "unchanged" || (outcome === "deleted" && !job.dry_run);
           return (
             <li key={outcome}>
-              {countOf(count, "row")} {name}
+              {name}
               {becauseOf(rows, outcome)}
               <span class="ids">
                 {named.map(({ row, externalId, id }) =>
@@ -124,6 +124,7 @@ export function UndoResults({
           )}
           <Table
             caption="Kept values"
+            kind="list"
             columns={["Item", "Field", "Value in the file", "Value now", "Why it’s kept"]}
             rows={rows.kept.flatMap(rowsOf)}
           />
