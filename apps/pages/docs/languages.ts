@@ -35,7 +35,7 @@ export function codeBlock(code: string, language = "text", isHidden = false): Ht
   const grammar = highlight.getLanguage(language);
   return html`<figure class="code" ${isLanguage(language) && html`data-language="${language}"`} ${isHidden && "hidden"}>
     <figcaption>${NAMES[language] ?? grammar?.name ?? language}${COPY}</figcaption>
-    <pre><code>${grammar ? new Html(highlight.highlight(shown, { language }).value) : shown}</code></pre>
+    <pre tabindex="0"><code>${grammar ? new Html(highlight.highlight(shown, { language }).value) : shown}</code></pre>
   </figure> `;
 }
 

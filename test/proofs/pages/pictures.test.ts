@@ -40,7 +40,7 @@ async function asWebp({ browser }: UploadSite, png: Buffer): Promise<Buffer> {
 }
 
 /** With PICTURES=1 it writes the pictures into `docs/pictures`. */
-describe.skipIf(!hasBrowser)("the guide “Upload a file by hand”", () => {
+describe.skipIf(!hasBrowser)("the guide “Import a file”", () => {
   let site: UploadSite;
   beforeAll(async () => {
     site = await startUploadSite();
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)("the guide “Upload a file by hand”", () => {
 
     await page.goto(`${site.stack.baseUrl}/upload`);
     await page.getByLabel("Your organization’s API key").fill(site.stack.apiKey);
-    await take("upload-key", page.locator("body"), 400);
+    await take("upload-key", page.locator("body"), 430);
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("navigation", { name: "Sections" }).waitFor();
     await chooseFile(page, "tickets.csv", Buffer.from(FILE));
