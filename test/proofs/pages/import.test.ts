@@ -125,9 +125,9 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     expect(await texts(".examples h3")).toEqual(["shown-50", "shown-51"]);
     expect((await texts(".examples dl"))[0]).toMatch(/Typework_itemStatusCompleted/);
     // Both values of each field, also of one that is too long for the results.
-    await page.getByText("Agent’s name in 1 row, other columns in 1 row.").waitFor();
+    await page.getByText("Agent’s name in 1 row, subject or other columns in 1 row.").waitFor();
     const lines = page.getByRole("region", { name: "Changed items" }).locator("tbody tr");
-    expect(await lines.allTextContents()).toEqual(["3shown-1Agent’s nameAnn 1Ben", `3shown-1Teamnorth${long}`]);
+    expect(await lines.allTextContents()).toEqual([`3shown-1Agent’s name Ann 1 → BenTeam north → ${long}`]);
     const figures = await texts("figure");
     expect(figures[0]).toBe("StatusPending2Completed2");
     expect(figures[1]).toMatch(/^Typecall2work_item2Empty in 2 rows\. New items get the value above; existing/);
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
       "failed",
       "repairs",
       "warning",
-      "repairs",
+      "repairs changes",
       "examples",
       "values",
       "dock",

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { readResultingItems, type ResultingItem } from "@work-items/importer/checks/resulting-items.ts";
 import { changedByRows, type TrialRow } from "@work-items/importer/checks/trial-rows.ts";
 import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
@@ -73,37 +72,27 @@ export function NewItems({ items }: { readonly items: readonly ResultingItem[] }
   );
 }
 
-/** A changed field; all custom attributes together are other columns. */
+/** A changed field; the subject and all custom attributes are together. */
 function nameOf(field: string): string {
-  return field === ATTRIBUTES ? "Other columns" : labelOf(field);
+  return field === ATTRIBUTES ? "Subject or other columns" : labelOf(field);
 }
 
-/** The table's rows for a row that would change an item: one for each field. */
-function linesOf({ row, externalId, id, outcome, changes }: TrialRow): ComponentChildren[][] {
-  const link = outcome === "restored" ? externalId : <a href={`#item=${id}`}>{externalId}</a>;
-  const shown = changes.slice(0, SHOWN_FIELDS);
-  const lines: ComponentChildren[][] = shown.flatMap(({ field, values }) =>
-    values
-      ? [
-          [
-            row,
-            link,
-            nameOf(field),
-            ...[shownOrEmpty(field, values.from), shownOrEmpty(field, values.to)].map((text) => (
-              <span key={text} class="lines">
-                {text}
-              </span>
-            )),
-          ],
-        ]
-      : [],
+/** What a row would change. */
+function Changes({ row: { outcome, changes } }: { readonly row: TrialRow }) {
+  if (changes.length === 0) return outcome === "restored" ? "Restored" : "Events";
+  const more = changes.length - SHOWN_FIELDS;
+  return (
+    <>
+      {changes.slice(0, SHOWN_FIELDS).map(({ field, values }) => (
+        <div key={field} class="lines">
+          <b>{nameOf(field)}</b>{" "}
+          {/* Values too long for the results, or of a file that this page doesn’t have, aren’t known. */}
+          {values ? `${shownOrEmpty(field, values.from)} → ${shownOrEmpty(field, values.to)}` : "changes"}
+        </div>
+      ))}
+      {more > 0 && `and ${countOf(more, "other field")}`}
+    </>
   );
-  const unknown = shown.filter(({ values }) => values === undefined).map(({ field }) => nameOf(field));
-  // Too long for the results, or of a file that this page doesn’t have.
-  if (unknown.length > 0) lines.push([row, link, unknown.join(", "), "(open the item)", "(see the file)"]);
-  const more = changes.length - shown.length;
-  if (lines.length === 0) return [[row, link, outcome === "restored" ? "Restored" : "Events", "", ""]];
-  return more === 0 ? lines : [...lines, [row, link, `and ${countOf(more, "other field")}`, "", ""]];
 }
 
 /** The first rows that would change items that exist, with both values of each field. */
@@ -111,9 +100,13 @@ export function ChangedRows({ rows }: { readonly rows: readonly TrialRow[] }) {
   return (
     <Table
       caption="Changed items"
-      kind="repairs"
-      columns={["Row", "Item", "Field", "Value now", "Value after the import"]}
-      rows={rows.flatMap(linesOf)}
+      kind="repairs changes"
+      columns={["Row", "Item", "Changes"]}
+      rows={rows.map((row) => [
+        row.row,
+        row.outcome === "restored" ? row.externalId : <a href={`#item=${row.id}`}>{row.externalId}</a>,
+        <Changes row={row} />,
+      ])}
     />
   );
 }
