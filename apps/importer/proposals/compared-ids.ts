@@ -1,6 +1,7 @@
 import { type FileRow, type IdFindings, RepeatedIds } from "../ids/repeated-ids.ts";
 import { isEmptyWord } from "./empty-words.ts";
 import { plainWords, targetOfName } from "./known-headers.ts";
+import { headingIn, isSparse } from "./no-items.ts";
 
 /** Limit of the columns whose values are compared in all rows. */
 const COMPARED_MAX = 6;
@@ -20,15 +21,18 @@ function idName(name: string): { readonly isCertain: boolean } | undefined {
 function idCandidates(names: readonly string[], rows: readonly (readonly string[])[]) {
   const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
   const indexes = rows.length === 0 ? [] : [...names.keys()].filter((index) => names[index]!.trim() !== "");
-  const isDistinct = (index: number): boolean => {
-    const texts = filled.map((cells) => (cells[index] ?? "").trim());
+  const isDistinct = (index: number, among = filled): boolean => {
+    const texts = among.map((cells) => (cells[index] ?? "").trim());
     const isId = (text: string): boolean => text !== "" && text.length <= ID_MAX_CHARACTERS && !/\s/.test(text);
     return texts.every(isId) && new Set(texts).size === texts.length;
   };
   const named = indexes.filter((index) => idName(names[index]!) !== undefined).slice(0, COMPARED_MAX);
   const isClear = named.some((index) => idName(names[index]!)?.isCertain === true && isDistinct(index));
   const others = isClear || filled.length === 0 ? [] : indexes.filter((index) => !named.includes(index));
-  return { named, distinct: others.filter(isDistinct).slice(0, COMPARED_MAX) };
+  // Headings of groups and sums between the items have no IDs.
+  const items = filled.filter((cells) => headingIn(cells) === -1 && !isSparse(cells, names.length));
+  const among = items.length * 2 > filled.length ? items : filled;
+  return { named, distinct: others.filter((index) => isDistinct(index, among)).slice(0, COMPARED_MAX) };
 }
 
 /** Compares the values of columns that may hold IDs in all rows. */

@@ -32,6 +32,15 @@ test.each(["external_id", "External ID", "Ticket number"])("%s with empty cells 
   );
 });
 
+test("headings of groups and sums hide no column of IDs between them", () => {
+  const groups = ["Ann Lee", "Bob Stone"].flatMap((agent, at) => [
+    [agent, "", "", ""],
+    ...[1, 2, 3].map((row) => [`40${at}${row}`, `Claim ${row}`, "Open", "2026-05-02"]),
+    ["Subtotal", "", "3", ""],
+  ]);
+  expect(idOf(["Ticket", "Subject", "Status", "Opened"], groups)).toEqual(["asked", ["Ticket"], ""]);
+});
+
 test("the values of a column named after an ID are compared in all rows", () => {
   const rows = [...Array.from({ length: 700 }, (_, row) => [`T-${row}`, "Ann"]), ["T-7", "Bob"]];
   const repeated = [{ externalId: "T-7", firstRow: 9, row: 702 }];
