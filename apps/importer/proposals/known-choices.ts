@@ -80,6 +80,21 @@ export function meaningsIn(target: string, words: Iterable<string>): (word: stri
   return (word) => (isDoubtful && ASKED.has(plain(word)) ? undefined : MEANINGS.get(target)?.get(plain(word)));
 }
 
+/** Words by which others mean the opposite, or only a part or what is yet to come. "t" is the end of "isn't". */
+const TURNED =
+  /\b(?:not?|non|un|re|never|t|be|ready|a?waiting|almost|part(?:ly|ially)|nicht|nie|keine?|fast|teilweise|ne|pas|jamais|sin|nunca|casi)\b/;
+
+/** Makes the function that suggests the choice of a text with a known word, such as "Problem solved". A person has to confirm it. */
+export function suggestionsIn(target: string, words: Iterable<string>): (text: string) => string | undefined {
+  const meaningOf = meaningsIn(target, words);
+  const known = [...(MEANINGS.get(target)?.keys() ?? [])];
+  return (text) => {
+    const spaced = ` ${plain(text)} `;
+    const [meaning, ...others] = new Set(known.filter((word) => spaced.includes(` ${word} `)).map(meaningOf));
+    return others.length > 0 || TURNED.test(spaced) ? undefined : meaning;
+  };
+}
+
 /** The words of a column whose meaning isn't known: a person has to choose. */
 export function unknownIn(target: string, words: readonly string[]): string[] {
   const meaningOf = meaningsIn(target, words);

@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
   test("corrects a value once for all of its rows, and imports them", async () => {
     const { page, complaints } = await site.begin();
     const rows = Array.from({ length: 12 }, (_, index) => {
-      const status = index < 6 ? "Parked" : index === 6 ? "Lost" : "Closed";
+      const status = index < 6 ? "Parked" : (["Lost", "Problem solved"][index - 6] ?? "Closed");
       const closed = index > 9 ? "02/03/2026" : index > 6 ? "2026-03-01" : "";
       return `value-${index},${status},${index % 4 === 3 && index < 8 ? "nobody" : "ann@example.com"},${closed},${closed && "2026-03-05"}`;
     });
@@ -188,6 +188,7 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     await asked.getByLabel("“Parked” (6 rows) means").selectOption("In progress");
     expect(await page.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
     await asked.getByLabel("“Lost” (1 row) means").selectOption("Leave empty");
+    expect(await asked.getByLabel("“Problem solved” (1 row) means").inputValue()).toBe("completed");
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByRole("radio", { name: "“Closed at”, else “Solved at”" }).waitFor();
     await lineOf(page, "Status").getByText("from “Status”").waitFor();

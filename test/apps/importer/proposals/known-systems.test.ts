@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { aliasesOf, CHOICE_FIELDS, choicesOf, meaningsIn } from "../../../../apps/importer/proposals/known-choices.ts";
+import {
+  aliasesOf,
+  CHOICE_FIELDS,
+  choicesOf,
+  meaningsIn,
+  suggestionsIn,
+} from "../../../../apps/importer/proposals/known-choices.ts";
 import { proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
 
 const [EARLIER, LATER] = ["2024-03-13 20:15", "2024-03-14 09:30"] as const;
@@ -217,18 +223,15 @@ const ROWS = Object.entries(HEADERS).flatMap(([system, targets]) =>
   ),
 );
 
+const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
+  proposeMapping({ names, rows, delimiter: ",", timeZone: "UTC", isZoneChosen: true, now: Date.now() });
+
 describe("the header of an export", () => {
   it.each(ROWS)("%s: %s becomes %s", (_, name, target, needsLook) => {
     const isId = target === "external_id";
     const cells = CELLS[target]!;
-    const proposal = proposeMapping({
-      names: [...(isId ? [] : ["external_id"]), name],
-      rows: cells.map((cell, index) => [...(isId ? [] : [String(index)]), cell]),
-      delimiter: ",",
-      timeZone: "Europe/Berlin",
-      isZoneChosen: true,
-      now: Date.now(),
-    });
+    const names = [...(isId ? [] : ["external_id"]), name];
+    const proposal = propose(names, ...cells.map((cell, index) => [...(isId ? [] : [String(index)]), cell]));
     const found = proposal.columns.at(-1);
     const expected = target === "other" ? [undefined, "unknown"] : [target, needsLook ? "likely" : "certain"];
     expect([found?.target, found?.certainty]).toEqual(expected);
@@ -254,14 +257,8 @@ describe("a whole export", () => {
   it.each(Object.entries(HEADERS))("of %s has its agent, and no other person", (_, targets) => {
     const columns = columnsOf(targets);
     const rows = ([0, 1] as const).map((row) => columns.map(({ name, target }) => cellOf(name, target, row)));
-    const proposal = proposeMapping({
-      names: columns.map(({ name }) => name),
-      rows,
-      delimiter: ",",
-      timeZone: "Europe/Berlin",
-      isZoneChosen: true,
-      now: Date.now(),
-    });
+    const names = columns.map(({ name }) => name);
+    const proposal = propose(names, ...rows);
     expect(proposal.columns.map(({ column, target }) => [column, target])).toEqual(
       columns.map(({ name, target }) => [name, target === "other" ? undefined : target]),
     );
@@ -306,8 +303,14 @@ it("asks what Open means beside words of Zendesk, where an agent has such work",
   expect(aliasesOf("status", ["Open", "Solved"]).values).toEqual({ Solved: "completed" });
 });
 
-const propose = (names: readonly string[], ...rows: readonly (readonly string[])[]) =>
-  proposeMapping({ names, rows, delimiter: ",", timeZone: "UTC", isZoneChosen: true, now: Date.now() });
+it("suggests what known words of one meaning say, unless another word turns them", () => {
+  const texts = "Problem Solved, Neu (Web), Not solved, Isn't solved, Re-opened, Unsolved, Solved/new, On hold".split(
+    ", ",
+  );
+  const suggested = ["completed", "pending", ...texts.slice(2).map(() => undefined)];
+  expect(texts.map(suggestionsIn("status", texts))).toEqual(suggested);
+  expect(suggestionsIn("status", ["Solved"])("Open (2nd line)")).toBe(undefined);
+});
 
 it("reads times in the zone that their header names, and asks nothing", () => {
   const names = ["Conversation ID", "Last closed at (America/New_York)"];

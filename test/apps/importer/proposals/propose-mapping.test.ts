@@ -151,14 +151,14 @@ describe("a proposed mapping", () => {
     ],
     ["knows no id whose values repeat without its name", "Ref code", ["a", "a"], ["unknown", ""]],
   ])("%s", (_, name, ids, expected) => {
-    const sample = {
-      names: [name],
-      rows: ids.map((id) => [id]),
-      delimiter: ",",
-      timeZone: "UTC",
-      now: Date.now(),
-    } as const;
-    expect(certaintyOf(proposeMapping(sample))).toEqual([expected]);
+    expect(
+      certaintyOf(
+        proposalFor(
+          [name],
+          ids.map((id) => [id]),
+        ),
+      ),
+    ).toEqual([expected]);
   });
 
   it("takes a column of known status words under any name, and lets a person look", () => {
@@ -230,15 +230,8 @@ it("a date column stays one when many rows share a date and a few hold other tex
     `t-${index}`,
     index % 50 === 7 ? `soon ${index}` : "01.03.2026",
   ]);
-  const sample = {
-    names: ["Ticket ID", "Closed at"],
-    headerRow: 1,
-    rows,
-    delimiter: ",",
-    timeZone: "UTC",
-    now: Date.now(),
-  } as const;
-  expect(proposeMapping(sample).mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at" });
+  const { mapping } = propose(["Ticket ID", "Closed at"], ...rows);
+  expect(mapping.fields?.["completed_at"]).toMatchObject({ column: "Closed at" });
 });
 
 it("asks what unknown statuses mean, and whether the first row is a header where it looks like data", () => {

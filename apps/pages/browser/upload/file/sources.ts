@@ -2,6 +2,7 @@ import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-name
 import { fieldOf, isTime, type Target } from "@work-items/lib/uploads/csv/target.ts";
 import { cleanTexts } from "@work-items/importer/proposals/certainty.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
+import { firstSpellings } from "@work-items/importer/proposals/known-headers.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
 import { type SurveyedColumn, surveyOf } from "@work-items/importer/proposals/survey.ts";
@@ -32,8 +33,7 @@ export function valuesAt(
 ): string[] {
   const nothing = new Set(["", ...empty.map(comparable)]);
   const cells = surveyed(table, index).words?.keys() ?? table.rows.map((row) => (row[index] ?? "").trim());
-  const spellings = Map.groupBy(cells, comparable);
-  return [...spellings].filter(([word]) => !nothing.has(word)).map(([, [first = ""]]) => first);
+  return firstSpellings(cells).filter((word) => !nothing.has(comparable(word)));
 }
 
 /** The number of rows with a value, in all its spellings; undefined if it isn't known. */

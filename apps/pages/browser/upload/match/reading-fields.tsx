@@ -1,4 +1,4 @@
-import { choicesOf, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
+import { choicesOf, suggestionsIn, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
 import { plainWords } from "@work-items/importer/proposals/known-headers.ts";
 import { joinedTime, shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
@@ -49,25 +49,31 @@ export function WordQuestion({
   const { table, mapping } = match;
   const source = mapping.fields?.[field] ?? {};
   const meant = targetName(target).toLowerCase();
-  const answered = (next: Source): Answered => {
-    const read = withSource(mapping, "fields", field, { ...next, column: column.name });
+  const answered = (values: Source["values"] = {}): Answered => {
+    const read = withSource(mapping, "fields", field, { ...source, values, column: column.name });
     return withDecision({ ...match, mapping: read }, target, "as mapped");
   };
+  const suggested = suggestionsIn(field, valuesAt(table, column.index, []));
+  const note = words.some(suggested) && <p class="note">Chosen where a word in it is known. Please check.</p>;
   if (words.length === 1)
     return (
       <Question
         text={`What does the ${meant} ${counted(table, column.index, words[0]!)} mean?`}
+        note={note}
         answers={[...choiceOptions(choicesOf(field) ?? []), ["", "Leave empty"]]}
-        onChoose={(choice) => onNext(answered({ ...source, values: withAlias(source, words, choice) }))}
+        chosen={suggested(words[0]!)}
+        onChoose={(choice) => onNext(answered(withAlias(source, words, choice)))}
       />
     );
-  const isReady = unansweredWords(field, source, words).length === 0;
+  const open = unansweredWords(field, source, words);
+  const isReady = open.every(suggested);
+  const values = open.reduce((all, word) => withAlias({ values: all }, [word], suggested(word)), source.values);
   return (
-    <OpenForm title={`What does each ${meant} mean?`} isReady={isReady} onNext={() => onNext()}>
+    <OpenForm title={`What does each ${meant} mean?`} {...{ note, isReady }} onNext={() => onNext(answered(values))}>
       <WordFields
-        {...{ match, column, source, words }}
+        {...{ match, column, source, words, suggested }}
         target={field}
-        onChange={(next) => match.onAnswer(answered(next))}
+        onChange={(next) => match.onAnswer(answered(next.values))}
       />
     </OpenForm>
   );
@@ -80,8 +86,13 @@ export function WordFields({
   column: { index },
   source,
   words = valuesAt(table, index, mapping.empty ?? []).slice(0, SHOWN_VALUES),
+  suggested,
   onChange,
-}: ReadingProps & { readonly target: string; readonly words?: readonly string[] }) {
+}: ReadingProps & {
+  readonly target: string;
+  readonly words?: readonly string[];
+  readonly suggested?: ReturnType<typeof suggestionsIn>;
+}) {
   const choices = choicesOf(target) ?? [];
   return (
     <div class="fields">
@@ -89,7 +100,9 @@ export function WordFields({
         <Choice
           key={word}
           label={`${counted(table, index, word)} means`}
-          value={aliasOf(source, word) ?? (choices.includes(word) ? word : (source.otherwise ?? "\0"))}
+          value={
+            aliasOf(source, word) ?? (choices.includes(word) ? word : (source.otherwise ?? suggested?.(word) ?? "\0"))
+          }
           options={[["\0", "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]]}
           onChange={(choice) =>
             onChange({ ...source, values: withAlias(source, [word], choice === "\0" ? undefined : choice) })
