@@ -5,7 +5,9 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/nightly-sync": "bulk upsert sync many mass import synchronize cron job schedule",
   "docs/files": "upload a csv file import preview program",
   "docs/files#follow-the-job": "upload progress percent poll wait finished",
-  "docs/import-a-file": "upload excel xlsx spreadsheet workbook browser manual no id column",
+  "docs/import-a-file": "import upload excel xlsx spreadsheet workbook browser manual no id column",
+  "docs/import-a-file#ids": "same file twice duplicates unique",
+  "docs/import-a-file#run-a-trial": "preview dry run",
   "docs/import-a-file#umlauts-and-other-letters": "encoding charset garbled characters accents special",
   "docs/import-a-file#time-zones-and-dates": "timezone day month order",
   "docs/errors-and-retries": "idempotency-key idempotent retry retries backoff duplicate twice same thing again",
@@ -33,6 +35,7 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "docs/get-notified":
     "webhook webhooks verify signature hmac callback notification notify subscribe push event receiver",
   "docs/get-notified#if-your-receiver-is-down": "webhook retry not arriving arrive received missing failing",
+  "docs/glossary#custom-attribute": "custom fields",
   "docs/glossary#trial": "dry run dry-run preview simulate what would happen",
   "docs/lists#change-feed": "event stream subscribe poll polling realtime",
   "docs/uploads#large-files": "presigned big huge gigabyte",

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)("the documentation in a browser", () => {
     expect(await page.locator(".results a").count()).toBe(8);
     for (const [words, keys, address] of [
       ["fill down", ["Enter"], "/docs/from-an-export#totals-notes-and-groups"],
-      ["undo", ["ArrowDown", "ArrowDown", "Enter"], "/docs/undo-an-import#undo"],
+      ["undo", ["ArrowDown", "ArrowDown", "Enter"], "/docs/undo-an-import"],
     ] as const) {
       await page.getByLabel("Search").fill(words);
       await page.locator(".results mark").first().waitFor();

@@ -69,11 +69,17 @@ export function createIndex(entries: readonly SearchEntry[]): string {
   return JSON.stringify(index);
 }
 
-/** Opens an index. A search finds entries with any word of the query, or similar ones; those with most words are first. */
+/** Opens an index. A search finds entries with any word of the query, or similar ones. Those with most words, or named whole, are first. */
 export function openIndex(json: string): (query: string) => readonly Found[] {
   const index = MiniSearch.loadJSON(json, OPTIONS);
   return (query) => {
     const words = wordsOf(query).map(termsOf);
+    const asked = new Set(words.flat());
+    /** Whether the query has all words of a heading. */
+    const names = (heading: string): boolean =>
+      wordsOf(heading)
+        .map(termsOf)
+        .every((terms) => terms.length === 0 || terms.some((term) => asked.has(term)));
     const countIn = (found: readonly string[]): number =>
       words.filter((terms) => terms.some((term) => found.includes(term))).length;
     return index
@@ -81,7 +87,8 @@ export function openIndex(json: string): (query: string) => readonly Found[] {
       .map(({ id, terms, score, queryTerms, ...stored }) => {
         const { heading, page, text } = stored as unknown as SearchEntry;
         const title = page === "" ? heading : `${page}: ${heading}`;
-        return { path: String(id), title, text, terms: new Set(terms), score: score * countIn(queryTerms) ** 3 };
+        const weight = countIn(queryTerms) ** 3 * (names(heading) ? 1.5 : 1);
+        return { path: String(id), title, text, terms: new Set(terms), score: score * weight };
       })
       .toSorted((a, b) => b.score - a.score);
   };
