@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("items on the import page", () => {
     await filters.getByLabel("Status").selectOption("in_progress");
     await page.keyboard.press("Tab");
     await filters.getByRole("button", { name: "Apply filters" }).press("Enter");
-    await status.getByText("3 items, most recently completed first.", { exact: true }).waitFor();
+    await status.getByText("3 items, most recently completed first. Show all items", { exact: true }).waitFor();
     expect(await fold.textContent()).toBe("Filters: Type call, Status In progress");
     expect(await filters.isVisible()).toBe(false);
     expect((await fold.boundingBox())!.height).toBeLessThan(48);

@@ -208,17 +208,14 @@ function Download({ api, query }: { readonly api: Api; readonly query: Query }) 
 /** A sentence about a list of items. */
 function statusOf(list: LoadedList<Item>, isFiltered: boolean): ComponentChildren {
   const { entries, more } = list;
-  if (entries.length > 0) {
-    return `${countedItems(list)}${entries.length > 1 ? ", most recently completed first" : ""}.`;
-  }
-  if (more) return "No such item so far. Choose Show more to look further.";
-  return isFiltered ? (
+  const [next, link] = isFiltered ? ["#items", "Show all items"] : ["#import", "Import a file"];
+  const none = isFiltered ? "No item matches these filters." : "No items yet.";
+  if (entries.length === 0 && more) return "No such item so far. Choose Show more to look further.";
+  const order = entries.length > 1 ? ", most recently completed first" : "";
+  return (
     <>
-      No item matches these filters. <a href="#items">Show all items</a>
-    </>
-  ) : (
-    <>
-      No items yet. <a href="#import">Import a file</a> to create some.
+      {entries.length > 0 ? `${countedItems(list)}${order}.` : none}{" "}
+      {(isFiltered || entries.length === 0) && <a href={next}>{link}</a>}
     </>
   );
 }
@@ -271,11 +268,6 @@ function FilteredItems({ api, shown }: { readonly api: Api; readonly shown: Quer
           <button class="main">Apply filters</button>
         </form>
       </details>
-      {isFiltered && entries.length > 0 && (
-        <p>
-          <a href="#items">Show all items</a>
-        </p>
-      )}
       <ItemsList list={list} status={statusOf(list, isFiltered)} />
     </>
   );
