@@ -12,7 +12,7 @@ const GROUPS = {
     description: "Units of work done by agents, each with the events of its source system.",
     rows: workItemRoutes,
   },
-  Uploads: { description: "CSV files of work items, applied by jobs.", rows: uploadRoutes },
+  Uploads: { description: "Imports of CSV files. Each upload is a job.", rows: uploadRoutes },
   "Conversation uploads": {
     description: "Conversations that another system processes. You can read them.",
     rows: conversationUploadRoutes,
