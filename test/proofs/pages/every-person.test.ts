@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)("the import page for every person and browser", () 
     const form = page.locator(".strip form");
     const left = page.getByRole("status").filter({ hasText: "left" });
     expect([await left.textContent(), await form.locator("h3").textContent()]).toEqual([
-      "4 left",
+      "4 questions left",
       "Which column is the agent?",
     ]);
     expect(await lineOf(page, "Completed at").textContent()).toContain("needs an answer");
@@ -143,12 +143,12 @@ describe.skipIf(!hasBrowser)("the import page for every person and browser", () 
     };
     await firstAnswer();
     expect([await left.textContent(), await form.locator("h3").textContent()]).toEqual([
-      "4 left",
+      "4 questions left",
       "Which column is the agent?",
     ]);
     await page.keyboard.press("Enter");
     await expect.poll(focused).toBe("What does each status mean?");
-    expect([await left.textContent(), await form.count()]).toEqual(["3 left", 1]);
+    expect([await left.textContent(), await form.count()]).toEqual(["3 questions left", 1]);
     for (const word of ["Parked", "Lost"]) {
       await page.keyboard.press("Tab");
       await page.getByLabel(`“${word}” (1 row) means`).and(page.locator(":focus")).waitFor();

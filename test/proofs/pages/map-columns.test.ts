@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
     // One value isn't a date.
     const completed = page.getByRole("group", { name: "Which column has the completion date?" });
     await completed.getByText("1 of 20 values don’t look like dates").waitFor();
-    await page.getByText("2 left", { exact: true }).waitFor();
+    await page.getByText("2 questions left", { exact: true }).waitFor();
     expect(await lineOf(page, "Time zone").textContent()).toBe("Time zoneneeds an answerAnswer");
     await takeScreenshot(page, "upload-mapping");
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
     await page.getByRole("link", { name: "Import a file", exact: true }).click();
     await chooseFile(page, "next.csv", Buffer.from([...file, `next-1;01/02/2025;ben@example.com;a;b`, ""].join("\n")));
     await page.getByRole("group", { name: /^Which date is/ }).waitFor();
-    await page.getByText("2 left", { exact: true }).waitFor();
+    await page.getByText("2 questions left", { exact: true }).waitFor();
     expect(await lineOf(page, "Agent").textContent()).toContain("remembered: from “Email”");
     expect(await accessibilityFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);

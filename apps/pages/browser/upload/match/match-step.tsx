@@ -70,8 +70,8 @@ export function MatchStep({ match }: { readonly match: Match }) {
             </Button>
           </p>
           <p class="note">
-            {!isAnswered && "First answer what is left. "}A trial run checks the whole file and shows what would be
-            created, changed or rejected. Nothing is saved.
+            {!isAnswered && "Answer the questions above first. "}A trial run checks the whole file and shows what would
+            be created, changed or rejected. Nothing is saved.
           </p>
         </div>
       </div>

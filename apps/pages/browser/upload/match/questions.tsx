@@ -10,6 +10,7 @@ import { FileIdsNote, totalsLine } from "./file-notes.tsx";
 import { CleanedIdsNote } from "./id-form.tsx";
 import { fillLine } from "./fill-form.tsx";
 import type { MatchLine } from "./match-line.ts";
+import { countOf } from "../parts/shown.ts";
 import { ClockNote } from "./reading-fields.tsx";
 import { SETTINGS_LINE } from "./settings-form.tsx";
 import { DefaultsForm, TargetForm } from "./target-form.tsx";
@@ -95,7 +96,9 @@ export function Questions({ match }: { readonly match: Match }) {
   return (
     <div>
       <p role="status" class={asked ? "left" : "note"}>
-        {asked ? `${questionsLeft(match, match.states) + (match.isFillAsked ? 1 : 0)} left` : "Nothing left to answer."}
+        {asked
+          ? `${countOf(questionsLeft(match, match.states) + (match.isFillAsked ? 1 : 0), "question")} left`
+          : "Nothing left to answer."}
       </p>
       <ol class="strip" aria-label="What the import sets" ref={list}>
         {lines.map((line) => (
