@@ -250,7 +250,7 @@ describe("npm run organizations", () => {
     expect(refused.error).toContain(`reapply-erasures --items-table ${restored} --restored-to <time>`);
     expect((await run("export restored --ledger-region eu --items-table x")).error).toContain("name the --ledger too");
     const applied = await run(`reapply-erasures --items-table ${restored} --restored-to 2026-01-01T00:00:00Z`);
-    expect(applied.out).toMatch(/^erased 0 records again, and emptied 0 items and events; .* read units/);
+    expect(applied.out).toMatch(/^erased 0 records again, and emptied 0 items and events; .* read units?/);
     expect((await run(`export restored --items-table ${restored}`)).status).toBe(0);
     expect((await run("reapply-erasures --restored-to 2026-01-01T00:00:00Z")).error).toContain("--items-table");
     expect((await run(`reapply-erasures --items-table ${restored} --restored-to soon`)).error).toContain(
