@@ -1,4 +1,5 @@
 import { type Proposal, proposeMapping, type Sample } from "@work-items/importer/proposals/propose-mapping.ts";
+import { zoneNamed } from "@work-items/importer/proposals/propose-time.ts";
 import type { Survey } from "@work-items/importer/proposals/survey.ts";
 import {
   canBeLeft,
@@ -12,7 +13,6 @@ import type { Terminal } from "@work-items/terminal/terminal.ts";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import { problemsOfMapping } from "@work-items/lib/uploads/mapping/check-mapping.ts";
-import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 
 /** A file that was looked at as a whole. */
 export type SurveyedSample = Sample & { readonly survey: Survey };
@@ -74,8 +74,9 @@ async function askZone(terminal: Terminal, { questions = [] }: Proposal): Promis
   const columns = zones.map(({ column }) => `"${column}"`).join(" and ");
   for (;;) {
     const answer = (await terminal.ask(`time zone of times in ${columns} [${first.timeZone}] `)) || first.timeZone;
-    if (isTimeZone(answer)) return answer;
-    terminal.note(`"${answer}" isn't an IANA time zone, such as Europe/Berlin`);
+    const zone = zoneNamed(answer);
+    if (zone !== undefined) return zone;
+    terminal.note(`"${answer}" isn't a time zone, such as Europe/Berlin`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { Certainty } from "@work-items/importer/proposals/certainty.ts";
 import { orderOf, shownQuestion } from "@work-items/importer/proposals/propose-time.ts";
 import type { FileRow } from "@work-items/importer/ids/repeated-ids.ts";
 import type { Proposal, ProposedColumn } from "@work-items/importer/proposals/propose-mapping.ts";
@@ -9,11 +10,6 @@ const SHOWN = 10;
 
 function shown({ column, target = "", reason }: ProposedColumn): string {
   return `"${column}"${target === "" ? "" : ` as ${target}`} (${reason})`;
-}
-
-/** The columns with a likely field, for a person to check. */
-function likelyColumns({ columns }: Proposal): string[] {
-  return columns.filter(({ certainty }) => certainty === "likely").map(shown);
 }
 
 /** The columns without a field: they are kept as custom attributes or left out. */
@@ -30,24 +26,17 @@ function otherColumns(columns: readonly ProposedColumn[], { fields = {}, others 
 /** What the proposal assumes without evidence in the file. */
 function assumptions({ mapping }: Proposal): string[] {
   const quotedWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(", ");
-  const { empty = [], fields = {} } = mapping;
+  const { empty = [], fields = {}, decimal } = mapping;
   const sources = Object.values(fields).flatMap((source) => source.first_of ?? [source]);
   const trimmed = sources.flatMap(({ column, trim }) => (trim === true ? [`"${column}"`] : []));
-  const emptyWords = sources.flatMap(({ column, values = {} }) => {
+  const lines = sources.flatMap(({ column, values = {} }) => {
     const words = Object.keys(values).filter((word) => values[word] === "");
-    return words.length === 0
-      ? []
-      : [`assumed, please check: in "${column}" these values are empty: ${quotedWords(words)}`];
+    return words.length === 0 ? [] : [`in "${column}" these values are empty: ${quotedWords(words)}`];
   });
-  return [
-    ...(trimmed.length === 0
-      ? []
-      : [`assumed, please check: spaces around values are removed in ${trimmed.join(", ")}`]),
-    ...emptyWords,
-    ...(empty.length === 0
-      ? []
-      : [`assumed, please check: in every column these values are empty: ${quotedWords(empty)}`]),
-  ];
+  if (trimmed.length > 0) lines.unshift(`spaces around values are removed in ${trimmed.join(", ")}`);
+  if (empty.length > 0) lines.push(`in every column these values are empty: ${quotedWords(empty)}`);
+  if (decimal === ",") lines.push("numbers have a decimal comma");
+  return lines.map((line) => `assumed, please check: ${line}`);
 }
 
 /** A row's number and cells. */
@@ -82,11 +71,11 @@ export function openQuestions({ questions = [] }: Proposal): string[] {
 /** Describes a proposal in lines: what is certain, what to check, and what is kept. */
 export function proposalLines(proposal: Proposal): string[] {
   const { columns, mapping, fileDoubt, unknownWords = [] } = proposal;
-  const certain = columns.filter(({ certainty }) => certainty === "certain").map(shown);
+  const shownWith = (wanted: Certainty): string[] => columns.filter(({ certainty }) => certainty === wanted).map(shown);
   return [
     ...(fileDoubt === undefined ? [] : [`please check: ${fileDoubt}`]),
-    ...certain.map((line) => `certain: ${line}`),
-    ...likelyColumns(proposal).map((line) => `likely, please check: ${line}`),
+    ...shownWith("certain").map((line) => `certain: ${line}`),
+    ...shownWith("likely").map((line) => `likely, please check: ${line}`),
     ...otherColumns(columns, mapping),
     ...assumptions(proposal),
     ...totalsLines(proposal.totals),

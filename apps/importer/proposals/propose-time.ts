@@ -1,5 +1,6 @@
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
+import { plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { shownDay } from "./shown-time.ts";
 import { HOURS, readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
@@ -109,6 +110,14 @@ function zoneOfText(text: string) {
   const called = words.replace(/ (?:standard |daylight )?time$/, "");
   const found = CALLED[called] ?? CALLED[called.replace(/^(\w{1,2})[sd]t$/, "$1t").replace(/^cest$/, "cet")];
   return found === undefined ? undefined : { zone: found, isSure: false };
+}
+
+/** The time zone that a person names: "Europe/Berlin", or a city such as "Berlin" or "new york"; undefined if none is called so. */
+export function zoneNamed(text: string): string | undefined {
+  if (isTimeZone(text)) return text;
+  const words = plainWords(text);
+  const zones = Intl.supportedValuesOf("timeZone").filter((zone) => plainWords(zone.split("/").at(-1)!) === words);
+  return zones.length === 1 ? zones[0] : undefined;
 }
 
 /** The time zone in a header such as "Last closed at (America/New_York)" or "closed_at_utc"; undefined without one. */

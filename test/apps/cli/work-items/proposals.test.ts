@@ -35,21 +35,22 @@ afterAll(() => {
 });
 
 it("imports nothing by a mapping that no one has reviewed, names what it assumes, and asks for the time zone", async () => {
-  const header = "Ticket ID\tAssignee\tStatus\tResolved At";
-  writeFileSync("guess.tsv", `${header}\nNN-1\tNan\tClosed\t2024-06-01 10:00:00\nNN-2\tAda \tOpen\t\n`);
+  const header = "Ticket ID\tAssignee\tStatus\tResolved At\tHours";
+  writeFileSync("guess.tsv", `${header}\nNN-1\tNan\tClosed\t2024-06-01 10:00:00\t1,5\nNN-2\tAda \tOpen\t\t2\n`);
   const { exit, out, told } = await run("import", "guess.tsv", "--wait");
   expect({ exit, out }).toEqual({ exit: 1, out: "" });
-  expect(told).toMatch(/unknown column "Ticket ID", "Assignee", "Resolved At": write a mapping with --propose <file>/);
+  expect(told).toMatch(/unknown column "Ticket ID", "Assignee", .*"Hours": write a mapping with --propose <file>/);
   const proposed = await run("import", "guess.tsv", "--propose", "guess.json");
   expect(proposed.told).toContain('Which time zone are times of "Resolved At" in? Answer with --time-zone');
   expect([proposed.exit, existsSync("guess.json")]).toEqual([1, false]);
-  const answers = "\n\nBerlin\nEurope/Berlin\n";
+  const answers = "\n\nAtlantis\nBerlin\n";
   const asked = await runAt(["stdin", "stderr"], answers, "import", "guess.tsv", "--propose", "guess.json");
-  expect(asked).toMatchObject({ exit: 0, told: expect.stringContaining('"Berlin" isn\'t an IANA time zone') });
+  expect(asked).toMatchObject({ exit: 0, told: expect.stringContaining('"Atlantis" isn\'t a time zone') });
   expect(JSON.parse(readFileSync("guess.json", "utf8"))).toMatchObject({
     fields: { completed_at: { column: "Resolved At", time_zone: "Europe/Berlin" } },
   });
   expect(proposed.told).toContain('assumed, please check: spaces around values are removed in "Assignee"\n');
+  expect(proposed.told).toContain("assumed, please check: numbers have a decimal comma\n");
   // A person may be called so.
   expect(proposed.told).not.toContain("values are empty");
 });

@@ -280,7 +280,6 @@ describe("a workbook of an unusual program", () => {
     ["mm/dd dddd", "date"],
     ["[h]:mm", "duration"],
     ["[mm]:ss", "duration"],
-    ["General", "number"],
     ['0 "days"', "number"],
     ["#,##0;[Red]-#,##0", "number"],
     ["0.00E+00", "number"],

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type Proposal, proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
-import { shownQuestion } from "../../../../apps/importer/proposals/propose-time.ts";
+import { shownQuestion, zoneNamed } from "../../../../apps/importer/proposals/propose-time.ts";
 import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 
 const propose = (names: readonly string[], rows: readonly (readonly string[])[], more: object = {}): Proposal =>
@@ -131,7 +131,8 @@ it("lets a value far below the first rows settle which number is the day", () =>
   expect(proposal.mapping.fields?.["completed_at"]?.format).toBe("MM/dd/yyyy");
 });
 
-it("is not certain of a time zone that nobody chose", () => {
+it("is not certain of a time zone that nobody chose, and knows one by its city", () => {
+  expect(["new york", "São Paulo", "Springfield"].map(zoneNamed).join()).toBe("America/New_York,America/Sao_Paulo,");
   const { columns, questions } = propose(NAMES, rowsOf("2024-03-02 10:00"));
   expect(columns[1]).toMatchObject({
     certainty: "likely",
@@ -239,7 +240,6 @@ it.each([
   ["Text", "Text", "Picklist", "Date"],
   ["-----", "---", "-", "-----"],
   ["==========", "", "", ""],
-  ["***", "", "", ""],
   ["", "Ann Lee Total", "", "5"],
   ["", "north", "Subtotal", "5"],
   ["Subtotal for Ann Lee", "5", "", ""],

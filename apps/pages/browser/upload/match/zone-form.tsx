@@ -1,6 +1,6 @@
+import { zoneNamed } from "@work-items/importer/proposals/propose-time.ts";
 import { readTime } from "@work-items/importer/proposals/time-formats.ts";
 import { comparable, columnIndex } from "@work-items/lib/uploads/csv/header-names.ts";
-import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { useState } from "preact/hooks";
 import { type LocalTimes, openQuestions, withZone } from "../file/answers.ts";
 import { exampleOfTimes, TIME_ZONE } from "../file/sources.ts";
@@ -35,8 +35,9 @@ export function ZoneForm({
       answers={offered.map(answerOf)}
       chosen={isAsked ? undefined : zone}
       onChoose={(chosen) => {
-        if (isTimeZone(chosen)) onNext(withZone(table, match, column, chosen));
-        else setWrong(chosen);
+        const named = zoneNamed(chosen);
+        if (named === undefined) setWrong(chosen);
+        else onNext(withZone(table, match, column, named));
       }}
     >
       {(picked = "", pick) => (
