@@ -114,15 +114,12 @@ export class IdForms {
   get judgement(): IdJudgement {
     const [wrapping, wrapped] = [...this.#wrapped][0] ?? [];
     const areWrapped = wrapped?.rows === this.#rows;
-    const doubtOfWrapped =
-      wrapping === undefined || areWrapped
-        ? []
-        : [`only some values have ${wrapping.name} around them, such as ${wrapped!.first}`];
     const rewritten = this.#rewritten();
-    const doubts = [
-      ...doubtOfWrapped,
-      ...(rewritten === undefined ? [] : [`a spreadsheet or script has rewritten values such as "${rewritten}"`]),
-    ];
+    const doubts: string[] = [];
+    if (wrapping !== undefined && !areWrapped) {
+      doubts.push(`only some values have ${wrapping.name} around them, such as ${wrapped!.first}`);
+    }
+    if (rewritten !== undefined) doubts.push(`a spreadsheet or script has rewritten values such as "${rewritten}"`);
     const dates = this.#forms.get("date");
     if (dates?.rows === this.#rows) doubts.push(`values such as "${dates.first}" are dates or times`);
     const grouped = this.#forms.get("grouped");

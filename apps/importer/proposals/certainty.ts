@@ -90,11 +90,8 @@ export function checkValues(target: string, column: FileColumn, isNamed: boolean
   const letters = doubtsOfLetters(column.survey.lost);
   const named = (doubts: readonly string[] = []): Found => ({ source, isSure: isNamed, reason: "by name", doubts });
   if (target === "external_id") {
-    const ofValues = doubtsOfIds(column, isNamed, survey.ids.get(index) ?? NOT_COMPARED, emptyRowsOf(column, survey));
-    const doubts = [
-      ...ofValues,
-      ...(survey.cut.includes(index) ? ["the workbook doesn't show all of their digits"] : []),
-    ];
+    const doubts = doubtsOfIds(column, isNamed, survey.ids.get(index) ?? NOT_COMPARED, emptyRowsOf(column, survey));
+    if (survey.cut.includes(index)) doubts.push("the workbook doesn't show all of their digits");
     if (isNamed || values.length === 0 || doubts.length > 0) return named(doubts);
     return { source, isSure: true, reason: "by name and values", doubts };
   }

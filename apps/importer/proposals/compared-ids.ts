@@ -27,12 +27,14 @@ function idCandidates(names: readonly string[], rows: readonly (readonly string[
     return texts.every(isId) && new Set(texts).size === texts.length;
   };
   const named = indexes.filter((index) => idName(names[index]!) !== undefined).slice(0, COMPARED_MAX);
-  const isClear = named.some((index) => idName(names[index]!)?.isCertain === true && isDistinct(index));
+  const certain = named.filter((index) => idName(names[index]!)?.isCertain === true);
+  const isClear = certain.some((index) => isDistinct(index));
   const others = isClear || filled.length === 0 ? [] : indexes.filter((index) => !named.includes(index));
   // Headings of groups and sums between the items have no IDs.
   const items = filled.filter((cells) => headingIn(cells) === -1 && !isSparse(cells, names.length));
   const among = items.length * 2 > filled.length ? items : filled;
-  return { named, distinct: others.filter((index) => isDistinct(index, among)).slice(0, COMPARED_MAX) };
+  const ofItems = (index: number): boolean => isDistinct(index, among);
+  return { named, distinct: others.filter(ofItems).slice(0, COMPARED_MAX), sure: certain.find(ofItems) };
 }
 
 /** Compares the values of columns that may hold IDs in all rows. */
@@ -40,9 +42,12 @@ export class ComparedIds {
   readonly #named: ReadonlyMap<number, RepeatedIds>;
   /** Only asked whether they repeat: then they aren't IDs, and aren't compared further. */
   readonly #distinct: Map<number, RepeatedIds>;
+  /** The column that is clearly named after an ID, if all items of the first rows have one. */
+  readonly sure: number | undefined;
 
   constructor(names: readonly string[], rows: readonly (readonly string[])[]) {
-    const { named, distinct } = idCandidates(names, rows);
+    const { named, distinct, sure } = idCandidates(names, rows);
+    this.sure = sure;
     const idsAt = (index: number): readonly [number, RepeatedIds] => [
       index,
       new RepeatedIds((cells) => idIn(cells[index])),

@@ -313,7 +313,8 @@ export class RowSurvey {
   #isWithoutItem({ cells }: FileRow): boolean {
     return isWithoutItem(
       cells,
-      undefined,
+      // In a wide table, one text without an ID is a note, also among other texts of its column.
+      this.#names.length > 3 && isSparse(cells, 1) ? this.#ids.sure : undefined,
       this.#columns.map(({ seen }) => seen),
       this.#rows,
     );
