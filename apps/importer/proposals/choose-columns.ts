@@ -147,9 +147,9 @@ function addRivals(choices: Choices, columns: readonly FileColumn[], known: read
     for (const { column, rank } of own) if (rank === taken.rank) choices.addRival(column, target);
   }
   const meaningOf = meaningsIn("status", []);
-  for (const column of columns) {
-    const isStatus = mayBeStatus(column.words) && column.values.some((value) => meaningOf(value) !== undefined);
-    if (isStatus) choices.addRival(column, "status");
-  }
+  const statuses = columns.filter(({ words, values }) => mayBeStatus(words) && values.some(meaningOf));
+  // Whoever is asked what its values mean sees whether it is the status.
+  if (statuses.length === 1) choices.take("status", statuses[0]!, true, "by a part of its name");
+  for (const column of statuses) choices.addRival(column, "status");
   addAgentRivals(choices, columns);
 }

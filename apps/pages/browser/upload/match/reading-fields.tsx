@@ -1,5 +1,5 @@
 import { choicesOf, suggestionsIn, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
-import { plainWords } from "@work-items/importer/proposals/known-headers.ts";
+import { firstSpellings, plainWords } from "@work-items/importer/proposals/known-headers.ts";
 import { joinedTime, shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
@@ -19,8 +19,9 @@ import type { FormProps } from "./match-line.ts";
 
 /** Further values aren't shown. A column with so many is hardly a choice. */
 const SHOWN_VALUES = 30;
-/** A format that isn't in the list. */
+/** A format or choice that isn't in the list. */
 const OTHER = "other";
+const OTHER_COLUMN = "Another column…";
 
 /** A column whose source a person changes. */
 interface ReadingProps {
@@ -42,9 +43,12 @@ export function WordQuestion({
   target,
   question: { field, column, words },
   onNext,
+  onOther,
 }: FormProps & {
   readonly target: TargetName;
   readonly question: Extract<TargetQuestion, { kind: "words" }>;
+  /** Called if it is another column, or none. */
+  readonly onOther: () => void;
 }) {
   const { table, mapping } = match;
   const source = mapping.fields?.[field] ?? {};
@@ -54,15 +58,16 @@ export function WordQuestion({
     return withDecision({ ...match, mapping: read }, target, "as mapped");
   };
   const suggested = suggestionsIn(field, valuesAt(table, column.index, []));
-  const note = words.some(suggested) && <p class="note">Chosen where a word in it is known. Please check.</p>;
+  const advice = words.some(suggested) ? " Known words are preselected: please check." : "";
+  const note = <p class="note">{`Values of “${column.name}”.${advice}`}</p>;
   if (words.length === 1)
     return (
       <Question
         text={`What does the ${meant} ${counted(table, column.index, words[0]!)} mean?`}
         note={note}
-        answers={[...choiceOptions(choicesOf(field) ?? []), ["", "Leave empty"]]}
+        answers={[...choiceOptions(choicesOf(field) ?? []), ["", "Leave empty"], [OTHER, OTHER_COLUMN]]}
         chosen={suggested(words[0]!)}
-        onChoose={(choice) => onNext(answered(withAlias(source, words, choice)))}
+        onChoose={(choice) => (choice === OTHER ? onOther() : onNext(answered(withAlias(source, words, choice))))}
       />
     );
   const open = unansweredWords(field, source, words);
@@ -75,6 +80,9 @@ export function WordQuestion({
         target={field}
         onChange={(next) => match.onAnswer(answered(next.values))}
       />
+      <Button kind="plain" onClick={onOther}>
+        {OTHER_COLUMN}
+      </Button>
     </OpenForm>
   );
 }
@@ -200,11 +208,11 @@ export function EmptyMarks({
 }: ReadingProps & { readonly hasTimes: boolean }) {
   const listed = new Set(mapping.empty?.map(comparable));
   const { emptyWords: words, noDates } = surveyed(table, column.index);
-  const found = Map.groupBy([...words.keys(), ...(hasTimes ? noDates.keys() : [])], comparable);
-  const marks = [...found].filter(([mark]) => !listed.has(mark));
+  const found = firstSpellings([...words.keys(), ...(hasTimes ? noDates.keys() : [])]);
+  const marks = found.filter((mark) => !listed.has(comparable(mark)));
   return (
     <>
-      {marks.map(([mark, [shown = mark]]) => (
+      {marks.map((mark) => (
         <Check
           key={mark}
           checked={aliasOf(source, mark) === ""}
@@ -213,7 +221,7 @@ export function EmptyMarks({
             onChange(withKey(source, "values", Object.keys(values).length === 0 ? undefined : values));
           }}
         >
-          “{shown}” means “empty”
+          “{mark}” means “empty”
         </Check>
       ))}
     </>

@@ -275,17 +275,11 @@ export function TargetForm({ match, state, onNext }: TargetProps) {
   // As the form opened: it stays while it is filled in.
   const [asked] = useState(state);
   const [question, setQuestion] = useState(() => questionAbout(match, state));
+  const onOther = (): void => setQuestion(undefined);
   if (question?.kind === "column" && asked.candidates.length > 0)
-    return (
-      <ColumnQuestion
-        {...{ match, onNext }}
-        state={asked}
-        isAsked={isOpen(state)}
-        onOther={() => setQuestion(undefined)}
-      />
-    );
+    return <ColumnQuestion {...{ match, onNext, onOther }} state={asked} isAsked={isOpen(state)} />;
   if (question?.kind === "date") return <DateQuestion {...{ match, question, onNext }} />;
-  if (question?.kind === "words") return <WordQuestion {...{ match, target, question, onNext }} />;
+  if (question?.kind === "words") return <WordQuestion {...{ match, target, question, onNext, onOther }} />;
   return (
     <OpenForm title={question ? targetQuestion(target) : targetName(target)} onNext={onNext}>
       <TargetFields {...{ match, state, onNext }} />
