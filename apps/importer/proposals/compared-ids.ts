@@ -48,10 +48,7 @@ export class ComparedIds {
   constructor(names: readonly string[], rows: readonly (readonly string[])[]) {
     const { named, distinct, sure } = idCandidates(names, rows);
     this.sure = sure;
-    const idsAt = (index: number): readonly [number, RepeatedIds] => [
-      index,
-      new RepeatedIds((cells) => idIn(cells[index])),
-    ];
+    const idsAt = (index: number) => [index, new RepeatedIds((cells) => idIn(cells[index]))] as const;
     this.#named = new Map(named.map(idsAt));
     this.#distinct = new Map(distinct.map(idsAt));
   }

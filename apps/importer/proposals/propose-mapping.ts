@@ -103,8 +103,6 @@ export function proposeMapping(sample: Sample): Proposal {
     }));
   const choices = chooseColumns(columns, survey, sample);
   const { external_id: id, ...others } = Object.fromEntries(choices.sources);
-  const columnOf = (target: string): FileColumn | undefined =>
-    columns.find(({ index }) => choices.columns.get(index)?.target === target);
   const fields = { ...(id && { external_id: id }), ...others };
   const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.filledRows > 0);
   const free = named.filter(({ index }) => choices.columns.get(index)?.target === undefined);
@@ -131,7 +129,7 @@ export function proposeMapping(sample: Sample): Proposal {
     columns: all.map(({ name, index }): ProposedColumn => ({ index, column: name, ...choices.chosen(index) })),
     fileDoubt: doubtOfJoined(survey.joined) ?? doubtOfHeader(columns) ?? doubtOfKept(free, survey),
     unknownWords: CHOICE_FIELDS.flatMap((target) => {
-      const column = columnOf(target);
+      const column = columns.find(({ index }) => choices.columns.get(index)?.target === target);
       const words = column ? firstSpellings(unknownIn(target, wordsOf(column))) : [];
       return words.length > 0 ? [{ target, words }] : [];
     }),
