@@ -6,6 +6,7 @@ import { createClients, createLocalRuntime, type LocalRuntime } from "../../apps
 import { REGION_CODE } from "../../apps/local/platform.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { writeDataVersion } from "../../lib/store/data-version.ts";
+import { aroundRequests } from "./faults.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { TestLogger } from "./test-logger.ts";
 
@@ -13,8 +14,13 @@ import { TestLogger } from "./test-logger.ts";
 export type TestRuntime = LocalRuntime;
 
 /** Puts a header in place of a client's signatures, a third of a request's work: the embedded engines check none. */
-const leaveUnsigned = ({ middlewareStack }: Pick<DynamoDBClient, "middlewareStack">): void => {
-  if (process.env["DYNAMODB_ENDPOINT"] !== undefined) return;
+const leaveUnsigned = (client: DynamoDBClient): void => {
+  const { middlewareStack } = client;
+  if (process.env["DYNAMODB_ENDPOINT"] !== undefined) {
+    // DynamoDB Local deletes what has expired by its own clock, not a test's.
+    const isKept = (command: string): boolean => command === "UpdateTimeToLiveCommand";
+    return void aroundRequests(client, async (command, _, send) => (isKept(command) ? { output: {} } : send()));
+  }
   const authorization = "AWS4-HMAC-SHA256 Credential=local, SignedHeaders=host;x-amz-date, Signature=0";
   middlewareStack.remove("httpSigningMiddleware");
   middlewareStack.add(

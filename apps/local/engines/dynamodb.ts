@@ -39,7 +39,7 @@ const PORTS_WITHOUT_BROWSERS = [
 ];
 
 /** @param port 0 selects any free port @returns undefined if the port is taken */
-async function portIfFree(host: string, port: number): Promise<number | undefined> {
+export async function portIfFree(host: string, port: number): Promise<number | undefined> {
   const server = createServer().listen(port, host);
   try {
     await once(server, "listening");
@@ -93,13 +93,15 @@ function launch(command: readonly string[]): ChildProcess {
  * Starts a DynamoDB engine as a child process, which ends with this one.
  * @param commandFor program and arguments that serve DynamoDB at a port
  * @param host its address
+ * @param chosen its port; a free one by default
  * @throws CommandError with the engine's output if it accepts no connection within a minute
  */
 export async function startDynamoDbProcess(
   commandFor: (port: number) => readonly string[],
   host = LOOPBACK,
+  chosen?: number,
 ): Promise<DynamoDbEngine> {
-  const port = await freePort(host);
+  const port = chosen ?? (await freePort(host));
   const child = launch(commandFor(port));
   let printed = "";
   child.stderr?.on("data", (chunk) => (printed = `${printed}${chunk}`.slice(-2000)));
