@@ -13,7 +13,7 @@ type Proof = readonly [duration: string, shows: string];
 /** Each is a program in this directory that exits with 0, 1, or `SKIPPED`. */
 const PROOFS: Readonly<Record<string, Proof>> = {
   clients: ["5 min", "generated clients take new keys and values"],
-  "dynamodb-local": ["30 min", "all tests, on Amazon's DynamoDB Local"],
+  "dynamodb-local": ["1 h", "all tests, on Amazon's DynamoDB Local"],
   erasures: ["5 min", "what was erased stays erased in restored tables, and nothing else is gone"],
   fuzz: ["5 min", "malformed requests get the responses that are documented"],
   mutants: ["10 min", "tests notice changes of the rules (Stryker)"],

@@ -83,7 +83,7 @@ export function firstIds(page: Page): Promise<string[]> {
 /** Answers the open questions about what the import sets: likely columns are right, times are in UTC, others stay empty. */
 export async function confirmColumns(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
-  const left = page.getByText(/^\d+ left$/);
+  const left = page.getByText(/^\d+ questions? left$/);
   const form = page.locator(".strip form");
   for (; (await left.count()) > 0; await page.evaluate("new Promise(requestAnimationFrame)")) {
     expect(await form.count()).toBe(1);
