@@ -158,8 +158,8 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
   const isAsked = ({ column }: TimeQuestion): boolean =>
     columns.some((each) => comparable(each.column) === comparable(column)) && !said.has(comparable(column));
   const asks = [
-    ...sources.flatMap(([field, source]) => unansweredIn(field, source, columns, evidence) ?? []),
     ...likely.map(({ reason }) => reason),
+    ...sources.flatMap(([field, source]) => unansweredIn(field, source, columns, evidence) ?? []),
     ...questions.filter(isAsked).map(({ kind }) => DOUBTS[kind]),
   ];
   if (asks.length === 0) return { ...base, state: "found", candidates: [], reason: own[0]?.reason ?? "" };

@@ -50,7 +50,7 @@ export function FailedRows({
           <details open={values.length === 0}>
             <summary>Show the {rows.length < count && `first ${rows.length} `}failed rows</summary>
             <Table
-              caption={`The first ${rows.length} failed rows`}
+              caption="Failed rows"
               columns={["Row", "Column", "Value", "Problem", "The whole row"]}
               rows={rows.map((each) => [
                 each.row,

@@ -38,7 +38,7 @@ async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> 
 
 /** The items of rows as they would be. If items would change, also the mapping of an earlier import of such a file, if there is one. */
 async function readNotes(api: Api, job: Job, { examples, changed }: TrialRows, sent: Sent | undefined) {
-  const news = examples.filter(({ outcome }) => outcome === "created");
+  const news = examples.filter(({ outcome }) => outcome === "created").slice(0, SHOWN_NEW);
   const [items, earlier] = await Promise.all([
     readItems(api, job, [...news, ...changed], sent),
     changed.length > 0 ? earlierMapping(api, job) : undefined,
@@ -84,6 +84,9 @@ function SameQuestion({
     </fieldset>
   );
 }
+
+/** How many new items are shown. */
+const SHOWN_NEW = 2;
 
 /** How many rows are named. */
 const NAMED_ROWS = 20;

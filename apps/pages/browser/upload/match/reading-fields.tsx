@@ -59,7 +59,7 @@ export function WordQuestion({
   };
   const suggested = suggestionsIn(field, valuesAt(table, column.index, []));
   const advice = words.some(suggested) ? " Known words are preselected: please check." : "";
-  const note = <p class="note">{`Values of “${column.name}”.${advice}`}</p>;
+  const note = <p class="note">{`Values of “${column.name}”. Their meaning is saved, not the text.${advice}`}</p>;
   if (words.length === 1)
     return (
       <Question
