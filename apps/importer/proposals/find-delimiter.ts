@@ -25,10 +25,8 @@ function longestRun(widths: readonly number[]) {
 /** Whether a cell is a known name of a column. */
 function isKnown(cell: string): boolean {
   const words = plainWords(cell);
-  return (
-    [nameOfColumn(cell), targetOfName(words), agentOfName(words)].some((each) => each !== undefined) ||
-    isCustomer(words)
-  );
+  const known = nameOfColumn(cell) ?? targetOfName(words) ?? agentOfName(words);
+  return known !== undefined || isCustomer(words);
 }
 
 /** Text without the delimiters, quotes and line ends in its quoted cells. */

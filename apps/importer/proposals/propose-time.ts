@@ -29,16 +29,9 @@ export type TimeQuestion =
 /** Why a date-time is only likely, by its question. */
 export const DOUBTS = { date: "day or month first isn't clear", zone: "its time zone isn't known" } as const;
 
-const INITIALS: Readonly<Record<DateOrder, string>> = {
-  "day-first": "d",
-  "month-first": "M",
-  "year-first": "y",
-  unix: "u",
-};
-
-/** What dates in a format begin with. */
+/** What dates in a format begin with: both begin with the same letter. */
 export function orderOf(format: string): DateOrder {
-  return DATE_ORDERS.find((order) => format.startsWith(INITIALS[order])) ?? "year-first";
+  return DATE_ORDERS.find((order) => format.charAt(0).toLowerCase() === order.charAt(0)) ?? "year-first";
 }
 
 /** A cell as a format reads it, such as "2 Mar 2024". */
