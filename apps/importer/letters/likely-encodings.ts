@@ -20,8 +20,8 @@ const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const FOREIGN = /[^\0-\u007F]/gu;
 /** A letter in a mixed word, such as "Chloй", counts against this many that make sense. */
 const MIXED_WEIGHT = 3;
-/** Among them half-width kana, which a Shift JIS decoder makes of the letters of other alphabets. */
-const UNUSUAL = /[\uFF61-\uFF9F\p{Co}\p{Cn}]/u;
+/** Capitals inside a word, and half-width kana, which a Shift JIS decoder makes of the letters of other alphabets. */
+const UNUSUAL = /[\uFF61-\uFF9F\p{Co}\p{Cn}]|\p{Ll}\p{Lu}|\p{Lu}(?!\p{ASCII})\p{Lu}\p{Ll}/u;
 
 function countForeign(text: string): number {
   return text.match(FOREIGN)?.length ?? 0;
@@ -30,7 +30,7 @@ function countForeign(text: string): number {
 /** Whether people write such words: in one alphabet, without capitals inside, and in Latin not with accents only. */
 function isWord(word: string): boolean {
   const [alphabet, ...others] = alphabetsIn(word);
-  if (alphabet === undefined || others.length > 0 || UNUSUAL.test(word) || /\p{Ll}\p{Lu}/u.test(word)) return false;
+  if (alphabet === undefined || others.length > 0 || UNUSUAL.test(word)) return false;
   return alphabet !== "latin" || word.length < 3 || countForeign(word) <= word.length / 2;
 }
 
@@ -40,11 +40,26 @@ function isMixed(word: string): boolean {
   return first === "latin" && others.some((alphabet) => alphabet !== "hangul" && alphabet !== "ideographs");
 }
 
-/** How much of the text outside ASCII makes sense, at most 1: letters in words of one alphabet. */
+/** Signs where people write them, and how much sense they make. Between letters, a decoder may have made them of one. */
+const SIGNS = [
+  [/[“„«‹‘‚](?<![\p{L}\p{N}].)(?=[^\n“”„«»‹›‘’‚]{1,80}[“”»›’‘])/gu, 1],
+  [/[“”»›’‘](?![\p{L}\p{N}])(?<=[“„«‹‘‚][^\n“”„«»‹›‘’‚]{1,80}.)|’(?<=s.)(?!\p{L})/gu, 1],
+  [/’(?<=[A-Za-z].)(?=(?:[stdm]|re|ve|ll)\b)|’(?<=\b(?:[cdjlmnst]|qu).)(?=\p{L}{2})/gu, 1],
+  [/[–—•](?<![\p{L}\p{N}].)(?![\p{L}\p{N}])|[•…](?<=\s.)|–(?<=\d.)(?=\d)|…(?![\p{L}\p{N}])/gu, 1],
+  [/€(?<!\p{L}.)(?!\p{L})|[£¥](?<=\d\s?.)|[£¥](?=\s?\d)|\u00A0(?<=[\p{ASCII}«–€].)(?=[\p{ASCII}»–€])/gu, 1],
+  [/(?<=\p{L})[–—’…](?=\p{L})/gu, 0.75],
+] as const;
+/** A decoder makes single letters of dashes, bullets and currency signs. A few are words. */
+const ALONE = /^\p{N}*(?![àáåèéíőį])\p{Script=Latin}\p{N}*$/u;
+
+/** How much of the text outside ASCII makes sense, at most 1: letters in words of one alphabet, and signs. */
 function senseOf(text: string): number {
   const words = text.match(WORD) ?? [];
   const mixed = countForeign(words.filter(isMixed).join(""));
-  return (countForeign(words.filter(isWord).join("")) - MIXED_WEIGHT * mixed) / Math.max(1, countForeign(text));
+  const proper = words.filter(isWord);
+  const alone = proper.filter((word) => ALONE.test(word) && countForeign(word) > 0).length;
+  const signs = SIGNS.reduce((sum, [sign, weight]) => sum + weight * (text.match(sign)?.length ?? 0), 0);
+  return (countForeign(proper.join("")) - alone / 2 + signs - MIXED_WEIGHT * mixed) / Math.max(1, countForeign(text));
 }
 
 /** A value as it is shown: one line, from a little before its first letter outside ASCII. */
@@ -86,23 +101,21 @@ export function findLikelyEncodings(
   delimiter: string,
   encodings: readonly string[] = GUESSED,
 ): LikelyEncoding[] {
-  const decoded = encodings.flatMap((encoding) => {
+  const read = encodings.flatMap((encoding) => {
     const texts = lines.flatMap((line) => decodeStrictly(line, encoding) ?? []);
     return texts.length === lines.length ? [{ encoding, texts, whole: texts.join("\n") }] : [];
   });
   // Several encodings have the same letters.
-  const tried = [...Map.groupBy(decoded, ({ whole }) => whole).values()].map(([first]) => ({
-    ...first!,
-    sense: senseOf(first!.whole),
+  const tried = [...Map.groupBy(read, ({ whole }) => whole)].map(([whole, [one]]) => ({
+    ...one!,
+    sense: senseOf(whole),
   }));
   const best = Math.max(...tried.map(({ sense }) => sense));
   const likely = tried
     .filter(({ sense }) => sense >= best - SCORE_BELOW_BEST)
     .toSorted((a, b) => b.sense - a.sense)
     .slice(0, LIKELY_MAX);
-  const values = valuesIn(
-    likely.map(({ texts }) => texts),
-    delimiter,
-  );
+  const readings = likely.map(({ texts }) => texts);
+  const values = valuesIn(readings, delimiter);
   return likely.map(({ encoding }, index) => ({ encoding, values: values[index]! }));
 }
