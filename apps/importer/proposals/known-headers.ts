@@ -29,6 +29,7 @@ const RULES = [
   rule("external_id", `${ITEM} ?(?:key|number|nummer|nr|no|numero|schlussel)`),
   rule("external_id", `${ITEM}s? ?id|(?:id|numero|cle|clave|reference) ${OF} ?${ITEM}`),
   rule("external_id", "number|id|key|nr|no|numero|nummer|reference|ref", false),
+  rule("external_id", "(?:call|chat|interaction|session) ?id"),
   rule(
     "status",
     `${ITEM_OF}(?:status|statut)|${ITEM}status|statut ${OF} ?${ITEM}|incident state|(?:current )?conversation state`,

@@ -32,6 +32,12 @@ test.each(["external_id", "External ID", "Ticket number"])("%s with empty cells 
   );
 });
 
+test.each(["Call ID", "InteractionID", "chat_id", "Session ID"])("%s is an ID, as a number may be", (name) => {
+  const rows = [10, 11, 27].map((call) => [`https://x.test/${call}`, `1762161245.${call}`, "Done", `T-${call}`]);
+  expect(idOf(["Recording", name, "Status", "Agent ID"], rows)).toEqual(["found", [], "by name"]);
+  expect(idOf(["Recording", name, "Status", "Number"], rows).slice(0, 2)).toEqual(["asked", ["Number", name]]);
+});
+
 test("headings of groups and sums hide no column of IDs between them", () => {
   const groups = ["Ann Lee", "Bob Stone"].flatMap((agent, at) => [
     [agent, "", "", ""],
