@@ -341,13 +341,16 @@ test("messages call every field of items and events as the page does", () => {
 test("mappings that read the same columns are the same for a file that was imported before", () => {
   const of = (zone: object, format = "dd/MM/yyyy") => ({
     fields: { external_id: { column: "ID" }, completed_at: { first_of: [{ column: "Closed", format, ...zone }] } },
+    event: { occurred_at: { columns: ["Day", "Hour"], format, ...zone } },
   });
   expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "Asia/Tokyo" }))).toBe(true);
   expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "UTC" }, "MM/dd/yyyy"))).toBe(true);
   const { fields } = of({});
   const prefixed = { fields: { ...fields, external_id: { column: "ID", prefix: "x-" } } };
   const other = { fields: { ...fields, external_id: { column: "Number" } } };
-  expect([prefixed, other].map((mapping) => isSameMapping({ fields }, mapping))).toEqual([false, false]);
+  const made = { fields: { ...fields, external_id: { columns: ["ID"], digest: true } } };
+  const differing = [prefixed, other, made];
+  expect(differing.map((mapping) => isSameMapping({ fields }, mapping))).toEqual([false, false, false]);
 });
 
 test("a column is shown without brackets if those around people are removed, not for statuses in brackets", async () => {

@@ -1,5 +1,5 @@
 import { singlesOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
-import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
+import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 
 /** The time zone of a mapping's local times; undefined if it has none or several. */
 export function zoneOf({ fields = {}, event = {} }: Mapping): string | undefined {
@@ -13,7 +13,8 @@ export function zoneOf({ fields = {}, event = {} }: Mapping): string | undefined
 export function isSameMapping(a: Mapping, b: Mapping): boolean {
   const sorted = (_: string, value: unknown): unknown => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-    if ("column" in value) return [value.column, "prefix" in value ? value.prefix : ""];
+    const { column, columns, join, digest, prefix }: Source = value;
+    if (column !== undefined || columns !== undefined) return [column, columns, join, digest, prefix];
     return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   };
   const shown = ({ fields, event, others }: Mapping): string => JSON.stringify({ fields, event, others }, sorted);
