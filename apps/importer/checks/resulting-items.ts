@@ -15,7 +15,7 @@ type ItemFields = ReadonlyMap<string, unknown>;
 
 /** A row of a trial with its item as the import would leave it. */
 export interface ResultingItem extends TrialRow {
-  /** Empty if the row fails, or if neither the row nor the stored item is known. */
+  /** Of a new item; empty if the row creates none, or isn't known. */
   readonly fields: ItemFields;
   /** The event that the row saves, if rows are events. */
   readonly event: EventInput | undefined;
@@ -69,17 +69,6 @@ function valuedChanges({ changes }: TrialRow, before: ItemFields, after: ItemFie
   });
 }
 
-/** The fields of an item after changes. */
-function withChanges(before: ItemFields, changes: readonly FieldChange[]): ItemFields {
-  const fields = new Map(before);
-  for (const { field, values } of changes) {
-    if (values === undefined) continue;
-    if (values.to === undefined || values.to === null) fields.delete(field);
-    else fields.set(field, values.to);
-  }
-  return fields;
-}
-
 /**
  * The items that rows of a trial would leave.
  * @param file how its rows are read, and the cells of these rows by their numbers; undefined without the file
@@ -100,9 +89,8 @@ export function resultingItems(
     const event = reading?.input.events?.[0];
     const item = stored.get(row.id);
     if (item) {
-      const before = fieldsOf(item);
-      const changes = valuedChanges(row, before, reading && mergedFields(item, reading.input, now));
-      return { ...nothing, event, changes, fields: withChanges(before, changes) };
+      const after = reading && mergedFields(item, reading.input, now);
+      return { ...nothing, event, changes: valuedChanges(row, fieldsOf(item), after) };
     }
     const made = cells && file && newItemOf(file.reader, cells, now);
     if (made === undefined) return { ...nothing, event };

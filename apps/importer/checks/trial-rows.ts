@@ -39,8 +39,6 @@ export interface TrialRow {
   readonly outcome: TrialOutcome;
   /** Empty unless the row would change an item. */
   readonly changes: readonly FieldChange[];
-  /** Whether an earlier row of the same file creates its item. */
-  readonly isOfFile: boolean;
 }
 
 /** What the results of a trial show. */
@@ -97,15 +95,14 @@ export async function readTrialRows(
     const { row, external_id: externalId, id } = result;
     const outcome = OUTCOMES.find((each) => each === result.outcome);
     if (outcome === undefined) return false;
-    const isOfFile = ofFile.has(id);
     const isChange = outcome === "updated" || outcome === "restored";
     if (isChange) unreadChanges--;
     if (outcome === "created" && created.length < createdMax) created.push({ row, externalId });
     if (outcome === "created" && unreadChanges > 0) ofFile.add(id);
     const known = byOutcome.get(outcome) ?? [];
-    const isChanged = isChange && !isOfFile && changed.length < SHOWN_ROWS;
+    const isChanged = isChange && !ofFile.has(id) && changed.length < SHOWN_ROWS;
     if (known.length < SHOWN_ROWS || isChanged || unreadStatus > 0) {
-      const shown: TrialRow = { row, externalId, id, outcome, isOfFile, changes: changesIn(result) };
+      const shown: TrialRow = { row, externalId, id, outcome, changes: changesIn(result) };
       if (known.length < SHOWN_ROWS) byOutcome.set(outcome, [...known, shown]);
       if (isChanged) changed.push(shown);
       const status = shown.changes.find(({ field }) => field === "status");

@@ -148,7 +148,7 @@ function addRivals(choices: Choices, columns: readonly FileColumn[], known: read
   }
   const meaningOf = meaningsIn("status", []);
   const statuses = columns.filter(({ words, values }) => mayBeStatus(words) && values.some(meaningOf));
-  // Whoever is asked what its values mean sees whether it is the status.
+  // A person is asked what its values mean, and can then choose another column.
   if (statuses.length === 1) choices.take("status", statuses[0]!, true, "by a part of its name");
   for (const column of statuses) choices.addRival(column, "status");
   addAgentRivals(choices, columns);

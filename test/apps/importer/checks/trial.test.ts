@@ -178,7 +178,7 @@ describe("the results of a trial", () => {
 });
 
 describe("items as they would be", () => {
-  const row = { row: 2, externalId: "a", id: "1", outcome: "created", changes: [], isOfFile: false } as const;
+  const row = { row: 2, externalId: "a", id: "1", outcome: "created", changes: [] } as const;
   const cellsOf = async (text: string) =>
     readCells(
       (observer) => observeRows(new Blob([text]).stream(), { delimiter: ",", headerRow: 1 }, () => [observer]),
@@ -213,32 +213,12 @@ describe("items as they would be", () => {
       status: "completed",
       "custom_attributes.Team": "north",
     });
-    expect(Object.fromEntries(updated!.fields)).toEqual({
-      agent_name: "Bob",
-      type: "call",
-      status: "in_progress",
-      "custom_attributes.Team": "south",
-      "custom_attributes.old": 1,
-    });
     expect(updated!.changes).toEqual([
       ...changes.slice(0, 2),
       { field: "custom_attributes.Team", values: { from: "east", to: "south" } },
     ]);
     expect(failed!.error?.message).toBe("the row has 1 value but the header has 7");
     expect(unknown!.fields.size).toBe(0);
-  });
-
-  it("are the stored ones without the file", () => {
-    const [updated] = resultingItems(
-      [{ ...row, outcome: "updated", changes: [{ field: "status", values: { from: "x", to: "pending" } }] }],
-      undefined,
-      new Map([["1", { external_id: "a", status: "x", type: "call" }]]),
-      NOW,
-    );
-    expect([...updated!.fields]).toEqual([
-      ["type", "call"],
-      ["status", "pending"],
-    ]);
   });
 });
 

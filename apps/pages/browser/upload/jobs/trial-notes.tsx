@@ -16,6 +16,8 @@ import { useLoaded } from "../parts/use-calls.ts";
 
 /** How many earlier imports are compared with the mapping of a trial. */
 const COMPARED_JOBS = 20;
+/** How many new items are shown. */
+const SHOWN_NEW = 2;
 
 /** The mapping whose IDs have a prefix. */
 export function withPrefix(mapping: Mapping, prefix: string): Mapping {
@@ -84,9 +86,6 @@ function SameQuestion({
     </fieldset>
   );
 }
-
-/** How many new items are shown. */
-const SHOWN_NEW = 2;
 
 /** How many rows are named. */
 const NAMED_ROWS = 20;
