@@ -127,7 +127,7 @@ function printableLines(text: string): string {
   return text.replaceAll(CONTROLS_IN_LINES, escaped);
 }
 
-/** A number of things, such as "1 row" or "2 rows". @param things in the plural */
-export function countOf(count: number, things: string): string {
-  return `${count} ${count === 1 ? things.replace(/ies$/, "y").replace(/s$/, "") : things}`;
+/** A number of things, such as "1 row" or "2 rows". */
+export function countOf(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }

@@ -21,7 +21,7 @@ export async function usedMapping(client: Client, mapping: Mapping | undefined):
 function noteSpaces(terminal: Terminal, { spacedRows }: IdFindings): void {
   if (spacedRows === 0) return;
   terminal.note(
-    `"trim": true beside the column of external_id in the mapping removes the spaces around the ID of ${countOf(spacedRows, "rows")}`,
+    `"trim": true beside the column of external_id in the mapping removes the spaces around the ID of ${countOf(spacedRows, "row")}`,
   );
 }
 
@@ -56,7 +56,7 @@ export function noteCounts(terminal: Terminal, trial: WorkItemUpload): void {
     `leave ${trial.unchanged_rows} unchanged`,
     `reject ${trial.failed_rows}`,
   ];
-  terminal.note(`trial of ${countOf(trial.total_rows, "rows")}: ${counts.join(", ")}`);
+  terminal.note(`trial of ${countOf(trial.total_rows, "row")}: ${counts.join(", ")}`);
 }
 
 /** Limit of the look-alikes that are shown. */
@@ -73,7 +73,7 @@ export async function noteAlike(
   for (const { row, externalId, existing } of alike.slice(0, SHOWN_ALIKE)) {
     terminal.note(`row ${row}: "${externalId}" would be new, but "${existing}" exists and looks the same`);
   }
-  if (alike.length > SHOWN_ALIKE) terminal.note(`${countOf(alike.length, "rows")} in all would create such items`);
+  if (alike.length > SHOWN_ALIKE) terminal.note(`${countOf(alike.length, "row")} in all would create such items`);
   if (compared < created) terminal.note(`${compared} of ${created} new IDs were compared with those that exist`);
   return alike.length;
 }
@@ -91,7 +91,7 @@ export function undecidedIn(
 export function noteEmptyCells(terminal: Terminal, trial: UploadJob, cells: readonly EmptyCells[]): void {
   if (cells.length === 0) return;
   terminal.note(
-    `${countOf(trial.updated_rows + trial.restored_rows, "rows")} would update items, and ` +
+    `${countOf(trial.updated_rows + trial.restored_rows, "row")} would update items, and ` +
       `${cells.length === 1 ? "this column has" : "these columns have"} empty cells: ${shownEmptyCells(cells)}; ` +
       'the items keep what they have: say so with "blank": "keep" in the mapping, or clear it with "blank": "clear"',
   );
@@ -132,7 +132,7 @@ export async function confirmed(
     trial.updated_rows + trial.restored_rows + (ids?.repeatedRows ?? 0) + alike + unset.length + leftOut.length === 0;
   if (reopened > 0) {
     terminal.note(
-      `${countOf(reopened, "rows")} would reopen completed items, which keep their completion dates; nothing was imported: ` +
+      `${countOf(reopened, "row")} would reopen completed items, which keep their completion dates; nothing was imported: ` +
         'add "blank": "clear" to the mapping, or "blank": "keep"',
     );
     return false;

@@ -101,7 +101,7 @@ function describeJob(job: WorkItemUpload): string {
   if (!hasEnded(job) && job.total_rows === 0) {
     return `${job.id} ${job.status}${kind}: sent; work-items uploads show ${job.id} shows what its rows do`;
   }
-  return `${job.id} ${job.status}${kind}: ${countOf(job.total_rows, "rows")}, ${counts.join(", ")}${error}`;
+  return `${job.id} ${job.status}${kind}: ${countOf(job.total_rows, "row")}, ${counts.join(", ")}${error}`;
 }
 
 /** Prints a job, with `--json` as JSON. */

@@ -30,7 +30,7 @@ function fieldLine(name: string, { values, otherRows, different, emptyRows }: Fi
       : `${different - values.length} others`;
   const parts = [...counted(values), ...(otherRows > 0 ? [`${others} (${otherRows})`] : [])];
   const empty =
-    emptyRows === of ? "; not in this file" : emptyRows > 0 ? `; empty in ${countOf(emptyRows, "rows")}` : "";
+    emptyRows === of ? "; not in this file" : emptyRows > 0 ? `; empty in ${countOf(emptyRows, "row")}` : "";
   return `${name}: ${parts.join(", ")}${empty}`.replace(": ;", ":");
 }
 
@@ -39,7 +39,7 @@ export function unfinishedLines(unfinishedRows: readonly CountedValue[], when = 
   const unfinished = unfinishedRows.reduce((sum, [, count]) => sum + count, 0);
   if (unfinished === 0) return [];
   return [
-    `please check: ${when}${countOf(unfinished, "rows")} ${unfinished === 1 ? "has" : "have"} a completion date but ` +
+    `please check: ${when}${countOf(unfinished, "row")} ${unfinished === 1 ? "has" : "have"} a completion date but ` +
       `${unfinished === 1 ? "isn't" : "aren't"} completed: ${counted(unfinishedRows).join(", ")}`,
   ];
 }
@@ -55,16 +55,16 @@ function valueLines({
   unfinishedRows,
 }: ResultingFindings): string[] {
   const { earliest, latest, futureRows, emptyRows } = completion;
-  const empty = emptyRows > 0 ? `; empty in ${countOf(emptyRows, "rows")}` : "";
+  const empty = emptyRows > 0 ? `; empty in ${countOf(emptyRows, "row")}` : "";
   return [
     fieldLine("status", status, rows),
     fieldLine("type", type, rows),
     fieldLine("agent", agent, rows),
     earliest === undefined ? "completed_at: not in this file" : `completed_at: ${earliest} to ${latest}${empty}`,
-    ...(futureRows > 0 ? [`please check: ${countOf(futureRows, "rows")} would be completed in the future`] : []),
+    ...(futureRows > 0 ? [`please check: ${countOf(futureRows, "row")} would be completed in the future`] : []),
     ...(undatedRows > 0
       ? [
-          `please check: ${countOf(undatedRows, "rows")} ${undatedRows === 1 ? "is" : "are"} completed without a completion date`,
+          `please check: ${countOf(undatedRows, "row")} ${undatedRows === 1 ? "is" : "are"} completed without a completion date`,
         ]
       : []),
     ...unfinishedLines(unfinishedRows),
@@ -104,7 +104,7 @@ export async function noteTrial(
   const changed = changedByRows(trial.changed_fields);
   if (changed.length > 0) {
     terminal.note(
-      `would change: ${changed.map(([field, count]) => `${field} in ${countOf(count, "rows")}`).join(", ")}`,
+      `would change: ${changed.map(([field, count]) => `${field} in ${countOf(count, "row")}`).join(", ")}`,
     );
   }
   for (const item of await readResultingItems(client, examples, file)) terminal.note(itemLine(item));

@@ -64,7 +64,7 @@ async function resumably<T>(terminal: Terminal, state: string, work: () => Promi
 
 function countsInWords(counts: Readonly<ErasureCounts>): string {
   return Object.entries(counts)
-    .map(([kind, count]) => countOf(count, kind.replaceAll("_", " ")))
+    .map(([kind, count]) => countOf(count, kind.replaceAll("_", " ").replace(/s$/, "")))
     .join(", ");
 }
 
@@ -130,7 +130,7 @@ async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
   const { dryRun = false } = options;
   const first = await eraseItem(runtime, organization, externalId, { dryRun: true, sleep: terminal.sleep });
   if (!dryRun && !options.yes) {
-    const named = `the work item ${externalId} (${first.id}) with ${countOf(first.events, "events")}`;
+    const named = `the work item ${externalId} (${first.id}) with ${countOf(first.events, "event")}`;
     await confirm(terminal, organization, named);
   }
   if (!dryRun)
@@ -141,7 +141,7 @@ async function eraseOne(erasing: Erasing, externalId: string): Promise<Result> {
         carryOut({ item: first.id }, () => eraseItem(runtime, organization, externalId, { sleep: terminal.sleep })),
       );
   return report(erasing, { organization, external_id: externalId, ...erased }, [
-    `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${countOf(erased.events, "events")}`,
+    `${dryRun ? "would erase" : "erased"} work item ${erased.id} and ${countOf(erased.events, "event")}`,
   ]);
 }
 
@@ -149,9 +149,9 @@ function personInWords(person: ErasedPerson, address: string, dryRun: boolean): 
   const { work_items: items, events, mentions, files, deleted_files: deleted, scanned, read_units: readUnits } = person;
   const kinds = Map.groupBy(mentions, ({ kind }) => kind);
   return [
-    `${dryRun ? "would empty" : "emptied"} the agent of ${countOf(items, "work items")} and the actor of ${countOf(events, "events")}; ${costOf(readUnits)}`,
+    `${dryRun ? "would empty" : "emptied"} the agent of ${countOf(items, "work item")} and the actor of ${countOf(events, "event")}; ${costOf(readUnits)}`,
     ...(scanned || dryRun ? [] : [NOT_SCANNED]),
-    ...(mentions.length === 0 ? [] : [`${address} is still in ${countOf(mentions.length, "texts")}, left unchanged:`]),
+    ...(mentions.length === 0 ? [] : [`${address} is still in ${countOf(mentions.length, "text")}, left unchanged:`]),
     ...[...kinds].map(([kind, found]) => {
       const ids = found.slice(0, MENTIONS_SHOWN).map(({ id }) => printable(id));
       return `  ${kind} (${found.length}): ${ids.join(", ")}${found.length > ids.length ? ", …; --json names all" : ""}`;

@@ -229,7 +229,7 @@ async function reapply(terminal: Terminal, values: Values & ReapplyOptions): Pro
   const { deleted, emptied, present, readUnits } = done;
   if (present.length > 0) terminal.exitCode = 1;
   const lines = [
-    `erased ${countOf(deleted, "records")} again, and emptied ${emptied} items and events; ${costOf(readUnits)}`,
+    `erased ${countOf(deleted, "record")} again, and emptied ${emptied} items and events; ${costOf(readUnits)}`,
     ...present.map((id) => `${id} was erased but is in the Access table again: organizations erase ${id}`),
   ];
   printResult(terminal, values, [done, lines.join("\n")]);

@@ -4,7 +4,7 @@ import type { ReadProgress } from "../data/metered-reads.ts";
 
 /** What reads have consumed, in words. */
 export function costOf(readUnits: number): string {
-  return countOf(Math.ceil(readUnits), "read units");
+  return countOf(Math.ceil(readUnits), "read unit");
 }
 
 /** Shows the progress of reads, whose total isn't known in advance. */

@@ -27,8 +27,8 @@ export interface TransferOptions extends LedgerOptions {
 function countsInWords(counts: CustomerCounts): string {
   const { work_items: items, events, conversation_uploads: conversations, left_out: leftOut } = counts;
   return (
-    `${countOf(items, "work items")}, ${countOf(events, "events")}, ${countOf(conversations, "conversation uploads")}` +
-    (leftOut === undefined ? "" : `, without ${countOf(leftOut, "records")} that can't be read`)
+    `${countOf(items, "work item")}, ${countOf(events, "event")}, ${countOf(conversations, "conversation upload")}` +
+    (leftOut === undefined ? "" : `, without ${countOf(leftOut, "record")} that can't be read`)
   );
 }
 
@@ -104,11 +104,11 @@ export async function importFrom(
     }
   });
   if (done.left_out !== undefined && !json) {
-    terminal.note(`the export had left out ${countOf(done.left_out, "records")} it couldn't read`);
+    terminal.note(`the export had left out ${countOf(done.left_out, "record")} it couldn't read`);
   }
   return [
     { organization, dry_run: dryRun, ...done },
-    `${dryRun ? "would write" : "wrote"} ${countOf(done.written, "records")}; ${done.existing} already existed and are unchanged` +
+    `${dryRun ? "would write" : "wrote"} ${countOf(done.written, "record")}; ${done.existing} already existed and are unchanged` +
       (done.differing === undefined ? "" : `; ${done.differing} exist with other content: add --replace or --keep`),
   ];
 }
