@@ -14,13 +14,8 @@ import { TestLogger } from "./test-logger.ts";
 export type TestRuntime = LocalRuntime;
 
 /** Puts a header in place of a client's signatures, a third of a request's work: the embedded engines check none. */
-const leaveUnsigned = (client: DynamoDBClient): void => {
-  const { middlewareStack } = client;
-  if (process.env["DYNAMODB_ENDPOINT"] !== undefined) {
-    // DynamoDB Local deletes what has expired by its own clock, not a test's.
-    const isKept = (command: string): boolean => command === "UpdateTimeToLiveCommand";
-    return void aroundRequests(client, async (command, _, send) => (isKept(command) ? { output: {} } : send()));
-  }
+const leaveUnsigned = ({ middlewareStack }: Pick<DynamoDBClient, "middlewareStack">): void => {
+  if (process.env["DYNAMODB_ENDPOINT"] !== undefined) return;
   const authorization = "AWS4-HMAC-SHA256 Credential=local, SignedHeaders=host;x-amz-date, Signature=0";
   middlewareStack.remove("httpSigningMiddleware");
   middlewareStack.add(
@@ -41,6 +36,16 @@ const unsigned = <C extends ReturnType<typeof createClients>>(clients: C): C => 
 
 /** Makes all clients as functions do. */
 export const createTestClients = () => unsigned(createClients());
+
+/** Makes tables. In DynamoDB Local nothing expires in them: it deletes by its own clock, not a test's. */
+const createProvisioner = (): DynamoDBClient => {
+  const client = new DynamoDBClient({});
+  leaveUnsigned(client);
+  const isLeftOut = (command: string): boolean =>
+    command === "UpdateTimeToLiveCommand" && process.env["DYNAMODB_ENDPOINT"] !== undefined;
+  aroundRequests(client, async (command, _, send) => (isLeftOut(command) ? { output: {} } : send()));
+  return client;
+};
 
 /** Clients by their endpoints. */
 const provisioners = new Map<string | undefined, DynamoDBClient>();
@@ -65,8 +70,7 @@ export const createTestRuntime = async (options: TestRuntimeOptions = {}): Promi
   };
   const runtime = unsigned(createLocalRuntime(variables, new TestLogger()));
   const endpoint = process.env["AWS_ENDPOINT_URL_DYNAMODB"];
-  const provisioner = provisioners.get(endpoint) ?? new DynamoDBClient({});
-  if (!provisioners.has(endpoint)) leaveUnsigned(provisioner);
+  const provisioner = provisioners.get(endpoint) ?? createProvisioner();
   provisioners.set(endpoint, provisioner);
   await provision({ ...runtime, dynamodb: provisioner }, prefix);
   const made = { ...runtime, clock: options.clock ?? Date.now };
