@@ -8,6 +8,17 @@ export interface NamedColumn {
   readonly name: string;
   /** Whether its values are kept as numbers. */
   readonly isNumber?: boolean;
+  /** Whether it sets a field too. */
+  readonly isUsed?: boolean;
+}
+
+/**
+ * Whether a column is kept although it sets a field, since that can't hold all that it says: a status becomes one of four, and
+ * of several dates one counts. What decides is the column alone, so that no later file leaves an old text beside a new status.
+ * @param isElse whether it only counts where others are empty
+ */
+export function isKeptBeside(target: string, column: string, isElse: boolean): boolean {
+  return isElse || (target === "status" && column !== target);
 }
 
 /** Limit of the columns that a proposal names one by one. */
@@ -31,10 +42,10 @@ function withinLimits(columns: readonly NamedColumn[]): NamedColumn[] {
 }
 
 /**
- * How columns are kept that no field uses. `others` keeps them if it can. But values in a column without a header would
- * fail each row, and a repeated or impossible attribute name would fail the file. Then the mapping names all columns
- * except those.
- * @param columns named columns that no field uses
+ * How columns are kept that no field holds. `others` keeps them if it can and no field uses them. But values in a column
+ * without a header would fail each row, and a repeated or impossible attribute name would fail the file. Then the mapping names
+ * all columns except those.
+ * @param columns named columns that no field holds
  * @param fields the sources of the fields
  */
 export function keptColumns(
@@ -54,8 +65,8 @@ export function keptColumns(
   };
   const canKeepAll = plain.length === columns.length && !(hasNamelessValues && columns.length <= NAMED_COLUMNS_MAX);
   // If a field already sets the attribute of a column, the column gets another one.
-  const isOwn = ({ name, isNumber }: NamedColumn): boolean =>
-    isNumber || Object.hasOwn(fields, ATTRIBUTE_PREFIX + name);
+  const isOwn = ({ name, isNumber, isUsed }: NamedColumn): boolean =>
+    isNumber || isUsed || Object.hasOwn(fields, ATTRIBUTE_PREFIX + name);
   const ones = withinLimits(canKeepAll ? plain.filter(isOwn) : plain);
   return {
     fields: Object.fromEntries(ones.map(sourceOf)),

@@ -9,7 +9,7 @@ import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { doubtsOfLost, isEmptyWord } from "./empty-words.ts";
 import { isMeasure } from "./id-columns.ts";
 import { doubtOfJoined } from "./joined-rows.ts";
-import { keptColumns, repeatedNames } from "./kept-columns.ts";
+import { isKeptBeside, keptColumns, repeatedNames } from "./kept-columns.ts";
 import { CHOICE_FIELDS, unknownIn } from "./known-choices.ts";
 import { firstSpellings, plainWords } from "./known-headers.ts";
 import { type TimeQuestion, withoutZone } from "./propose-time.ts";
@@ -105,11 +105,16 @@ export function proposeMapping(sample: Sample): Proposal {
   const { external_id: id, ...others } = Object.fromEntries(choices.sources);
   const fields = { ...(id && { external_id: id }), ...others };
   const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.filledRows > 0);
-  const free = named.filter(({ index }) => choices.columns.get(index)?.target === undefined);
+  const time = choices.sources.get("completed_at");
+  const later = time?.first_of?.slice(1).map(({ column }) => column) ?? [];
+  const free = named.flatMap((column) => {
+    const target = choices.columns.get(column.index)?.target;
+    if (target === undefined) return [column];
+    return isKeptBeside(target, column.name, later.includes(column.name)) ? [{ ...column, isUsed: true }] : [];
+  });
   const markOf = ({ index, name }: (typeof free)[number]) =>
     isMeasure(plainWords(name)) ? survey.columns[index]!.decimal : undefined;
   const marks = new Set(free.map(markOf));
-  const time = choices.sources.get("completed_at");
   const isUnix = [time, ...(time?.first_of ?? [])].some((source) => source?.format?.startsWith("unix"));
   // Between commas as delimiters, "1,5" may be a list. Seconds have the same decimal mark as numbers.
   const decimal = delimiter !== "," && marks.has(",") && !marks.has(".") && !isUnix ? "," : ".";

@@ -171,6 +171,7 @@ test("each of the columns that complete an item is read, taken away and put behi
   expect(without.fields?.["completed_at"]).toEqual({ column: "Solved at", time_zone: "Asia/Tokyo" });
   const behind = withRole(table.names, without, roleOf(without, "Closed at"), ELSE_COMPLETED);
   expect([roleOf(behind, "Closed at").role, orderIn(behind)]).toEqual(["completed_at", ["Solved at", "Closed at"]]);
+  expect(behind.fields?.["custom_attributes.Closed at"]).toEqual({ column: "Closed at" });
   const alone = withRole(table.names, behind, roleOf(behind, "Note"), "completed_at");
   expect(rolesOf(table.names, alone).map(({ role }) => role)).toEqual(["external_id", KEPT, KEPT, "completed_at"]);
 });

@@ -197,7 +197,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
       "\uFEFFexternal_id,agent_email,agent_name,agent_external_id,type,status,completed_at,custom_attributes",
     );
     const one = exported.find((line) => line.startsWith("page-1,"));
-    expect(one).toContain('"{""Hours"":12345678901234567890.5,""Team"":""Zürich1""}"');
+    expect(one).toContain('"{""Status"":""Closed"",""Hours"":12345678901234567890.5,""Team"":""Zürich1""}"');
     expect(one).toContain("completed,2023-06-11T10:15:00.000Z");
 
     await page.getByRole("link", { name: "page-1", exact: true }).click();

@@ -42,6 +42,7 @@ describe("a proposed mapping", () => {
         status: { column: "Ticket Status", values: { Open: "pending", Closed: "completed" } },
         completed_at: { column: "Closed", format: "dd.MM.yyyy HH:mm", time_zone: "Europe/Berlin" },
         "custom_attributes.short_description": { column: "Subject" },
+        "custom_attributes.Ticket Status": { column: "Ticket Status" },
         "custom_attributes.Price": { column: "Price", as: "number" },
       },
       others: "custom_attributes",

@@ -153,6 +153,8 @@ it("takes the first date of all columns that say when an item was completed: clo
   expect(mapping.fields?.["completed_at"]).toEqual({
     first_of: ["Solved at", "Resolved", "Completed at"].map((column) => ({ column, time_zone: "Europe/Berlin" })),
   });
+  // Dates that may not count are kept too.
+  expect(mapping.fields?.["custom_attributes.Resolved"]).toEqual({ column: "Resolved" });
   expect(columns[2]).toMatchObject({
     target: "completed_at",
     reason: 'by name and values, where "Solved at" is empty',

@@ -1,5 +1,6 @@
 import { columnIndex, comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import { isKeptBeside } from "@work-items/importer/proposals/kept-columns.ts";
 import { columnsIn, columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isBlank, type TableFile } from "./table-file.ts";
@@ -126,6 +127,9 @@ export function withRole(
   const added: (readonly [string, Source])[] = [
     ...(role === KEPT ? [] : previous.map((each) => [ATTRIBUTE_PREFIX + each.name, { column: each.name }] as const)),
     ...(role !== LEFT_OUT && name !== "" ? [[target, joined(sources)!] as const] : []),
+    ...(isKeptBeside(target, name, isElse) && canBeKept({ name })
+      ? [[ATTRIBUTE_PREFIX + name, { column: name }] as const]
+      : []),
   ];
   const others = left.filter(([each]) => each !== target);
   const next = { ...named, fields: Object.fromEntries([...others, ...added]) };

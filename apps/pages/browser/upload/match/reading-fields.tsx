@@ -4,6 +4,7 @@ import { joinedTime, shownReading, timesOfDay } from "@work-items/importer/propo
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, openQuestions, withFormat } from "../file/answers.ts";
 import { type ColumnRole, withSource } from "../file/column-roles.ts";
@@ -59,7 +60,9 @@ export function WordQuestion({
   };
   const suggested = suggestionsIn(field, valuesAt(table, column.index, []));
   const advice = words.some(suggested) ? " Known words are preselected: please check." : "";
-  const note = <p class="note">{`Values of “${column.name}”. Their meaning is saved, not the text.${advice}`}</p>;
+  const isKept = mapping.fields?.[ATTRIBUTE_PREFIX + column.name] !== undefined;
+  const kept = isKept ? ", which are kept as an attribute too" : "";
+  const note = <p class="note">{`Values of “${column.name}”${kept}.${advice}`}</p>;
   if (words.length === 1)
     return (
       <Question
