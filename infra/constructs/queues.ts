@@ -29,28 +29,19 @@ export class WorkQueue extends Construct {
 
   constructor(scope: Construct, resource: QueueResource, key: Key | undefined) {
     super(scope, resource.id);
-    const protection = protectedBy(key);
-    const retentionPeriod = Duration.seconds(KEPT_SECONDS);
-    const visibilityTimeout = Duration.seconds(visibilityTimeoutSeconds(resource));
+    const props = {
+      ...protectedBy(key),
+      retentionPeriod: Duration.seconds(KEPT_SECONDS),
+      visibilityTimeout: Duration.seconds(visibilityTimeoutSeconds(resource)),
+    };
     if (resource.keepsAll === true) {
-      this.queue = new Queue(this, "Queue", {
-        ...protection,
-        ...(resource.isFifo === true && HIGH_THROUGHPUT),
-        retentionPeriod,
-        visibilityTimeout,
-      });
+      this.queue = new Queue(this, "Queue", { ...props, ...(resource.isFifo === true && HIGH_THROUGHPUT) });
       Validations.of(this.queue).acknowledge(NO_DEAD_LETTERS);
       return;
     }
-    this.deadLetters = new Queue(this, "DeadLetters", {
-      ...protection,
-      retentionPeriod,
-      visibilityTimeout,
-    });
+    this.deadLetters = new Queue(this, "DeadLetters", props);
     this.queue = new Queue(this, "Queue", {
-      ...protection,
-      retentionPeriod,
-      visibilityTimeout,
+      ...props,
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVE_COUNT },
     });
   }
