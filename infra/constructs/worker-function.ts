@@ -10,12 +10,6 @@ import { type Binding, bindStream, type StatefulResources } from "./grants.ts";
 import { LEAST_CONCURRENCY, MEMORY_MB, STREAM_WINDOW_SECONDS, workerTimeoutSeconds } from "../limits.ts";
 import { type SharedFunctionProps, ServiceFunction } from "./service-function.ts";
 
-interface QueueSource {
-  readonly queue: Queue;
-  readonly maximumConcurrency: number;
-  readonly batchSize: number;
-}
-
 /**
  * How long Lambda gathers the records of a shard. Each shard has its own invocations, whose number can't be limited, so an
  * account with few concurrent executions gathers longer.
@@ -56,16 +50,12 @@ function addStreamMapping(
   });
 }
 
-function receiveFrom({ queue }: QueueSource): Omit<Binding, "variables"> {
+function receiveFrom(queue: Queue): Omit<Binding, "variables"> {
   const actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
   return { statements: [new PolicyStatement({ actions, resources: [queue.queueArn] })] };
 }
 
-function sourceOf(
-  { trigger }: Worker,
-  { queues }: StatefulResources,
-  most: number | undefined,
-): QueueSource | undefined {
+function sourceOf({ trigger }: Worker, { queues }: StatefulResources, most: number | undefined) {
   if (trigger.kind !== "queue") return undefined;
   const { batchSize = 1 } = trigger;
   const maximumConcurrency = most ?? trigger.maximumConcurrency;
@@ -103,7 +93,7 @@ export function addWorker(
     trigger:
       trigger.kind === "stream"
         ? bindStream(sharedProps.resources.tables[trigger.table])
-        : source && receiveFrom(source),
+        : source && receiveFrom(source.queue),
     feedsItself: feedsItself(worker),
   });
   if (source !== undefined) {
