@@ -1,8 +1,8 @@
 import { examples } from "../../functions/routes/examples.ts";
 import type { Json } from "./schema-form.ts";
 
-function text(description: string, example: string): Json {
-  return { description, schema: { type: "string" }, example };
+function text(description: string, example: string, schema: Json = {}): Json {
+  return { description, schema: { type: "string", ...schema }, example };
 }
 function seconds(description: string, example: number): Json {
   return {
@@ -62,36 +62,27 @@ export function headersOf(...keys: readonly ResponseHeader[]): Json {
 /** The headers of responses to a valid key. */
 export const LIMIT_HEADERS = ["RateLimit-Policy", "RateLimit"] as const satisfies readonly ResponseHeader[];
 
-function parameter(name: string, description: string, schema: Json, more: Json = {}): Json {
-  return {
-    name,
-    in: "header",
-    description,
-    schema: { type: "string", ...schema },
-    ...more,
-  };
-}
-
 const ENTITY_TAGS = String.raw`^\s*(\*|[\s,]*(W/)?"[^"]*"([\s,]*(W/)?"[^"]*")*[\s,]*)\s*$`;
 
 /** The headers of requests that endpoints read, by name. */
-export const REQUEST_HEADERS = {
-  "If-Match": parameter(
-    "If-Match",
+const HEADERS = {
+  "If-Match": text(
     "Changes the work item only if it still has the version in this entity tag; otherwise returns 412. Extension.",
+    "*",
     { pattern: ENTITY_TAGS },
-    { example: "*" },
   ),
-  "If-None-Match": parameter(
-    "If-None-Match",
+  "If-None-Match": text(
     "Returns 304 without a body if the response would still have this entity tag. Extension.",
-    {},
-    { example: examples.etag },
+    examples.etag,
   ),
-  "Idempotency-Key": parameter(
-    "Idempotency-Key",
+  "Idempotency-Key": text(
     "Any unique string. Requests with the same key and content have the effect of one, so retries are safe. For a create, the key counts together with the `external_id`. Extension.",
+    examples.idempotencyKey,
     { minLength: 1, maxLength: 255, pattern: "^[ -~]+$" },
-    { example: examples.idempotencyKey },
   ),
-} as const satisfies Record<string, Json>;
+};
+
+/** The same as parameters. */
+export const REQUEST_HEADERS: Json = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, header]) => [name, { name, in: "header", ...header }]),
+);
