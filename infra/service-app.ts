@@ -1,4 +1,4 @@
-import { App, FileSystem, Validations } from "aws-cdk-lib";
+import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { BUNDLES } from "./build.ts";
 import { type Context, parseSettings, projectContext } from "./settings/settings.ts";
@@ -8,11 +8,6 @@ import { WorkItemsStack } from "./work-items-stack.ts";
 
 /** The CDK's command line sets these too. Local tools find the functions' code by the asset paths in the template. */
 const COMMAND_LINE_CONTEXT = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true };
-
-/** The hash under which a function's code is deployed. @param bundle its directory, see `build.ts` */
-export function codeHashOf(bundle: string): string {
-  return FileSystem.fingerprint(bundle);
-}
 
 export interface ServiceAppProps {
   /** Values that `-c name=value` sets. @default none */

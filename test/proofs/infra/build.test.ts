@@ -1,3 +1,4 @@
+import { FileSystem } from "aws-cdk-lib";
 import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -6,7 +7,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pages } from "../../../functions/pages.ts";
 import { buildFunctions, functionNames, PROJECT_ROOT } from "../../../infra/build.ts";
-import { codeHashOf } from "../../../infra/service-app.ts";
 import { REGIONS, regionCodes, stackIdOf } from "../../../lib/regions.ts";
 import { createTestRuntime } from "../../support/runtime.ts";
 import { bundles as smallBundles, plain, resourcesOf, templateOf } from "../../infra/synthesized.ts";
@@ -95,7 +95,7 @@ describe("the build", () => {
     const functions = resourcesOf(templateOf("us"), "AWS::Lambda::Function");
     for (const [, { FunctionName: name, Code: code }] of functions) {
       const bundle = join(smallBundles, String(name).slice("WorkItems-us-".length));
-      expect(code).toMatchObject({ S3Key: `${codeHashOf(bundle)}.zip` });
+      expect(code).toMatchObject({ S3Key: `${FileSystem.fingerprint(bundle)}.zip` });
     }
   });
 
