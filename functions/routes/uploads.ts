@@ -33,6 +33,19 @@ function rowList(name: string, rows: number) {
   };
 }
 
+/** What the rows of both lists have in common. */
+function rowListRow() {
+  return {
+    scopes: ["read"],
+    response: z.strictObject({ data: rowListLinkSchema }),
+    extension: true,
+    permissions: {
+      workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
+      uploads: { actions: ["GetObject"] },
+    },
+  } as const;
+}
+
 /** A job without what its sender said about the file, and without what it says of items. */
 function withoutFile<R extends { readonly data: SingleUploadJobResponse }>({ data, ...rest }: R) {
   const { file_name: _file, size: _size, key_name: _key, error: _error, mapping: _mapping, ...others } = data;
@@ -211,13 +224,7 @@ export const uploadRoutes = routesOf({
       method: "GET",
       path: "/v1/work_items/upload/{id}/failed_rows",
       summary: "Get failed rows: a CSV file to correct and upload",
-      scopes: ["read"],
-      response: z.strictObject({ data: rowListLinkSchema }),
-      extension: true,
-      permissions: {
-        workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-        uploads: { actions: ["GetObject"] },
-      },
+      ...rowListRow(),
       document: () => ({
         description:
           "The file has the columns of the uploaded one, then `_row`, `_error`, and the column, value and code of the first " +
@@ -232,13 +239,7 @@ export const uploadRoutes = routesOf({
       method: "GET",
       path: "/v1/work_items/upload/{id}/results",
       summary: "Get row-by-row results: a CSV file of what each row did",
-      scopes: ["read"],
-      response: z.strictObject({ data: rowListLinkSchema }),
-      extension: true,
-      permissions: {
-        workItems: { actions: ["Query"], partitions: ["UPLOAD"] },
-        uploads: { actions: ["GetObject"] },
-      },
+      ...rowListRow(),
       document: () => ({
         description:
           "The file has a line for every row that was read: `_row`, `external_id`, the item's `id` if the row " +
