@@ -7,8 +7,7 @@ import { type ResourceNameOf, resources, resourcesOfKind } from "@work-items/lib
 import { readPartition } from "@work-items/lib/store/all-items.ts";
 import { type OnDamaged, stopAtDamaged, unlessDamaged } from "@work-items/lib/store/decode-record.ts";
 import { jobKeptUntil } from "@work-items/lib/uploads/job/kept-until.ts";
-import type { UploadJob } from "@work-items/lib/uploads/job/upload-record.ts";
-import { isEnded } from "@work-items/lib/uploads/job/upload-record.ts";
+import { isEnded, type UploadJob } from "@work-items/lib/uploads/job/upload-record.ts";
 import { jobFrom } from "@work-items/lib/uploads/job/upload-store.ts";
 import { CALLS_END_WITHIN_MS } from "@work-items/lib/work-items/erase-items.ts";
 import { deleteRecords, type OwnedRecord, type RecordsPage, scanOrganization } from "./customer-records.ts";

@@ -1,9 +1,8 @@
 import { codeOf, isUnavailable } from "../../aws/error-codes.ts";
 import { ObjectGoneError } from "../files/upload-objects.ts";
 import { CHUNK_ATTEMPTS_MAX, type UploadShard } from "../job/shard-record.ts";
-import { isBusy, isRefusedForGood } from "../job/claim.ts";
+import { CLAIM_MS, isBusy, isRefusedForGood } from "../job/claim.ts";
 import { isComplete, isDone, isEnded, logFieldsOf, type UploadJob } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/claim.ts";
 import { type ChunkDependencies, ClaimedShard, ClaimLostError } from "./claimed-shard.ts";
 import type { FinishUpload } from "./finish.ts";
 import { freeAfterRefusal, parseChunkMessage, secondsAfterRefusal, type SendChunks } from "./messages.ts";

@@ -1,5 +1,4 @@
-import type { Clock } from "../../clock.ts";
-import { isoTime } from "../../clock.ts";
+import { type Clock, isoTime } from "../../clock.ts";
 import type { JsonValue } from "../../json.ts";
 import type { Organization } from "../../organizations/organization.ts";
 import { planApply } from "../../work-items/plan-apply.ts";

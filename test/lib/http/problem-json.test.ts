@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { errorKinds, problemType } from "../../../lib/http/error-table.ts";
-import { acceptsProblemJson, PROBLEM_JSON } from "../../../lib/http/error-table.ts";
+import { acceptsProblemJson, errorKinds, PROBLEM_JSON, problemType } from "../../../lib/http/error-table.ts";
 import type { ApiRequest } from "../../support/organization.ts";
 import { createTestService } from "../../support/service.ts";
 

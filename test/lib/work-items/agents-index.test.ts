@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { getOrganization } from "../../../apps/operator/data/administration.ts";
-import { growListingShards } from "../../../apps/operator/data/administration.ts";
+import { getOrganization, growListingShards } from "../../../apps/operator/data/administration.ts";
 import { createTestService } from "../../support/service.ts";
 import { aroundRequests } from "../../support/faults.ts";
 
