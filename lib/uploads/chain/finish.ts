@@ -5,7 +5,7 @@ import { ObjectGoneError } from "../files/upload-objects.ts";
 import type { ListTime, WriteList } from "../files/write-list.ts";
 import { sumOf, toRowCounters } from "../job/counters.ts";
 import { CHUNK_ATTEMPTS_MAX, type UploadShard } from "../job/shard-record.ts";
-import { hasWaitedEnough, isBusy, isRefusedForGood } from "../job/claim.ts";
+import { CLAIM_MS, hasWaitedEnough, isBusy, isRefusedForGood } from "../job/claim.ts";
 import {
   isComplete,
   isEnded,
@@ -14,7 +14,6 @@ import {
   type UploadJob,
   type UploadSnapshot,
 } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/claim.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { type ChunkDependencies, ClaimedShard } from "./claimed-shard.ts";
 import { createKeepClaim, StoppedError } from "./keep-claim.ts";
@@ -66,7 +65,9 @@ async function end(
 
 /** Makes the function that ends a job without applied rows: it stops before it is in chunks, or has no rows. */
 export function createEndWithoutRows(dependencies: EndDependencies) {
-  return async (job: UploadJob): Promise<void> => {
+  /** @param error fails the job, unless it is in chunks */
+  return async (job: UploadJob, error?: string): Promise<void> => {
+    if (error !== undefined) await dependencies.store.requestStop(job, "failed", { error, unlessPublished: true });
     const current = await dependencies.store.readJob(job);
     if (current && (current.chunks ? current.total_rows === 0 : current.stopping))
       await end(dependencies, current, sumOf([]));

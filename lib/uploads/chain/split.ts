@@ -5,9 +5,8 @@ import { InvalidFileError } from "../csv/invalid-file-error.ts";
 import { type CsvFormat, delimiterOf, isHeader, readHeader, withoutHeader } from "../mapping/file-format.ts";
 import { CHUNK_LAYOUT, ObjectGoneError, objectKeys, ObjectReplacedError } from "../files/upload-objects.ts";
 import { shardCount, shardOf } from "../job/shard-record.ts";
-import { isRefusedForGood } from "../job/claim.ts";
 import { isEnded, logFieldsOf, mappingOf, type UploadJob } from "../job/upload-record.ts";
-import { CLAIM_MS } from "../job/claim.ts";
+import { CLAIM_MS, isRefusedForGood } from "../job/claim.ts";
 import type { UploadStore } from "../job/upload-store.ts";
 import { CHUNK_LIMITS, ChunkWriter, type ChunkWriterDependencies } from "./chunk-writer.ts";
 import type { EndWithoutRows, FinishUpload } from "./finish.ts";
@@ -78,11 +77,6 @@ async function splitFile(dependencies: SplitDependencies, job: UploadJob): Promi
 export function createSplitUpload(dependencies: SplitDependencies) {
   const { clock, log, store, objects, sendSplit, sendChunks, endWithoutRows, finish } = dependencies;
 
-  const fail = async (job: UploadJob, error: string): Promise<void> => {
-    await store.requestStop(job, "failed", { error, unlessPublished: true });
-    await endWithoutRows(job);
-  };
-
   /** After a temporary error. If the store refused, the run doesn't count as an attempt. */
   const giveBack = async (job: UploadJob, error: unknown): Promise<void> => {
     if (!isUnavailable(error)) throw error;
@@ -110,15 +104,15 @@ export function createSplitUpload(dependencies: SplitDependencies) {
     if (wait > 0) return sendSplit(message, Math.ceil(wait / 1000));
     const undone = job.undo_of === undefined ? undefined : await store.read({ ...message, id: job.undo_of });
     const source = undone ? sourceOfUndo(undone) : await objects.head(objectKeys.source(job));
-    if (!source) return fail(job, "the file was deleted before it was read");
-    if (source.size === 0 && !undone) return fail(job, "the file is empty");
+    if (!source) return endWithoutRows(job, "the file was deleted before it was read");
+    if (source.size === 0 && !undone) return endWithoutRows(job, "the file is empty");
     if (job.source_etag !== undefined && job.source_etag !== source.etag) {
-      return fail(job, "the file was replaced while it was read");
+      return endWithoutRows(job, "the file was replaced while it was read");
     }
     if (job.split_attempts >= ATTEMPTS_MAX && message.refused_since === undefined) {
-      return fail(job, "the file could not be read after repeated tries");
+      return endWithoutRows(job, "the file could not be read after repeated tries");
     }
-    if (isRefusedForGood(job, clock())) return fail(job, "reading the file makes no progress");
+    if (isRefusedForGood(job, clock())) return endWithoutRows(job, "reading the file makes no progress");
 
     const claimed = await store.claim(job, { source, refusedSince: message.refused_since });
     if (claimed === undefined) return;
@@ -134,7 +128,7 @@ export function createSplitUpload(dependencies: SplitDependencies) {
       if (error instanceof StoppedError) return;
       const failure = permanentFailure(error);
       if (failure === undefined) await giveBack(claimed, error);
-      else await fail(claimed, failure);
+      else await endWithoutRows(claimed, failure);
     }
   };
 }

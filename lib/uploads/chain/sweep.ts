@@ -104,10 +104,6 @@ export interface SweepDependencies extends Pick<RuntimeWith<never>, "clock" | "l
  * returns the ages of the oldest jobs that it checked
  */
 export function createSweep({ clock, log, store, objects, sendSplit, sendChunks, endWithoutRows }: SweepDependencies) {
-  const fail = async (job: UploadJob, error: string): Promise<void> => {
-    await store.requestStop(job, "failed", { error, unlessPublished: true });
-    await endWithoutRows(job);
-  };
   /** Sends a message for a job, unless one was sent recently. The job is still checked each minute, so that its age is known. */
   const sendAgain = async (job: UploadJob, send: () => Promise<void>): Promise<void> => {
     const now = clock();
@@ -129,8 +125,8 @@ export function createSweep({ clock, log, store, objects, sendSplit, sendChunks,
     const isForm = job.origin === "form";
     if (file === null) {
       if (isForm && now < fileDue(job)) await store.postponeCheck(job, now + waitForFile(job, now));
-      else if (isForm) await fail(job, "the file never arrived; request a new form");
-      else await fail(job, "the file did not arrive; upload it again");
+      else if (isForm) await endWithoutRows(job, "the file never arrived; request a new form");
+      else await endWithoutRows(job, "the file did not arrive; upload it again");
       return NO_AGES;
     }
     await sendFileAgain(job);
