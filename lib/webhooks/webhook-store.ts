@@ -55,10 +55,6 @@ function createdKey(organization: string): RecordKey {
   return { pk: partitionKeyOf("WEBHOOK_LIMIT", organization), sk: "#CREATED" };
 }
 
-function defined(values: object): Attributes {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-}
-
 /** The record of a state. It is in the index while the sweep must check it. */
 function stateRecord(webhook: WebhookKey, state: EndpointState, version: number): Attributes {
   const { organization, id } = webhook;
@@ -67,13 +63,7 @@ function stateRecord(webhook: WebhookKey, state: EndpointState, version: number)
     [dueIndex.partitionKey]: partitionKeyOf("DUE_WEBHOOKS", crc32(id) % DUE_PARTITIONS),
     [dueIndex.sortKey]: `${isoTime(check)}#${organization}#${id}${isUnreachable(state) ? UNREACHABLE : ""}`,
   };
-  return {
-    ...keyOf("WEBHOOK_STATE", webhook),
-    ...defined(state),
-    deliveries: state.deliveries.map(defined),
-    version,
-    ...due,
-  };
+  return { ...keyOf("WEBHOOK_STATE", webhook), ...state, version, ...due };
 }
 
 function partition({ dynamodb, environment }: WebhookRuntime, kind: PartitionKind, organization: string) {
