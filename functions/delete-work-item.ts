@@ -1,5 +1,5 @@
 import { endpoint } from "../lib/http/endpoint.ts";
-import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
+import { createAssertVersion } from "../lib/http/etag.ts";
 import { createDeleteWorkItem } from "../lib/work-items/change-work-item.ts";
 import { workItemRoutes } from "./routes/work-items.ts";
 
@@ -7,8 +7,7 @@ import { workItemRoutes } from "./routes/work-items.ts";
 export const { create, handler } = endpoint(workItemRoutes.deleteWorkItem, {}, (runtime) => {
   const deleteWorkItem = createDeleteWorkItem(runtime);
   return async ({ organization, id, headers, deadline, written }) => {
-    const ifMatch = parseIfMatch(headers["if-match"]);
-    const assertVersion = (version: number) => assertMatches(ifMatch, version);
+    const assertVersion = createAssertVersion(headers["if-match"]);
     written.set(id, "unknown");
     written.set(id, (await deleteWorkItem(organization, id, { assertVersion, deadline })).status);
     return { body: { data: { id, deleted: true } } };

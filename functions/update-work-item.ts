@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../lib/errors.ts";
 import { endpoint } from "../lib/http/endpoint.ts";
 import { countFitting } from "../lib/http/response.ts";
-import { assertMatches, parseIfMatch } from "../lib/http/etag.ts";
+import { createAssertVersion } from "../lib/http/etag.ts";
 import { readJsonBody } from "../lib/http/request-body.ts";
 import { respondWithWorkItem } from "../lib/work-items/single-work-item.ts";
 import { workItemId } from "../lib/identity.ts";
@@ -18,8 +18,7 @@ export const { create, handler } = endpoint(workItemRoutes.updateWorkItem, { rea
       const message = "can't be changed; send the work item's own external_id or omit it";
       throw new InvalidInputError([{ path: ["work_item", "external_id"], code: "immutable", message }]);
     }
-    const ifMatch = parseIfMatch(headers["if-match"]);
-    const assertVersion = (version: number) => assertMatches(ifMatch, version);
+    const assertVersion = createAssertVersion(headers["if-match"]);
     written.set(id, "unknown");
     const { outcome, ...updated } = await updateWorkItem(organization, id, changes, { assertVersion, deadline });
     written.set(id, outcome);

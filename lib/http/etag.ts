@@ -26,32 +26,24 @@ function tagsIn(header: string): readonly string[] | undefined {
   return tags !== null && /^[\s,]*$/.test(header.replaceAll(ENTITY_TAG, "")) ? tags : undefined;
 }
 
-/** A parsed `If-Match` header: `*` for any version, or a set of versions. */
-export type IfMatch = "*" | ReadonlySet<number | undefined>;
-
 /**
- * Reads `If-Match` (RFC 9110 §13.1.1).
- * @returns undefined if the header is absent
- * @throws InvalidInputError if it is neither `*` nor a list of entity tags
+ * Makes the function that compares a version with `If-Match` (RFC 9110 §13.1.1). Versions only, so that an event added by
+ * another system doesn't cause a 412. A weak tag matches no version.
+ * @returns a function that throws PreconditionFailedError if the header is there and doesn't name the version
+ * @throws InvalidInputError if the header is neither `*` nor a list of entity tags
  */
-export function parseIfMatch(header: string | undefined): IfMatch | undefined {
-  if (header === undefined) return undefined;
-  if (header.trim() === "*") return "*";
+export function createAssertVersion(header = "*"): (version: number) => void {
+  if (header.trim() === "*") return () => undefined;
   const tags = tagsIn(header);
   if (tags === undefined) {
     const message = 'must be * or a list of entity tags such as "3-5f1d2c3b4a596877"';
     throw new InvalidInputError([{ path: ["If-Match"], code: "invalid_format", message, isParameter: true }]);
   }
-  return new Set(tags.map(versionOf));
-}
-
-/**
- * Compares versions only, so that an event added by another system doesn't cause a 412. A weak tag matches no version.
- * @throws PreconditionFailedError if the header doesn't name the stored version
- */
-export function assertMatches(ifMatch: IfMatch | undefined, version: number): void {
-  if (ifMatch === undefined || ifMatch === "*" || ifMatch.has(version)) return;
-  throw new PreconditionFailedError("the record has changed: If-Match names another version than the stored one");
+  const versions = new Set(tags.map(versionOf));
+  return (version) => {
+    if (versions.has(version)) return;
+    throw new PreconditionFailedError("the record has changed: If-Match names another version than the stored one");
+  };
 }
 
 function withoutWeakness(tag: string): string {
