@@ -4,15 +4,10 @@ import { type CountFitting, readPage } from "../store/lists/page.ts";
 import type { Organization } from "../organizations/organization.ts";
 import type { Attributes } from "../aws/attribute-values.ts";
 import type { RuntimeWith } from "../aws/runtime.ts";
-import { storedWorkItemSchema, type WorkItem, type WorkItemResponse } from "./work-item.ts";
+import { storedWorkItemSchema, type WorkItemResponse } from "./work-item.ts";
 import { ignoresCase, matchesFilters, type WorkItemFilters } from "./work-item-filters.ts";
 import { itemIdOf, itemKey, itemKeyOf, workItemFrom } from "./work-item-record.ts";
 import { toWorkItemResponse } from "./work-item-response.ts";
-
-/** Whether the current item belongs in the list; the index may be out of date. */
-function isListed(item: WorkItem, filters: WorkItemFilters): boolean {
-  return item.deleted_at === null && matchesFilters(item, filters);
-}
 
 /** The index with the fewest entries that the list doesn't need. */
 function sourceOf(organization: Organization, { agent_external_id: agent }: WorkItemFilters) {
@@ -70,7 +65,8 @@ export function createListWorkItems(runtime: RuntimeWith<"workItems">, countFitt
       attributes: ATTRIBUTES_READ,
       show: (record) => {
         const item = workItemFrom(record);
-        return item !== null && isListed(item, filters)
+        // The index may be out of date.
+        return item?.deleted_at === null && matchesFilters(item, filters)
           ? toWorkItemResponse(itemIdOf(record as Attributes & RecordKey), item)
           : undefined;
       },
