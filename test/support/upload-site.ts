@@ -93,6 +93,8 @@ export async function confirmColumns(page: Page): Promise<void> {
     const isAnswered = (await page.locator(".strip > .open:not(.asked)").count()) > 0;
     if (isAnswered) await form.getByRole("button", { name: "Next" }).click();
     else if ((await zones.count()) > 0) await zones.last().click();
+    else if ((await form.getByText("By its values, it may be").count()) > 0)
+      await form.getByRole("radio", { name: /^(Leave empty|Use the default)/ }).click();
     else if ((await answers.count()) > 0) await answers.first().click();
     else if ((await empty.count()) > 0) await empty.click();
     else await form.getByRole("button", { name: "Next" }).click();

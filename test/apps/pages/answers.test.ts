@@ -22,6 +22,7 @@ import { firstItems } from "../../../apps/pages/browser/upload/file/first-items.
 import { remember, withRemembered } from "../../../apps/pages/browser/upload/file/remembered.ts";
 import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
 import {
+  columnsFor,
   withColumns,
   withNothing,
   withOnly,
@@ -194,6 +195,17 @@ test("a target is made of another column, of a value or of nothing, and its colu
   expect(Object.keys(email.mapping.fields ?? {})).toEqual(["external_id", "agent_name", "agent_email"]);
   const nothing = withNothing(table, email, "agent");
   expect([roles(nothing), nothing.decisions]).toEqual([["external_id", KEPT, KEPT, KEPT], { agent: "left" }]);
+});
+
+test("for what no column is named after, those are offered whose values are dates, few choices or people", async () => {
+  const { table, mapping } = await open(
+    "Call ID,From,When,Start,Length,Who,Line\n" +
+      "1,+44 20 1,01/11/2026,8:14,1,Ann Lee,in\n2,+44 20 2,02/11/2026,9:14,2,Bob Stone,out\n3,+44 20 3,03/11/2026,9:15,3,Ann Lee,in\n",
+  );
+  const offered = (["status", "completed_at", "agent", "external_id"] as const).map((target) =>
+    columnsFor(target, table, mapping).map(({ column }) => column),
+  );
+  expect(offered).toEqual([["Who", "Line"], ["When"], ["Who", "Line"], []]);
 });
 
 test("a subject that is left empty isn't kept as the attribute that is the subject", async () => {

@@ -1,13 +1,17 @@
 import { targetOfPerson } from "@work-items/importer/proposals/agent-columns.ts";
+import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
+import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import {
   type Decision,
   fieldsOfTarget,
   isOfEvent,
+  type NamedIndex,
   sourcesOf,
   type TargetName,
 } from "@work-items/importer/proposals/target-states.ts";
+import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
-import { ATTRIBUTE_PREFIX, eventTarget, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import { ATTRIBUTE_PREFIX, eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, withoutAnswers } from "./answers.ts";
 import { canBeKept, columnsBesideIds, ELSE_COMPLETED, KEPT, LEFT_OUT, rolesOf, withRole } from "./column-roles.ts";
@@ -104,6 +108,32 @@ export function withColumns(
   const fresh = columns.filter((column) => !own.has(comparable(column)));
   const checked = fresh.reduce(withoutAnswers, answered.checked);
   return withDecision({ ...answered, mapping, checked }, target, "as mapped");
+}
+
+/** More columns than these would be no help. */
+const OFFERED_COLUMNS = 5;
+/** A choice has few values. */
+const CHOICE_VALUES = 12;
+
+/** The columns that may set a target by their values, for one that no column is named after: dates, choices, or people. */
+export function columnsFor(target: TargetName, { survey, names }: SurveyedTable, mapping: Mapping): NamedIndex[] {
+  const fields = fieldsOfTarget(target);
+  const [field = ""] = fields;
+  const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
+  const mayBe = ({ shapes, words, decimal }: SurveyedColumn): boolean => {
+    const isDate = timeReadingsOf(shapes, Date.now()) !== undefined;
+    if (made && isTime(made)) return isDate;
+    if (isDate || words === undefined || words.size < 2 || decimal !== undefined) return false;
+    const values = [...words.keys()];
+    const isClock = values.every((value) => /^\d+:\d/.test(value));
+    if (choicesOf(field)) return !isClock && words.size <= CHOICE_VALUES && words.size < survey.rows;
+    const mayBePeople = fields.length > 1 && !values.some((value) => /^\P{L}*$|^[^@]*\d/u.test(value));
+    return mayBePeople && targetOfPerson({ values }) !== undefined;
+  };
+  return rolesOf(names, mapping)
+    .filter(({ role, name, index }) => role === KEPT && name !== "" && mayBe(survey.columns[index]!))
+    .slice(0, OFFERED_COLUMNS)
+    .map(({ index, name }) => ({ index, column: name }));
 }
 
 /** The field of a target that a column sets. A person's column is a name, an email address or an ID, by its values. */

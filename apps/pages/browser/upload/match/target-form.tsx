@@ -26,7 +26,7 @@ import { DateQuestion, EmptyMarks, TimeFields, WordFields, WordQuestion } from "
 import { shownStart } from "../parts/shown.ts";
 import { aliasOf, exampleOfTimes, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
 import { asSentence } from "../file/table-file.ts";
-import { withColumns, withDecision, withNothing, withOnly, withValue } from "../file/target-choices.ts";
+import { columnsFor, withColumns, withDecision, withNothing, withOnly, withValue } from "../file/target-choices.ts";
 import { hasDefault, isOpen, questionAbout } from "../file/target-questions.ts";
 import { canHaveValue, defaultOf, fieldLabel, shownSources, targetName, targetQuestion } from "../file/target-texts.ts";
 import type { Match } from "../file/use-import.ts";
@@ -254,6 +254,9 @@ function ColumnQuestion({
       text={targetQuestion(target)}
       note={
         <>
+          {state.state === "missing" && (
+            <p class="note">No column’s name says so. By its values, it may be one of these.</p>
+          )}
           {reason !== "" && (
             <p class="note">
               {inTypographicQuotes(reason.startsWith("by ") ? `Likely ${reason}.` : asSentence(reason))}
@@ -276,8 +279,9 @@ export function TargetForm({ match, state, onNext }: TargetProps) {
   const [asked] = useState(state);
   const [question, setQuestion] = useState(() => questionAbout(match, state));
   const onOther = (): void => setQuestion(undefined);
-  if (question?.kind === "column" && asked.candidates.length > 0)
-    return <ColumnQuestion {...{ match, onNext, onOther }} state={asked} isAsked={isOpen(state)} />;
+  const candidates = asked.state === "missing" ? columnsFor(target, match.table, match.mapping) : asked.candidates;
+  if (question?.kind === "column" && candidates.length > 0)
+    return <ColumnQuestion {...{ match, onNext, onOther }} state={{ ...asked, candidates }} isAsked={isOpen(state)} />;
   if (question?.kind === "date") return <DateQuestion {...{ match, question, onNext }} />;
   if (question?.kind === "words") return <WordQuestion {...{ match, target, question, onNext, onOther }} />;
   return (
