@@ -1,7 +1,7 @@
 import { InvalidInputError, ResyncRequiredError, StoreBusyError } from "../errors.ts";
 import type { Organization } from "../organizations/organization.ts";
 import { decodeCursor, encodeCursor } from "../store/lists/cursor.ts";
-import type { ChangeLog } from "./segment-store.ts";
+import { type ChangeLog, newestFirst } from "./segment-store.ts";
 import { isKept, type Segment } from "./segment.ts";
 
 /**
@@ -9,7 +9,6 @@ import { isKept, type Segment } from "./segment.ts";
  * differences.
  */
 const MARGIN_MS = 15 * 60 * 1000;
-const SEGMENTS_PER_READ = 1000;
 const POSITION = /^(?:0|[1-9]\d{0,15})$/;
 
 /** A position in the list of a first load. */
@@ -113,19 +112,14 @@ export async function positionBeforeList(
   now: number,
 ): Promise<number> {
   let oldestKept: number | undefined;
-  for (;;) {
-    const to = oldestKept === undefined ? {} : { to: oldestKept - 1 };
-    const range = { from: changesFrom, ...to, limit: SEGMENTS_PER_READ, first: "newest" } as const;
-    const { segments, hasMore } = await log.read(id, range);
-    for (const segment of segments) {
-      if (segment.time <= now - MARGIN_MS) return segment.next - 1;
-      if (!isKept(segment, now)) return (oldestKept ?? segment.next) - 1;
-      if (segment.isGap) {
-        const seconds = Math.ceil((segment.time + MARGIN_MS - now) / 1000);
-        throw new StoreBusyError("changes may have been lost a short time ago; retry later", seconds);
-      }
-      oldestKept = segment.first;
+  for await (const segment of newestFirst(log, id, changesFrom)) {
+    if (segment.time <= now - MARGIN_MS) return segment.next - 1;
+    if (!isKept(segment, now)) return (oldestKept ?? segment.next) - 1;
+    if (segment.isGap) {
+      const seconds = Math.ceil((segment.time + MARGIN_MS - now) / 1000);
+      throw new StoreBusyError("changes may have been lost a short time ago; retry later", seconds);
     }
-    if (!hasMore || oldestKept === undefined) return (oldestKept ?? changesFrom) - 1;
+    oldestKept = segment.first;
   }
+  return (oldestKept ?? changesFrom) - 1;
 }

@@ -7,6 +7,8 @@ import { tryWrite } from "../store/conditional-write.ts";
 import type { RecordKey } from "../store/versioned-record.ts";
 import { logPartition, numberKey, packIds, type Segment, segmentFrom, segmentKey } from "./segment.ts";
 
+const SEGMENTS_PER_READ = 1000;
+
 /** The segments to read: those whose first number is in a range, both ends included. */
 export interface SegmentRange {
   readonly from?: number;
@@ -64,6 +66,17 @@ export function createChangeLog({ dynamodb, environment }: LogRuntime) {
 }
 /** Reads and writes the segments of change logs. */
 export type ChangeLog = ReturnType<typeof createChangeLog>;
+
+/** An organization's segments from a number on, the newest first. */
+export async function* newestFirst(log: ChangeLog, organization: string, from: number): AsyncGenerator<Segment> {
+  for (let to = Number.MAX_SAFE_INTEGER; ;) {
+    const { segments, hasMore } = await log.read(organization, { from, to, limit: SEGMENTS_PER_READ, first: "newest" });
+    yield* segments;
+    const oldest = segments.at(-1);
+    if (!hasMore || oldest === undefined) return;
+    to = oldest.first - 1;
+  }
+}
 
 /** The keys of all segments of an organization's log, in pages. */
 export function segmentKeys({ dynamodb, environment }: LogRuntime, organization: string) {

@@ -1,14 +1,13 @@
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import type { RuntimeWith } from "@work-items/lib/aws/runtime.ts";
 import { createAppend } from "@work-items/lib/changes/append-to-log.ts";
-import { type ChangeLog, createChangeLog } from "@work-items/lib/changes/segment-store.ts";
+import { type ChangeLog, createChangeLog, newestFirst } from "@work-items/lib/changes/segment-store.ts";
 import { createDueGaps } from "@work-items/lib/changes/due-gaps.ts";
 import { createHeartbeatNotes } from "@work-items/lib/changes/heartbeats.ts";
 import { isKept } from "@work-items/lib/changes/segment.ts";
 import { isoTime } from "@work-items/lib/clock.ts";
 import { readFirstNumber } from "@work-items/lib/organizations/access-store.ts";
 
-const SEGMENTS_PER_READ = 1000;
 /** How long appending may take. */
 const APPEND_WITHIN_MS = 30_000;
 
@@ -44,27 +43,15 @@ async function countWaiting({ sqs, environment }: FeedRuntime): Promise<number> 
   return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
 }
 
-/**
- * The log has everything written before this time; undefined while messages wait. A heartbeat is noted when all earlier
- * changes are in the queue.
- */
-async function readComplete(runtime: FeedRuntime, waiting: number): Promise<number | undefined> {
-  const noted = await createHeartbeatNotes(runtime).readComplete();
-  return waiting > 0 ? undefined : noted;
-}
-
 /** The position before the oldest changes that readers can still get. */
 async function oldestPosition(log: ChangeLog, organization: string, from: number, now: number): Promise<number> {
-  for (let oldest: number | undefined, to = Number.MAX_SAFE_INTEGER; ;) {
-    const { segments, hasMore } = await log.read(organization, { from, to, limit: SEGMENTS_PER_READ, first: "newest" });
-    for (const segment of segments) {
-      if (!isKept(segment, now)) return (oldest ?? segment.next) - 1;
-      if (segment.isGap) return segment.next - 1;
-      oldest = segment.first;
-    }
-    if (!hasMore || oldest === undefined) return (oldest ?? from) - 1;
-    to = oldest - 1;
+  let oldest: number | undefined;
+  for await (const segment of newestFirst(log, organization, from)) {
+    if (!isKept(segment, now)) return (oldest ?? segment.next) - 1;
+    if (segment.isGap) return segment.next - 1;
+    oldest = segment.first;
   }
+  return (oldest ?? from) - 1;
 }
 
 /** Reads the state of an organization's change feed; undefined if it doesn't exist or is being erased. */
@@ -72,12 +59,15 @@ export async function readFeedState(runtime: FeedRuntime, organization: string):
   const log = createChangeLog(runtime);
   const first = await readFirstNumber(runtime, organization);
   if (first === undefined) return undefined;
-  const { segments } = await log.read(organization, { from: first, limit: 1, first: "newest" });
-  const [newest] = segments;
+  // In the order in which changes get into the log: a heartbeat is noted when all earlier changes are in the queue, and what left
+  // the queue is in the log, or its gap is due.
+  const queuedUntil = await createHeartbeatNotes(runtime).readComplete();
+  const waiting = await countWaiting(runtime);
   const gap = await createDueGaps(runtime).readOne(organization);
   const isGapDue = gap !== undefined && !gap.isWaiting;
-  const waiting = await countWaiting(runtime);
-  const complete = isGapDue ? undefined : await readComplete(runtime, waiting);
+  const complete = isGapDue || waiting > 0 ? undefined : queuedUntil;
+  const { segments } = await log.read(organization, { from: first, limit: 1, first: "newest" });
+  const [newest] = segments;
   return {
     organization,
     oldest_position: await oldestPosition(log, organization, first, runtime.clock()),

@@ -1,7 +1,9 @@
+import type { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test } from "vitest";
 import { create as createSweepChanges } from "../../../../functions/sweep-changes.ts";
 import { readFeedState, resyncFeed } from "../../../../apps/operator/data/feed-state.ts";
+import { createDueGaps } from "../../../../lib/changes/due-gaps.ts";
 import { partitionKeyOf } from "../../../../lib/resources.ts";
 import { createTestClock, type TestClock } from "../../../support/clock.ts";
 import { createFeedCustomer, feedPage, readFeed } from "../../../support/feed.ts";
@@ -23,6 +25,11 @@ const stateOf = async () => {
   const state = await readFeedState(runtime, customer.organization.id);
   if (state === undefined) throw new Error("there is no feed");
   return state;
+};
+
+const sweepAndDeliver = async () => {
+  await createSweepChanges(runtime)({}, lambdaContext(60_000));
+  await customer.deliver();
 };
 
 describe("the state of a feed", () => {
@@ -58,10 +65,6 @@ describe("the state of a feed", () => {
   });
 
   test("doesn't know until when while a noted heartbeat is damaged, and knows again after the next one", async () => {
-    const sweepAndDeliver = async () => {
-      await createSweepChanges(runtime)({}, lambdaContext(60_000));
-      await customer.deliver();
-    };
     await sweepAndDeliver();
     const Item = { pk: partitionKeyOf("NOTED_HEARTBEAT", 7), sk: "#HEARTBEAT", created: "soon" };
     await runtime.dynamodb.send(new PutCommand({ TableName: runtime.environment.CHANGES_TABLE, Item }));
@@ -69,6 +72,24 @@ describe("the state of a feed", () => {
     clock.advance(60_000);
     await sweepAndDeliver();
     expect((await stateOf()).complete_until).toBe(new Date(Math.floor(clock() / 1000) * 1000).toISOString());
+  });
+
+  test("leaves out what comes into the queue after its messages are counted, and sees what is lost by then", async () => {
+    await sweepAndDeliver();
+    const before = await stateOf();
+    const stateIf = (happens: () => Promise<void>) => {
+      const send = async (command: GetQueueAttributesCommand) => {
+        const counted = await runtime.sqs.send(command);
+        await happens();
+        return counted;
+      };
+      return readFeedState({ ...runtime, sqs: { send } as unknown as SQSClient }, customer.organization.id);
+    };
+    clock.advance(60_000);
+    expect(await stateIf(sweepAndDeliver)).toMatchObject({ complete_until: before.complete_until });
+    const { noteOne } = createDueGaps(runtime);
+    const lost = await stateIf(() => noteOne(customer.organization.id));
+    expect(lost).toMatchObject({ complete_until: null, is_gap_due: true });
   });
 
   test("is unknown for an organization that doesn't exist", async () => {
