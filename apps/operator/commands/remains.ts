@@ -1,7 +1,7 @@
 import { KEPT_SECONDS } from "../../../infra/limits.ts";
 import { isoTime } from "@work-items/lib/clock.ts";
 import { keptUntil } from "@work-items/lib/uploads/job/kept-until.ts";
-import { tablesOfData } from "../data/kinds-of-data.ts";
+import { type Kept, tablesOfData } from "../data/kinds-of-data.ts";
 import type { Variables } from "./target-tables.ts";
 
 /** How long point-in-time recovery keeps changes. */
@@ -13,13 +13,8 @@ const PLAN_DAYS = 3;
 const DAY_MS = 86_400_000;
 
 /** What holds erased data, or traces of it, for some time. */
-interface Remaining {
-  readonly what: string;
+interface Remaining extends Kept {
   readonly until: string;
-  /** Whether it holds only ids and times, and no content such as an address. @default false */
-  readonly without_content?: true;
-  /** Whether people made it, so that its end isn't known. @default false */
-  readonly by_hand?: true;
 }
 
 /** @param days undefined if the service isn't deployed, or doesn't say @param setting what decides it then */

@@ -121,11 +121,11 @@ export function exportedAs(key: RecordKey): KindOfData["exportedAs"] {
 }
 
 /** What stays in a table when an organization or a person is erased. */
-interface Kept {
+export interface Kept {
   readonly what: string;
-  /** Whether it holds only ids and times. @default false */
+  /** Whether it holds only ids and times, and no content such as an address. @default false */
   readonly without_content?: true;
-  /** Whether people wrote it. @default false */
+  /** Whether people wrote or made it, so that its end isn't known. @default false */
   readonly by_hand?: true;
 }
 
