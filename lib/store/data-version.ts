@@ -4,7 +4,7 @@ import { codeOf, isUnavailable } from "../aws/error-codes.ts";
 import type { Permissions } from "../aws/permissions.ts";
 import { type ClientFactories, lambda, type Runtime, type RuntimeWith } from "../aws/runtime.ts";
 import { getItem } from "./batch-get.ts";
-import { ORIGIN_KEY, type OriginRuntime, writeOrigin } from "./table-origin.ts";
+import { ORIGIN_KEY, type OriginRuntime, type TableRuntime, writeOrigin } from "./table-origin.ts";
 
 /**
  * Version of the form of everything that is stored or sent: records, messages, chunks, lists, cursors, local directories. Raise
@@ -13,8 +13,6 @@ import { ORIGIN_KEY, type OriginRuntime, writeOrigin } from "./table-origin.ts";
 export const DATA_VERSION = 3;
 /** The versions that this code reads. */
 export const READS: readonly number[] = [3];
-
-type TableRuntime = Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">;
 
 /** What is stored has a version that this code doesn't read, or none. */
 export class DataVersionError extends Error {

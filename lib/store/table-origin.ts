@@ -24,6 +24,8 @@ const originSchema = z.object({
 export type TableOrigin = Readonly<z.output<typeof originSchema>>;
 const decodeOrigin = decoderOf("origin of a table", originSchema);
 
+/** What reading the table of work items requires of a runtime. */
+export type TableRuntime = Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">;
 /** The runtime that `writeOrigin` needs. */
 export type OriginRuntime = Pick<RuntimeWith<"workItems" | "audit">, "dynamodb" | "clock" | "environment"> & {
   readonly environment: Pick<Environment, "REGION_CODE">;
@@ -51,10 +53,7 @@ export async function writeOrigin({ dynamodb, environment, clock }: OriginRuntim
 }
 
 /** Reads a table's origin; undefined if it has none. @throws MalformedRecordError */
-export async function readOrigin({
-  dynamodb,
-  environment,
-}: Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">): Promise<TableOrigin | undefined> {
+export async function readOrigin({ dynamodb, environment }: TableRuntime): Promise<TableOrigin | undefined> {
   const item = await getItem(dynamodb, environment.WORK_ITEMS_TABLE, ORIGIN_KEY);
   return item && decodeOrigin(item);
 }

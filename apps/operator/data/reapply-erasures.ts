@@ -8,7 +8,7 @@ import type { OrganizationRecord } from "@work-items/lib/organizations/organizat
 import { partitionKeyOf } from "@work-items/lib/resources.ts";
 import { batchGet, getItem, keyText } from "@work-items/lib/store/batch-get.ts";
 import { decoderOf, type OnDamaged } from "@work-items/lib/store/decode-record.ts";
-import { readOrigin, type TableOrigin } from "@work-items/lib/store/table-origin.ts";
+import { readOrigin, type TableOrigin, type TableRuntime } from "@work-items/lib/store/table-origin.ts";
 import { itemIdOf } from "@work-items/lib/work-items/work-item-record.ts";
 import { MICROSECONDS } from "./administration.ts";
 import { deleteRecords, type OwnedRecord, type RecordsPage, scanTable } from "./customer-records.ts";
@@ -18,8 +18,6 @@ import { type Erasure, erasuresSince, isWhole, type Ledger, nameOfLedger, readEr
 import { kindOf, ownerOf, parentOf } from "./kinds-of-data.ts";
 import type { ReadProgress } from "./metered-reads.ts";
 import { PersonAddress } from "./person-address.ts";
-
-type TableRuntime = Pick<RuntimeWith<"workItems">, "dynamodb" | "environment">;
 
 const noteSchema = z.object({
   /** Name of the ledger that was applied. */
