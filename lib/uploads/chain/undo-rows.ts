@@ -13,10 +13,7 @@ import { type ApplyRowsOptions, groupsOf, ITEMS_AT_ONCE, readSafely, rowsPending
 import { failedRow, type RowResult } from "./row-result.ts";
 
 /** Options of undoing rows. */
-export interface UndoRowsOptions extends Pick<
-  ApplyRowsOptions,
-  "reader" | "source" | "recognizesOnly" | "deadline" | "guard" | "onDefect"
-> {
+export interface UndoRowsOptions extends ApplyRowsOptions {
   readonly undone: Undone;
 }
 

@@ -7,6 +7,7 @@ import { codeOf, isMissingObject, isPreconditionFailed, isUnavailable } from "..
 import { RETRIES } from "../../aws/client-options.ts";
 import type { RuntimeWith } from "../../aws/runtime.ts";
 import type { JobKey } from "../job/upload-record.ts";
+import type { SourceFile } from "../job/upload-store.ts";
 
 /** The object doesn't exist: it was never written, or it was deleted. */
 export class ObjectGoneError extends Error {
@@ -146,9 +147,7 @@ export function createUploadObjects({ s3, environment }: RuntimeWith<"uploads">)
     readWhole: async (key: string, range?: ObjectRange): Promise<Buffer> =>
       Buffer.concat(await Array.fromAsync(read(key, range))),
     /** ETag, size and time of writing of an object; null if it does not exist. */
-    head: async (
-      key: string,
-    ): Promise<{ readonly etag: string; readonly size: number; readonly writtenAt: Date } | null> => {
+    head: async (key: string): Promise<SourceFile | null> => {
       try {
         const head = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
         const { ContentLength = 0, LastModified = new Date(0) } = head;

@@ -64,7 +64,7 @@ function whileHeld({ chunks }: UploadJob): string {
 }
 
 /** The object of a file when a worker starts to read it. */
-interface SourceFile {
+export interface SourceFile {
   readonly etag: string;
   readonly size: number;
   readonly writtenAt: Date;
