@@ -283,16 +283,8 @@ export async function changeState(
   return outcome === "none" ? undefined : outcome;
 }
 
-/** A webhook for which something is due. */
-export interface DueWebhook {
-  readonly key: WebhookKey;
-  /** ISO time from which the sweep takes care of it. */
-  readonly checkAt: string;
-  readonly isUnreachable: boolean;
-}
-
 /** The webhooks for which something is due, eventually consistent. */
-export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime): Promise<DueWebhook[]> {
+export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime) {
   const queries = Array.from({ length: DUE_PARTITIONS }, (_, number) => {
     const query = {
       TableName: environment.WEBHOOKS_TABLE,
@@ -305,6 +297,7 @@ export async function dueWebhooks({ dynamodb, environment }: WebhookRuntime): Pr
   });
   return (await Promise.all(queries)).flat().map(({ pk, sk, [dueIndex.sortKey]: due }) => ({
     key: { organization: String(pk).split("#")[1] ?? "", id: String(sk) },
+    /** ISO time from which the sweep takes care of it. */
     checkAt: String(due).split("#", 1)[0] ?? "",
     isUnreachable: String(due).endsWith(UNREACHABLE),
   }));
