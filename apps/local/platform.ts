@@ -12,9 +12,8 @@ export function queueArn(queue: string): string {
   return `arn:aws:sqs:${REGION}:${ACCOUNT}:${queue.split("/").at(-1)}`;
 }
 
-/** A service that an engine serves. */
-type Service = "dynamodb" | "s3" | "sqs";
-export type Endpoints = Readonly<Record<Service, string>>;
+/** Where the engines serve. */
+export type Endpoints = Readonly<Record<"dynamodb" | "s3" | "sqs", string>>;
 
 /** Variables by which clients reach the engines. */
 export function platformVariables(endpoints: Endpoints): Variables {

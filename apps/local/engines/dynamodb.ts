@@ -8,7 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { CommandError } from "@work-items/terminal/command-line.ts";
 
-export interface DynamoDbEngine {
+/** A running engine. */
+export interface Engine {
   readonly endpoint: string;
   /** Resolves when the engine has ended, whether it was stopped or failed. */
   readonly ended: Promise<void>;
@@ -100,7 +101,7 @@ export async function startDynamoDbProcess(
   commandFor: (port: number) => readonly string[],
   host = LOOPBACK,
   chosen?: number,
-): Promise<DynamoDbEngine> {
+): Promise<Engine> {
   const port = chosen ?? (await freePort(host));
   const child = launch(commandFor(port));
   let printed = "";
@@ -142,7 +143,7 @@ function indexStreamRecords(file: string): void {
  * @param options.file SQLite file that keeps the tables
  * @throws CommandError if it doesn't start
  */
-export async function startDynamoDbEngine({ file }: { readonly file: string }): Promise<DynamoDbEngine> {
+export async function startDynamoDbEngine({ file }: { readonly file: string }): Promise<Engine> {
   const program = existsSync(BINARY) ? [BINARY] : ["npx", "--yes", VERSION_ELSEWHERE];
   const host = await ownAddress();
   const engine = await startDynamoDbProcess(

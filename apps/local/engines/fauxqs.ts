@@ -1,14 +1,7 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { CommandError } from "@work-items/terminal/command-line.ts";
-
-/** A running engine that serves S3 and SQS at one address. */
-export interface FauxqsEngine {
-  readonly endpoint: string;
-  /** Resolves when the engine has ended, whether it was stopped or failed. */
-  readonly ended: Promise<void>;
-  stop(): Promise<void>;
-}
+import type { Engine } from "./dynamodb.ts";
 
 /** Where the engine keeps queues and objects. */
 export interface FauxqsStorage {
@@ -24,11 +17,11 @@ const PROCESS = fileURLToPath(new URL("fauxqs-process.ts", import.meta.url));
 const STOP_WITHIN_MS = 5000;
 
 /**
- * Starts S3 and SQS in another process, since they hold whole bodies in memory. It ends with this one.
+ * Starts S3 and SQS at one address in another process, since they hold whole bodies in memory. It ends with this one.
  * @param storage without it, everything is kept in memory
  * @throws CommandError if it doesn't start, for example because it can't read its stored data
  */
-export async function startFauxqsEngine(storage?: FauxqsStorage): Promise<FauxqsEngine> {
+export async function startFauxqsEngine(storage?: FauxqsStorage): Promise<Engine> {
   // In its own process group, so that Ctrl-C doesn't end the engine before the requests in flight are finished.
   const child = fork(PROCESS, storage === undefined ? [] : [storage.queues, storage.objects], {
     detached: true,

@@ -6,15 +6,6 @@ export interface Endpoint<T> {
   readonly target: T;
 }
 
-/** What a request matches. */
-export interface Match<T> {
-  readonly resource: string;
-  /** Percent-decoded. */
-  readonly pathParameters: Readonly<Record<string, string>>;
-  /** Undefined if no endpoint has this path and method. */
-  readonly target: T | undefined;
-}
-
 /** A resource path and all above it. */
 function resourcesIn(path: string): string[] {
   const parts = path.split("/").slice(1);
@@ -36,7 +27,7 @@ export function createRouter<T>(endpoints: readonly Endpoint<T>[]) {
     ),
   }));
   /** @param path as it was sent, without the query @returns "malformed" if the path can't be percent-decoded */
-  return (method: string, path: string): Match<T> | "malformed" => {
+  return (method: string, path: string) => {
     const asked = path.replace(/(?<=[^/])\/$/, "");
     const { resource, pattern } = patterns.find((each) => each.pattern.test(asked)) ?? {
       resource: "/{proxy+}",
@@ -47,6 +38,7 @@ export function createRouter<T>(endpoints: readonly Endpoint<T>[]) {
       return {
         resource,
         pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decodeURIComponent(value)])),
+        /** Undefined if no endpoint has this path and method. */
         target: targets.get(`${method} ${resource}`),
       };
     } catch {
