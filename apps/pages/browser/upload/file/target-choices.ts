@@ -123,10 +123,11 @@ export function columnsFor(target: TargetName, { survey, names }: SurveyedTable,
   const mayBe = ({ shapes, words, decimal }: SurveyedColumn): boolean => {
     const isDate = timeReadingsOf(shapes, Date.now()) !== undefined;
     if (made && isTime(made)) return isDate;
-    if (isDate || words === undefined || words.size < 2 || decimal !== undefined) return false;
+    if (isDate || words === undefined || words.size === 0 || decimal !== undefined) return false;
     const values = [...words.keys()];
     const isClock = values.every((value) => /^\d+:\d/.test(value));
-    if (choicesOf(field)) return !isClock && words.size <= CHOICE_VALUES && words.size < survey.rows;
+    const areFew = words.size > 1 && words.size <= CHOICE_VALUES && words.size < survey.rows;
+    if (choicesOf(field)) return areFew && !isClock;
     const mayBePeople = fields.length > 1 && !values.some((value) => /^\P{L}*$|^[^@]*\d/u.test(value));
     return mayBePeople && targetOfPerson({ values }) !== undefined;
   };

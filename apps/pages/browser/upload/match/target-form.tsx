@@ -255,7 +255,11 @@ function ColumnQuestion({
       note={
         <>
           {state.state === "missing" && (
-            <p class="note">No column’s name says so. By its values, it may be one of these.</p>
+            <p class="note">
+              {candidates.length > 0
+                ? "No column’s name says so. By its values, it may be one of these."
+                : "No column’s name or values say so."}
+            </p>
           )}
           {reason !== "" && (
             <p class="note">
@@ -280,12 +284,16 @@ export function TargetForm({ match, state, onNext }: TargetProps) {
   const [question, setQuestion] = useState(() => questionAbout(match, state));
   const onOther = (): void => setQuestion(undefined);
   const candidates = asked.state === "missing" ? columnsFor(target, match.table, match.mapping) : asked.candidates;
-  if (question?.kind === "column" && candidates.length > 0)
+  if (question?.kind === "column" && (candidates.length > 0 || canBeLeft(target)))
     return <ColumnQuestion {...{ match, onNext, onOther }} state={{ ...asked, candidates }} isAsked={isOpen(state)} />;
   if (question?.kind === "date") return <DateQuestion {...{ match, question, onNext }} />;
   if (question?.kind === "words") return <WordQuestion {...{ match, target, question, onNext, onOther }} />;
   return (
-    <OpenForm title={question ? targetQuestion(target) : targetName(target)} onNext={onNext}>
+    <OpenForm
+      title={question ? targetQuestion(target) : targetName(target)}
+      isReady={state.state !== "missing"}
+      onNext={onNext}
+    >
       <TargetFields {...{ match, state, onNext }} />
       {target === "external_id" && (
         <>
