@@ -81,19 +81,26 @@ function indented(lines: string): string {
   return lines.replaceAll(/^/gm, "  ");
 }
 
+/** Named schemas whose fields a page has listed, each with the value that has them. */
+export type ListedSchemas = Map<string, string>;
+
 /**
  * The fields of a value as a list in Markdown, each with the fields in it. Each alternative has its own list.
- * @param within names of the schemas around it, whose fields aren't listed again
+ * @param listed fields that aren't listed again
  */
-export function fieldEntries(schema: Schema, isRequest: boolean, within: readonly string[] = []): string {
+export function fieldEntries(schema: Schema, isRequest: boolean, listed: ListedSchemas, owner = "body"): string {
   const objects = objectsOf(schema);
+  const named = objects.length > 0 ? nameOf(schema) : undefined;
+  const names = new Set([named, ...(objects.length === 1 ? objects.map(nameOf) : [])]);
+  for (const name of [...names].filter((each) => each !== undefined)) {
+    const same = listed.get(name);
+    if (same !== undefined) return `Has the fields of \`${same}\`.`;
+    listed.set(name, owner);
+  }
   const lists = objects.map((each, index) => {
-    const known = nameOf(each);
-    if (known !== undefined && within.includes(known)) return "Has the fields of the value around it.";
     const { properties = {}, required = [], title = index === 0 ? "Either" : "Or" } = resolve(each);
-    const around = known === undefined ? within : [...within, known];
     const entries = Object.entries(properties).map(([name, property]) => {
-      const inner = fieldEntries(property, isRequest, around);
+      const inner = fieldEntries(property, isRequest, listed, name);
       return fieldEntry(name, property, isRequest && required.includes(name), resolve(property).description, inner);
     });
     return objects.length === 1 ? entries.join("\n") : `- ${title}:\n${indented(entries.join("\n"))}`;

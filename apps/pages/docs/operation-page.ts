@@ -1,5 +1,5 @@
 import { errorKinds } from "@work-items/lib/http/error-table.ts";
-import { fieldEntries, fieldEntry, splitExtension } from "./fields.ts";
+import { fieldEntries, fieldEntry, type ListedSchemas, splitExtension } from "./fields.ts";
 import { type Html, html } from "./html.ts";
 import { documentMarkdown, renderLine, renderMarkdown } from "./markdown.ts";
 import { type Operation, resolve } from "./documented-operations.ts";
@@ -20,12 +20,12 @@ function parametersOf({ parameters }: Operation): string[] {
   });
 }
 
-function bodyOf({ requestBody }: Operation): string[] {
+function bodyOf({ requestBody }: Operation, listed: ListedSchemas): string[] {
   const { "application/json": json, "multipart/form-data": form } = requestBody?.content ?? {};
   if (json === undefined) return [];
-  const asJson = fieldEntries(json.schema, true);
-  if (form === undefined) return ["## Body", asJson];
-  const asForm = fieldEntries(form.schema, true);
+  const asForm = form && fieldEntries(form.schema, true, listed);
+  const asJson = fieldEntries(json.schema, true, listed);
+  if (asForm === undefined) return ["## Body", asJson];
   return ["## Body", "### As a form `multipart/form-data`", asForm, "### As JSON `application/json`", asJson];
 }
 
@@ -45,13 +45,14 @@ function operationSections(operation: Operation) {
   const successes = responses.filter(({ status }) => status.startsWith("2"));
   const others = responses.filter(({ status }) => !status.startsWith("2"));
   const [contentType, { schema, example } = { schema: {} }] = Object.entries(successes[0]?.content ?? {})[0] ?? [];
+  const listed: ListedSchemas = new Map();
   return {
     request: section("## Request", ...samplesOf(operation).map(([language, text]) => code(text, language))),
-    input: section(...parametersOf(operation), ...bodyOf(operation)),
+    input: section(...parametersOf(operation), ...bodyOf(operation, listed)),
     response: section(
       "## Response",
       ...successes.map(({ status, description }) => `**${status}** ${description}`),
-      contentType?.endsWith("json") ? fieldEntries(schema, false) : "",
+      contentType?.endsWith("json") ? fieldEntries(schema, false, listed) : "",
       "Every response also has the [headers that all responses share](/docs/requests#headers).",
     ),
     example: section(
