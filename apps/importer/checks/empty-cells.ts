@@ -58,7 +58,9 @@ export function undecidedEmptyCells(mapping: Mapping, names: readonly string[], 
       isMost: false,
       isCompletion: false,
     }));
-  return [...named, ...unnamed].filter(({ rows }) => rows > 0).toSorted((a, b) => b.rows - a.rows);
+  // A column of which two fields are made, such as a name and an email, is one.
+  const all = new Map([...named, ...unnamed].map((cells) => [JSON.stringify(cells), cells]));
+  return [...all.values()].filter(({ rows }) => rows > 0).toSorted((a, b) => b.rows - a.rows);
 }
 
 /** Limit of the columns that are named. */

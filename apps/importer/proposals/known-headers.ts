@@ -130,9 +130,14 @@ export function agentOfName(name: string): AgentName | undefined {
 const IN_ROLE = new RegExp(String.raw`\b(?:${ROLES.join("|")})s?\b`);
 const GROUP = /\b(?:teams?|groups?|queues?|departments?|roles?|gruppen?|abteilung|equipes?|equipos?|grupos?)\b/;
 
+/** Whether a name is about groups of people, such as "Team". */
+export function isOfGroups(name: string): boolean {
+  return GROUP.test(name);
+}
+
 /** Whether a column may hold the agent by its name, such as "Handling agent" or "Assigned users". */
 export function mayBeAgent(name: string): boolean {
-  return IN_ROLE.test(name) && !GROUP.test(name) && !isCustomer(name);
+  return IN_ROLE.test(name) && !isOfGroups(name) && !isCustomer(name);
 }
 
 /** The words of a name that say whom a column is about: the same for the name and the email address of one person. */

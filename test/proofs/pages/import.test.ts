@@ -119,15 +119,15 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     await page.getByRole("heading", { name: "Values in 4 rows" }).waitFor();
     expect(await page.getByRole("button", { name: /^Import / }).count()).toBe(0);
     areLoaded.resolve();
-    await page.locator(".examples").waitFor();
+    await page.locator("#examples").waitFor();
     const texts = (selector: string) => page.locator(selector).allTextContents();
     // What is changed or fails stands in lists of its own.
-    expect(await texts(".examples h3")).toEqual(["shown-50", "shown-51"]);
-    expect((await texts(".examples dl"))[0]).toMatch(/Typework_itemStatusCompleted/);
+    expect(await texts("#examples + ul h3")).toEqual(["shown-50", "shown-51"]);
+    expect((await texts("#examples + ul dl"))[0]).toMatch(/Typework_itemStatusCompleted/);
     // Both values of each field, also of one that is too long for the results.
     await page.getByText("Agent’s name in 1 row, subject or other columns in 1 row.").waitFor();
-    const lines = page.getByRole("region", { name: "Changed items" }).locator("tbody tr");
-    expect(await lines.allTextContents()).toEqual([`3shown-1Agent’s name Ann 1 → BenTeam north → ${long}`]);
+    const cards = page.getByRole("list", { name: "Changed items" }).getByRole("listitem");
+    expect(await cards.allTextContents()).toEqual([`Row 3shown-1Agent’s nameAnn 1 → BenTeamnorth → ${long}`]);
     const figures = await texts("figure");
     expect(figures[0]).toBe("StatusPending2Completed2");
     expect(figures[1]).toMatch(/^Typecall2work_item2Empty in 2 rows\. New items get the value above; existing/);
@@ -138,14 +138,14 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     await page.getByText("1 row has a completion date but isn’t completed (1 Pending).").waitFor();
     const button = page.locator("button.main:visible");
     expect(await button.textContent()).toBe("Import 4, leave out 2");
-    const order = page.locator(".counts, main .warning, #failed, .repairs, #examples, #values, .dock");
+    const order = page.locator(".counts, main .warning, #failed, .repairs, .examples, #values, .dock");
     expect(await order.evaluateAll((all) => all.map((one) => one.id || one.className))).toEqual([
       "counts",
       "warning",
       "failed",
       "repairs",
       "warning",
-      "repairs changes",
+      "examples",
       "examples",
       "values",
       "dock",
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
 
     // Without the file, the page knows what exists and what would change.
     const { page: other } = await site.begin(new URL(page.url()).hash);
-    await other.getByRole("region", { name: "Changed items" }).waitFor();
+    await other.getByRole("list", { name: "Changed items" }).waitFor();
     expect(await other.getByRole("button", { name: /^Import/ }).count()).toBe(0);
     await other.context().close();
     expect(complaints).toEqual([]);
@@ -392,7 +392,7 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     await open(page, "1. File");
     expect(await question.getByRole("radio", { name: "Leave out hidden rows" }).isChecked()).toBe(true);
     await question.getByRole("radio", { name: "Import all rows" }).click();
-    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
     await confirmColumns(page);
     await page.getByRole("button", { name: /^Run / }).click();
     await expect.poll(() => count(page, "would be created")).toBe("3");

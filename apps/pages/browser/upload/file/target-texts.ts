@@ -4,12 +4,14 @@ import {
   fieldsOfTarget,
   isOfEvent,
   sourcesOf,
+  targetsIn,
   type TargetName,
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
 import { ATTRIBUTE_PREFIX, fieldOf, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Answered } from "./answers.ts";
+import { zoneOf } from "./compare-mappings.ts";
 import { EVENT_NAMES, FIELD_NAMES, shownChoice } from "../parts/field-names.ts";
 import { countOf } from "../parts/shown.ts";
 import { isOpen } from "./target-questions.ts";
@@ -86,7 +88,7 @@ function shownColumns({ column, columns = [], first_of: first = [], values = {} 
 }
 
 /** A file and its mapping. */
-type Mapped = Pick<Answered, "mapping"> & { readonly table: SurveyedTable };
+type Mapped = Pick<Answered, "mapping"> & { readonly table: Pick<SurveyedTable, "names"> };
 
 /** What sets a target, such as “Owner”; empty if nothing does. */
 export function shownSources(target: TargetName, { table, mapping }: Mapped): string {
@@ -97,7 +99,7 @@ export function shownSources(target: TargetName, { table, mapping }: Mapped): st
 }
 
 /** What an import does with a target. */
-function shownOutcome({ target, value }: TargetState, mapped: Mapped): string {
+function shownOutcome({ target, value }: Pick<TargetState, "target" | "value">, mapped: Mapped): string {
   const sources = shownSources(target, mapped);
   if (sources !== "") return value === undefined ? `from ${sources}` : sources;
   const initial = defaultOf(target, mapped.mapping);
@@ -113,9 +115,31 @@ export function shownState(state: TargetState, match: Mapped & Answered): string
   return state.state === "asked" && state.columns.length > 0 ? `${outcome}, likely` : outcome;
 }
 
+/** What sets each target, such as “Ticket ID”. */
+function sourcesByName({ mapping, table }: Mapped): (readonly [name: string, sources: string])[] {
+  return targetsIn(mapping).map((target) => {
+    const mapped = { mapping, table };
+    return [targetName(target), shownSources(target, mapped) || shownOutcome({ target, value: undefined }, mapped)];
+  });
+}
+
 /** The targets in a line, such as “ID ← “Ticket ID” · Type ← work_item for all”. */
-export function shownInLine(states: readonly TargetState[], mapped: Mapped): string {
-  return states
-    .map((each) => `${targetName(each.target)} ← ${shownSources(each.target, mapped) || shownOutcome(each, mapped)}`)
+export function shownInLine(mapped: Mapped): string {
+  return sourcesByName(mapped)
+    .map((each) => each.join(" ← "))
     .join(" · ");
+}
+
+/** What an import did with the columns of its file. */
+export function shownMapping(mapping: Mapping): (readonly [name: string, text: string])[] {
+  const { fields = {}, others } = mapping;
+  const meanings = Object.entries(fields["status"]?.values ?? {}).map(
+    ([text, status]) => `“${text}”: ${shownChoice(status) || "empty"}`,
+  );
+  return [
+    ...sourcesByName({ mapping, table: { names: [] } }),
+    ...(meanings.length > 0 ? [["Meaning of statuses", meanings.join("\n")] as const] : []),
+    ["Time zone", zoneOf(mapping) ?? "none"],
+    ["Other columns", others === "custom_attributes" ? "kept" : "left out"],
+  ];
 }

@@ -3,7 +3,7 @@ import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import { type Api, hasStatus, type Item, type ItemEvent } from "../parts/api.ts";
 import { FIELD_NAMES, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "../parts/field-names.ts";
 import { ImportLink, importOf } from "./import-link.tsx";
-import { Ago, Facts, Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
+import { Ago, type Fact, Facts, Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
 import { shownStart, shownTime } from "../parts/shown.ts";
 import { useList, useLoaded } from "../parts/use-calls.ts";
 
@@ -54,12 +54,10 @@ function isLong(fact: ComponentChildren): boolean {
   return typeof fact === "string" && (fact.length > CELL_CHARACTERS || fact.includes("\n"));
 }
 
-type Fact = readonly [name: string, fact: ComponentChildren];
-
 /** Names and values, without those that are empty. */
 function FilledFacts({ facts }: { readonly facts: readonly Fact[] }) {
   const filled = facts.filter(([, fact]) => fact !== "");
-  return <Facts kind="facts" facts={filled.map(([...fact]) => [...fact, isLong(fact[1]) ? "long" : undefined])} />;
+  return <Facts kind="facts" facts={filled.map(([name, fact]) => [name, fact, isLong(fact) ? "long" : undefined])} />;
 }
 
 /** A value of an attribute: lists of texts as people write them, anything else as it was sent. */

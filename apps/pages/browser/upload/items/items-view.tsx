@@ -186,10 +186,10 @@ function Download({ api, query }: { readonly api: Api; readonly query: Query }) 
   };
   return (
     <>
+      <span role="status">{isRunning && `${countOf(items, "item")} so far…`}</span>
       <Button disabled={isRunning} onClick={() => void run(save)}>
         Download these items (CSV)
       </Button>
-      <span role="status">{isRunning && `${countOf(items, "item")} so far…`}</span>
       <Alert text={error} />
       {command !== undefined && (
         <div role="status">

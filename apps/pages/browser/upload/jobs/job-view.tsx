@@ -4,16 +4,16 @@ import { type Api, hasStatus, type Job, sentenceOf } from "../parts/api.ts";
 import { undecidedEmptyCells } from "@work-items/importer/checks/empty-cells.ts";
 import { readTrialRows } from "@work-items/importer/checks/trial-rows.ts";
 import { BlankQuestion } from "./blank-question.tsx";
-import { Counts } from "../parts/charts.tsx";
 import { FailedRows } from "./failed-rows.tsx";
 import { inPageWords } from "../parts/field-names.ts";
 import { titleOfStep } from "../parts/import-steps.ts";
 import { countsOf, doneIn, isUndo, Running, sentenceOfStatus } from "./job-progress.tsx";
-import { Ago, Alert, Button, Heading, Loading } from "../parts/parts.tsx";
+import { Ago, Alert, Button, Facts, Heading, Loading } from "../parts/parts.tsx";
 import { type Moment, withMoment } from "../parts/progress.ts";
 import { send, type Sent, triedBy } from "../file/send.ts";
 import { countOf, shownNumber } from "../parts/shown.ts";
 import { asSentence } from "../file/table-file.ts";
+import { shownMapping } from "../file/target-texts.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { UndoResults } from "./undo-results.tsx";
 import { NextOfUndo, NOT_KNOWN, UndoOffer, UndoState } from "./undo-view.tsx";
@@ -222,7 +222,12 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       <Alert text={sending.error ?? error} />
       {!isOver && <Running api={api} job={job} moments={moments} onJob={onProgress} />}
       {(job.status === "completed" || doneIn(job) > 0) && (
-        <Counts bars={countsOf(job)} total={isOver ? Math.max(job.total_rows, doneIn(job)) : undefined} />
+        <Facts
+          kind="counts"
+          facts={countsOf(job).flatMap(({ kind, name: what, count }) =>
+            count > 0 ? [[what, shownNumber(count), kind]] : [],
+          )}
+        />
       )}
       {hasTried && (
         <TrialNotes
@@ -259,6 +264,12 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       )}
       {isOver && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} />}
       {!hasTried && failed}
+      {isOver && !sent && job.mapping && !isUndo(job) && (
+        <details>
+          <summary>Matching</summary>
+          <Facts kind="facts" facts={shownMapping(job.mapping)} />
+        </details>
+      )}
       {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} undo={undo} />}
       <p class="note">
         Started <Ago time={job.created_at} />, {isOver ? "ended" : "updated"} <Ago time={job.updated_at} />. ID {job.id}

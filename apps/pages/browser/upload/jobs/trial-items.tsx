@@ -4,7 +4,7 @@ import type { RowObserver } from "@work-items/importer/files/whole-file.ts";
 import { mappedReader } from "@work-items/lib/uploads/mapping/mapped-columns.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { EVENT_NAMES, labelOf, shownOrEmpty, shownValue, SUBJECT } from "../parts/field-names.ts";
-import { Facts, Table } from "../parts/parts.tsx";
+import { type Fact, Facts } from "../parts/parts.tsx";
 import type { Sent } from "../file/send.ts";
 import { observeTable, withoutRows } from "../file/table-file.ts";
 import { countOf, shownStart, shownTime } from "../parts/shown.ts";
@@ -35,26 +35,41 @@ function shownOfEvent(name: string, value: unknown): string {
   return isTime ? shownTime(value) : shownStart(text, SHOWN_CHARACTERS);
 }
 
-/** A new item as a row would create it. */
-function ItemCard({ item: { row, externalId, fields, event } }: { readonly item: ResultingItem }) {
-  const subject = fields.get(SUBJECT);
-  const ofEvent = Object.entries(event ?? {}).filter(([name]) => name !== "external_id");
-  const facts = [
-    ...ofEvent.map(([name, value]) => [EVENT_NAMES[name] ?? name, shownOfEvent(name, value)] as const),
-    ...[...fields]
-      .filter(([name]) => name !== SUBJECT)
-      .map(([name, value]) => [labelOf(name), shownStart(shownOrEmpty(name, value), SHOWN_CHARACTERS)] as const),
-  ];
+/** A row of a trial: its item, and facts about it. */
+function RowCard({
+  row: { row, externalId },
+  address,
+  subject,
+  facts,
+}: {
+  readonly row: Pick<TrialRow, "row" | "externalId">;
+  /** Of the item, if it exists. */
+  readonly address?: string | undefined;
+  readonly subject?: unknown;
+  readonly facts: readonly Fact[];
+}) {
   const more = facts.length - SHOWN_FIELDS;
   return (
     <li>
       <p class="note">Row {row}</p>
-      <h3>{externalId}</h3>
+      <h3>{address === undefined ? externalId : <a href={address}>{externalId}</a>}</h3>
       {typeof subject === "string" && <p class="lines">{subject}</p>}
       <Facts facts={facts.slice(0, SHOWN_FIELDS)} />
       {more > 0 && <p class="note">and {countOf(more, "other field")}</p>}
     </li>
   );
+}
+
+/** A new item as a row would create it. */
+function ItemCard({ item }: { readonly item: ResultingItem }) {
+  const { fields, event } = item;
+  const ofEvent = Object.entries(event ?? {}).filter(([name]) => name !== "external_id");
+  const ofItem = [...fields].filter(([name]) => name !== SUBJECT);
+  const facts = [
+    ...ofEvent.map(([name, value]) => [EVENT_NAMES[name] ?? name, shownOfEvent(name, value)] as const),
+    ...ofItem.map(([name, value]) => [labelOf(name), shownStart(shownOrEmpty(name, value), SHOWN_CHARACTERS)] as const),
+  ];
+  return <RowCard row={item} subject={fields.get(SUBJECT)} facts={facts} />;
 }
 
 /** Examples of new items. What else rows do stands in the lists of changes and of rows that fail. */
@@ -72,48 +87,43 @@ export function NewItems({ items }: { readonly items: readonly ResultingItem[] }
   );
 }
 
-/** A changed field; the subject and all custom attributes are together. */
-function nameOf(field: string): string {
-  return field === ATTRIBUTES ? "Subject or other columns" : labelOf(field);
+/** A changed field; the subject, if the file has one, and all custom attributes are together. */
+function nameOf(field: string, { mapping }: Job): string {
+  if (field !== ATTRIBUTES) return labelOf(field);
+  return mapping?.fields?.[SUBJECT] ? "Subject or other columns" : "Other columns";
 }
 
-/** What a row would change. */
-function Changes({ row: { outcome, changes } }: { readonly row: TrialRow }) {
-  if (changes.length === 0) return outcome === "restored" ? "Restored" : "Events";
-  const more = changes.length - SHOWN_FIELDS;
+/** A row that would change an item that exists, with both values of each field. */
+function ChangeCard({ job, row }: { readonly job: Job; readonly row: TrialRow }) {
+  const { outcome, changes, id } = row;
+  const isRestored = outcome === "restored";
+  const facts = changes.map(({ field, values }): Fact => {
+    // Values too long for the results, or of a file that this page doesn’t have, aren’t known.
+    if (!values) return [nameOf(field, job), "changes"];
+    const before = <i>{shownOrEmpty(field, values.from)} → </i>;
+    return [nameOf(field, job), <span class="lines">{[before, shownOrEmpty(field, values.to)]}</span>];
+  });
+  const whole: Fact = isRestored ? ["Restored", "as it was"] : ["Events", "change"];
+  const address = isRestored ? undefined : `#item=${id}`;
+  return <RowCard {...{ row, address }} facts={facts.length === 0 ? [whole] : facts} />;
+}
+
+/** The first rows that would change items that exist. */
+export function ChangedRows({ job, rows }: { readonly job: Job; readonly rows: readonly TrialRow[] }) {
   return (
-    <>
-      {changes.slice(0, SHOWN_FIELDS).map(({ field, values }) => (
-        <div key={field} class="lines">
-          <b>{nameOf(field)}</b>{" "}
-          {/* Values too long for the results, or of a file that this page doesn’t have, aren’t known. */}
-          {values ? `${shownOrEmpty(field, values.from)} → ${shownOrEmpty(field, values.to)}` : "changes"}
-        </div>
+    <ul class="examples" aria-label="Changed items">
+      {rows.map((row) => (
+        <ChangeCard key={row.row} {...{ job, row }} />
       ))}
-      {more > 0 && `and ${countOf(more, "other field")}`}
-    </>
-  );
-}
-
-/** The first rows that would change items that exist, with both values of each field. */
-export function ChangedRows({ rows }: { readonly rows: readonly TrialRow[] }) {
-  return (
-    <Table
-      caption="Changed items"
-      kind="repairs changes"
-      columns={["Row", "Item", "Changes"]}
-      rows={rows.map((row) => [
-        row.row,
-        row.outcome === "restored" ? row.externalId : <a href={`#item=${row.id}`}>{row.externalId}</a>,
-        <Changes row={row} />,
-      ])}
-    />
+    </ul>
   );
 }
 
 /** In how many rows each field would change, in a sentence: "Status in 15 rows, completed at in 12 rows." */
-export function sentenceOfChanges({ changed_fields: changed }: Job): string {
-  const parts = changedByRows(changed).map(([field, rows]) => `${nameOf(field)} in ${countOf(rows, "row")}`);
+export function sentenceOfChanges(job: Job): string {
+  const parts = changedByRows(job.changed_fields).map(
+    ([field, rows]) => `${nameOf(field, job)} in ${countOf(rows, "row")}`,
+  );
   const [first = "", ...others] = parts;
   const lowered = others.map((part) => part.charAt(0).toLowerCase() + part.slice(1));
   return parts.length === 0 ? "" : `${[first, ...lowered].join(", ")}.`;

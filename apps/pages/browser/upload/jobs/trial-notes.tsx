@@ -199,7 +199,7 @@ export function TrialNotes({
       </p>
       {isInDoubt && sent && <SameQuestion fileName={job.file_name ?? ""} {...{ onSame, onPrefix }} />}
       {sent?.areSame && <Answered>These are the same items.</Answered>}
-      <ChangedRows rows={changed} />
+      <ChangedRows job={job} rows={changed} />
     </div>
   );
   return (

@@ -34,31 +34,6 @@ export async function readValues(
   return { part: undefined, findings: values.findings };
 }
 
-/** A line about rows, with a bar for their part of all. */
-function Line({
-  name,
-  rows,
-  of,
-  kind,
-}: {
-  readonly name: string;
-  readonly rows: number;
-  readonly of: number;
-  readonly kind?: string;
-}) {
-  return (
-    <div class={kind}>
-      <dt>{name}</dt>
-      <dd>{shownNumber(rows)}</dd>
-      <dd class="chart" aria-hidden="true">
-        <svg viewBox={`0 0 ${Math.max(1, of)} 1`} preserveAspectRatio="none">
-          <rect width={rows} height="1" />
-        </svg>
-      </dd>
-    </div>
-  );
-}
-
 function emptyIn(emptyRows: number, rows: number): string {
   return emptyRows === rows ? "Not in this file" : `Empty in ${countOf(emptyRows, "row")}`;
 }
@@ -88,12 +63,13 @@ function Values({
   return (
     <figure>
       <figcaption>{title}</figcaption>
-      <dl class="values">
-        {values.map(([value, rows]) => (
-          <Line key={value} name={shown(value)} rows={rows} of={of} />
-        ))}
-        {otherRows > 0 && <Line name={others} rows={otherRows} of={of} kind="note" />}
-      </dl>
+      <Facts
+        kind="values"
+        facts={[
+          ...values.map(([value, rows]) => [shown(value), shownNumber(rows)] as const),
+          ...(otherRows > 0 ? [[others, shownNumber(otherRows), "note"] as const] : []),
+        ]}
+      />
       {emptyRows > 0 && (
         <p class="note">
           {emptyIn(emptyRows, of)}

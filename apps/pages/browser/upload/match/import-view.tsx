@@ -32,7 +32,7 @@ export function ImportView({
     ...(table && {
       File: [...sheetOf, table.name, shownBytes(table.size), countOf(table.names.length, "column")].join(", "),
     }),
-    ...(match && { Match: shownInLine(match.states, match) }),
+    ...(match && { Match: shownInLine(match) }),
     ...(trial && { Check: trial.found }),
   };
   const contents: Readonly<Partial<Record<StepName, ComponentChildren>>> = {

@@ -53,11 +53,13 @@ function Item({
         ))}
       </dl>
       <p class="note lines">{others.join(" · ")}</p>
-      {problems.map((problem) => (
-        <p key={problem} class="note">
-          {problem}
-        </p>
-      ))}
+      {/* Until all is answered, the questions say it. */}
+      {match.isAnswered &&
+        problems.map((problem) => (
+          <p key={problem} class="note">
+            {problem}
+          </p>
+        ))}
     </li>
   );
 }

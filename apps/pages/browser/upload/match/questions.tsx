@@ -1,3 +1,4 @@
+import { isOfGroups, plainWords } from "@work-items/importer/proposals/known-headers.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -16,6 +17,13 @@ import { SETTINGS_LINE } from "./settings-form.tsx";
 import { DefaultsForm, TargetForm } from "./target-form.tsx";
 import { ZoneForm } from "./zone-form.tsx";
 
+/** Says that groups become agents. */
+function GroupNote({ states }: Match) {
+  const { columns = [] } = states.find(({ target }) => target === "agent") ?? {};
+  const group = columns.find(({ column }) => isOfGroups(plainWords(column)));
+  return group && <p class="note">Each value of “{group.column}” becomes an agent, as if it were a person.</p>;
+}
+
 /** What is said about a target below its line. */
 const NOTES: Readonly<Partial<Record<TargetName, (match: Match) => ComponentChildren>>> = {
   external_id: (match) => (
@@ -24,6 +32,7 @@ const NOTES: Readonly<Partial<Record<TargetName, (match: Match) => ComponentChil
       <FileIdsNote {...match.ids} />
     </>
   ),
+  agent: (match) => <GroupNote {...match} />,
   completed_at: (match) => <ClockNote match={match} />,
 };
 

@@ -12,7 +12,7 @@ import { aliasOf, exampleOfTimes, rowsWith, surveyed, valuesAt, withAlias, withK
 import { withDecision } from "../file/target-choices.ts";
 import type { TargetQuestion } from "../file/target-questions.ts";
 import { targetName } from "../file/target-texts.ts";
-import { choiceOptions } from "../parts/field-names.ts";
+import { choiceOptions, shownChoice } from "../parts/field-names.ts";
 import { Button, Check, Choice, OpenForm, Question, TextField } from "../parts/parts.tsx";
 import { countOf } from "../parts/shown.ts";
 import type { Match } from "../file/use-import.ts";
@@ -38,7 +38,12 @@ function counted(table: Match["table"], index: number, value: string): string {
   return `“${value}”${rows === undefined ? "" : ` (${countOf(rows, "row")})`}`;
 }
 
-/** Asks what the values without an answer mean. */
+/** What a value of a choice means; undefined if that isn't known. */
+function meaningOf(field: string, source: Source, word: string): string | undefined {
+  return aliasOf(source, word) ?? (choicesOf(field)?.includes(word) ? word : source.otherwise);
+}
+
+/** Asks what the values without an answer mean, and shows those that are known. */
 export function WordQuestion({
   match,
   target,
@@ -59,11 +64,17 @@ export function WordQuestion({
     return withDecision({ ...match, mapping: read }, target, "as mapped");
   };
   const suggested = suggestionsIn(field, valuesAt(table, column.index, []));
-  const advice = words.some(suggested) ? " Known words are preselected: please check." : "";
+  const known = valuesAt(table, column.index, mapping.empty ?? [])
+    .filter((word) => !words.includes(word))
+    .slice(0, SHOWN_VALUES);
+  const isAlone = words.length === 1;
+  const meanings = known.map((word) => `“${word}” = ${shownChoice(meaningOf(field, source, word) ?? "") || "nothing"}`);
+  const knownNote = isAlone ? ` Known: ${meanings.join(", ")}.` : " Known words are preselected: please check.";
+  const isNoted = known.length > 0 || (!isAlone && words.some(suggested));
   const isKept = mapping.fields?.[ATTRIBUTE_PREFIX + column.name] !== undefined;
   const kept = isKept ? ", which are kept as an attribute too" : "";
-  const note = <p class="note">{`Values of “${column.name}”${kept}.${advice}`}</p>;
-  if (words.length === 1)
+  const note = <p class="note">{`Values of “${column.name}”${kept}.${isNoted ? knownNote : ""}`}</p>;
+  if (isAlone)
     return (
       <Question
         text={`What does the ${meant} ${counted(table, column.index, words[0]!)} mean?`}
@@ -75,11 +86,12 @@ export function WordQuestion({
     );
   const open = unansweredWords(field, source, words);
   const isReady = open.every(suggested);
-  const values = open.reduce((all, word) => withAlias({ values: all }, [word], suggested(word)), source.values);
+  const ready = open.reduce((all, word) => withAlias({ values: all }, [word], suggested(word)), source.values);
   return (
-    <OpenForm title={`What does each ${meant} mean?`} {...{ note, isReady }} onNext={() => onNext(answered(values))}>
+    <OpenForm title={`What does each ${meant} mean?`} {...{ note, isReady }} onNext={() => onNext(answered(ready))}>
       <WordFields
-        {...{ match, column, source, words, suggested }}
+        {...{ match, column, source, suggested }}
+        words={[...words, ...known]}
         target={field}
         onChange={(next) => match.onAnswer(answered(next.values))}
       />
@@ -106,14 +118,12 @@ export function WordFields({
 }) {
   const choices = choicesOf(target) ?? [];
   return (
-    <div class="fields">
+    <div class="words">
       {words.map((word) => (
         <Choice
           key={word}
           label={`${counted(table, index, word)} means`}
-          value={
-            aliasOf(source, word) ?? (choices.includes(word) ? word : (source.otherwise ?? suggested?.(word) ?? "\0"))
-          }
+          value={meaningOf(target, source, word) ?? suggested?.(word) ?? "\0"}
           options={[["\0", "Choose…"], ...choiceOptions(choices), ["", "Leave empty"]]}
           onChange={(choice) =>
             onChange({ ...source, values: withAlias(source, [word], choice === "\0" ? undefined : choice) })

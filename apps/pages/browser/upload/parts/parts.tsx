@@ -275,14 +275,11 @@ export function Question({
   );
 }
 
-/** Facts by their names, each with a class of its own if it needs one. @param kind class of the list */
-export function Facts({
-  facts,
-  kind,
-}: {
-  readonly facts: readonly (readonly [name: string, fact: ComponentChildren, kind?: string | undefined])[];
-  readonly kind?: string;
-}) {
+/** A fact by its name, with a class of its own if it needs one. */
+export type Fact = readonly [name: string, fact: ComponentChildren, kind?: string | undefined];
+
+/** Facts in a list. @param kind class of the list */
+export function Facts({ facts, kind }: { readonly facts: readonly Fact[]; readonly kind?: string }) {
   return (
     <dl class={kind}>
       {facts.map(([name, fact, own], index) => (
