@@ -136,7 +136,7 @@ export function withoutNoDates({ noDates }: Pick<SurveyedColumn, "noDates">): Pi
  */
 export function proposeTime(column: string, survey: SurveyedColumn, answers: TimeAnswers) {
   const own = zoneIn(column);
-  const { isZoneChosen = false, dateOrder } = answers;
+  const { isZoneChosen = false, dateOrder = survey.dateOrder } = answers;
   // Where it has several meanings, it is only offered, unless a person has chosen another.
   const isOwn = own !== undefined && (own.isSure || !isZoneChosen);
   const timeZone = isOwn ? own.zone : answers.timeZone;

@@ -28,6 +28,8 @@ export interface SurveyedColumn extends TextCounts {
   readonly words: ReadonlyMap<string, number> | undefined;
   /** The shapes of its cells, without `emptyWords` and `noDates`; empty if there are too many shapes. */
   readonly shapes: readonly Shape[];
+  /** What ambiguous dates begin with by the dates of all columns of the file; undefined if these don't say. */
+  readonly dateOrder: "day-first" | "month-first" | undefined;
   /** Words that may mean an empty value, as spelled, and their numbers of rows. */
   readonly emptyWords: ReadonlyMap<string, number>;
   /** Texts that programs write where there is no date, and their numbers of rows. */
@@ -224,7 +226,7 @@ class ColumnSurvey {
     if ((this.seen.forms?.size ?? 0) > FORMS_MAX) this.seen.forms = undefined;
   }
 
-  result(): SurveyedColumn {
+  result(): Omit<SurveyedColumn, "dateOrder"> {
     const [mark = "", ...others] = this.#marks;
     const isNumeric = this.seen.filledRows > 0 && this.#isNumeric && others.length === 0;
     return {
@@ -233,6 +235,18 @@ class ColumnSurvey {
       decimal: isNumeric && (this.#hasFractions || mark === "") ? mark : undefined,
     };
   }
+}
+
+/** A date whose first or second number is above 12. Dates with dots begin with the day, whatever others do. */
+const CLEAR_DATE = /^(?:(1[3-9]|2\d|3[01])[/-]\d\d?|\d\d?[/-](?:1[3-9]|2\d|3[01]))[/-]\d{4}\b/;
+
+function dateOrderIn(columns: readonly Pick<SurveyedColumn, "shapes">[]): SurveyedColumn["dateOrder"] {
+  const texts = columns.flatMap(({ shapes }) => shapes.flatMap(({ examples }) => examples));
+  const orders = texts.flatMap((text) => {
+    const [found, day] = CLEAR_DATE.exec(text) ?? [];
+    return found === undefined ? [] : ([day === undefined ? "month-first" : "day-first"] as const);
+  });
+  return new Set(orders).size === 1 ? orders[0] : undefined;
 }
 
 /**
@@ -293,8 +307,10 @@ export class RowSurvey {
     const ids = [...this.#ids.result()].map(
       ([index, found]) => [index, { ...found, isComplete: found.isComplete && isWhole }] as const,
     );
+    const columns = this.#columns.map((column) => column.result());
+    const dateOrder = dateOrderIn(columns);
     return {
-      columns: this.#columns.map((column) => column.result()),
+      columns: columns.map((column) => ({ ...column, dateOrder })),
       totals,
       rows: this.#rows,
       ids: new Map(ids),

@@ -131,6 +131,18 @@ it("lets a value far below the first rows settle which number is the day", () =>
   expect(proposal.mapping.fields?.["completed_at"]?.format).toBe("MM/dd/yyyy");
 });
 
+it("lets the dates of another column settle which number is the day, unless they differ, or have dots", () => {
+  const formatsBeside = (...opened: readonly string[]) => {
+    const rows = opened.map((date, index) => [`t-${index}`, "02/03/2024", date]);
+    const { mapping, questions = [] } = propose([...NAMES, "Opened"], rows, { isZoneChosen: true });
+    return [mapping.fields?.["completed_at"]?.format, questions.length];
+  };
+  expect(formatsBeside("01/31/2024")).toEqual(["MM/dd/yyyy", 0]);
+  expect(formatsBeside("31/01/2024 10:00")).toEqual(["dd/MM/yyyy", 0]);
+  expect(formatsBeside("31/01/2024", "01/31/2024")[1]).toBe(1);
+  expect(formatsBeside("31.01.2024")[1]).toBe(1);
+});
+
 it("is not certain of a time zone that nobody chose, and knows one by its city", () => {
   expect(["new york", "São Paulo", "Springfield"].map(zoneNamed).join()).toBe("America/New_York,America/Sao_Paulo,");
   const { columns, questions } = propose(NAMES, rowsOf("2024-03-02 10:00"));
