@@ -145,11 +145,6 @@ describe("an upload with a mapping", () => {
     expect(await uploads.getItem("leap")).toMatchObject({ completed_at: "2017-01-01T00:00:00.000Z" });
   });
 
-  it("leaves out and does not count rows whose cells are all empty", async () => {
-    const job = await uploads.runMapped(`${HEADER}\n;;;;\n null ;NULL;;" ";\n\nT-1;;;;\n`, TICKETS);
-    expect(job).toMatchObject({ total_rows: 1, succeeded_rows: 1 });
-  });
-
   it("is rejected with all mistakes before anything is made", async () => {
     const { delimiter: _, ...commas } = TICKETS;
     const fields = { ...TICKETS.fields, type: { column: "Typ", as: "text" } };
