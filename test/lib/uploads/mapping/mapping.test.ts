@@ -154,13 +154,6 @@ describe("a mapping", () => {
     ]);
   });
 
-  it("never gives an empty cell what `otherwise` says", () => {
-    const source = { column: "x", values: { open: "pending" }, otherwise: "done" };
-    expect(attribute("Open", source)).toBe("pending");
-    expect(attribute("?", source)).toBe("done");
-    expect(attribute("", source)).toBeUndefined();
-  });
-
   it("takes a cell as empty before its alias, the alias before all others, and converts what is left", () => {
     const closed = {
       column: "Closed",
