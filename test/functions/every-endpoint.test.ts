@@ -313,8 +313,3 @@ describe.each(allRoutes().filter(({ method }) => method === "GET"))("$method $pa
     expect(await call(handler, request('"other"'))).toMatchObject({ status: 200, text: first.text });
   });
 });
-
-it("covers every route, each with its own function file", async () => {
-  expect(allRoutes().length).toBeGreaterThanOrEqual(11);
-  for (const route of allRoutes()) expect(await functionOf(route)).toBeTypeOf("function");
-});

@@ -5,8 +5,6 @@ import { CLAIM_MS } from "../../lib/uploads/job/claim.ts";
 import { cellsOf } from "../../lib/uploads/csv/csv-text.ts";
 import { COMMA } from "../../lib/uploads/csv/delimiter.ts";
 import { createReadEndedJobs } from "../../lib/webhooks/notify-webhooks.ts";
-import { createCaller } from "../support/service.ts";
-import { createTestOrganization } from "../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../support/runtime.ts";
 import { createUploadService, dataOf, MINUTE_MS, type UploadService } from "../support/uploads/upload-service.ts";
 
@@ -429,13 +427,5 @@ describe("a request to undo", () => {
     expect(await ask(id)).toMatchObject({ status: 410, body: { error: expect.stringContaining("28 days") } });
     expect(await ask(id, true)).toMatchObject({ status: 410 });
     expect((await ask(other.id)).body.data.id).toBe(known.id);
-  });
-
-  it("finds no upload of another organization", async () => {
-    const { id } = await uploads.run("external_id\na\n");
-    const { key } = await createTestOrganization(uploads.runtime);
-    const call = createCaller(uploads.runtime, key);
-    expect((await call("undoWorkItemUpload", { params: { id } })).status).toBe(404);
-    expect(await get("a")).toBeDefined();
   });
 });
