@@ -88,12 +88,6 @@ describe("upload jobs", () => {
     service.breakDynamoDb(() => "AccessDeniedException");
     expect(await periodsOf(service, 3, sweep(service))).toEqual([[], [], ["SweepStopped"]]);
   });
-
-  test("trigger SweepStopped when sweeps no longer start", async () => {
-    const { service } = await upload();
-    await periodsOf(service, 3, sweep(service));
-    expect(await periodsOf(service, 4, nothing)).toEqual([[], [], ["SweepStopped"], []]);
-  });
 });
 
 describe("the change feed", () => {
