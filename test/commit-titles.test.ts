@@ -1,10 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { commitTitlesCommand } from "../.ci/commit-titles.ts";
 import { runCommand } from "./support/terminal.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 /** Only the variables that git needs: a hook's variables would point it at the hook's repository. */
 const env = {
@@ -33,7 +32,7 @@ function check(since = start) {
 
 describe.skipIf(spawnSync("git", ["--version"]).status !== 0)("commit titles", () => {
   beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), "commit-titles-"));
+    cwd = temporaryDirectory();
     git("init", "--quiet", "--initial-branch=main");
     commit("A title from before the rule");
     start = git("rev-parse", "HEAD");

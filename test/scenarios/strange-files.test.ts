@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCsv, readSample } from "../../apps/cli/work-items/open-csv.ts";
@@ -7,6 +6,7 @@ import { checkRows } from "../../apps/pages/browser/upload/file/check-rows.ts";
 import { readFile } from "../../apps/pages/browser/upload/file/table-file.ts";
 import { proposeMapping } from "../../apps/importer/proposals/propose-mapping.ts";
 import { strangeFiles } from "./strange-files.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createUploadService, dataOf, type UploadService } from "../support/uploads/upload-service.ts";
 
 /** What is said of a file: rows that succeed, of all; and what is in its failed rows or in the error. */
@@ -132,12 +132,11 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   JSON: refused("this is JSON; save the table as CSV, or send the items in batches"),
 };
 
-const folder = mkdtempSync(join(tmpdir(), "strange-files-"));
+const folder = temporaryDirectory(afterAll);
 let uploads: UploadService;
 beforeAll(async () => {
   uploads = await createUploadService();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Uploads a file and waits for its job. @returns rows that succeeded, of all, or the error; and the failed rows */
 const upload = async (file: Buffer, fields: object): Promise<string> => {

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { type afterAll, onTestFinished } from "vitest";
 
-/** Makes a directory for the current test, which is removed when the test has finished. */
-export const temporaryDirectory = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), "local-service-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+/** Makes a directory for the current test, or for all of a file, which is removed when they have finished. */
+export const temporaryDirectory = (whenFinished: typeof afterAll | typeof onTestFinished = onTestFinished): string => {
+  const directory = mkdtempSync(join(tmpdir(), "work-items-test-"));
+  whenFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 };

@@ -1,9 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
@@ -13,6 +12,7 @@ import { type MarkdownDocument, readGuides } from "../../../apps/pages/docs/docu
 import { type Language, LANGUAGES } from "../../../apps/pages/docs/languages.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** The code of a guide in one language: all its blocks one after the other. */
 const codeOf = ({ markdown }: Pick<MarkdownDocument, "markdown">, language: Language): string =>
@@ -113,7 +113,7 @@ describe("the guides", () => {
     "%s runs as it is in %s, and again",
     async (name, _, guide, language) => {
       const { command, args, file } = PROGRAMS[language];
-      const directory = mkdtempSync(join(tmpdir(), "guide-"));
+      const directory = temporaryDirectory();
       const busy = name === "keep-a-copy" ? await startBusyService(stack.baseUrl) : undefined;
       try {
         if (busy !== undefined) makeOldCopy(directory);
@@ -145,7 +145,6 @@ describe("the guides", () => {
         for (const text of stored) expect(() => JSON.parse(text)).not.toThrow();
       } finally {
         busy?.stop();
-        rmSync(directory, { recursive: true });
       }
     },
   );

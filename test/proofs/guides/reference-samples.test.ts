@@ -1,6 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +9,7 @@ import { samplesOf } from "../../../apps/pages/docs/samples.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { randomFrom } from "../../support/random.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const works = (command: string, ...args: readonly string[]): boolean => spawnSync(command, args).status === 0;
 
@@ -50,41 +50,37 @@ describe(`the reference's code in the order of SAMPLES_SEED=${seed}`, () => {
     "in %s calls each endpoint as it is",
     async (language) => {
       const { command, file } = PROGRAMS[language];
-      const directory = mkdtempSync(join(tmpdir(), "samples-"));
+      const directory = temporaryDirectory();
       const inOrder = shuffled();
-      try {
-        const statuses: Record<string, number> = {};
-        for (const operation of inOrder) {
-          const code = samplesOf(operation)
-            .find(([each]) => each === language)![1]
-            .replaceAll("http://localhost:3000", stack.baseUrl);
-          // The last call of curl's code prints the response alone.
-          const last = code.lastIndexOf("curl");
-          const printing = `${code.slice(0, last)}curl -sS -o /dev/null -w "%{http_code}"${code.slice(last + "curl".length)}`;
-          const folder = join(directory, operation.name);
-          mkdirSync(folder);
-          writeFileSync(join(folder, file), language === "bash" ? printing : code);
-          const { stdout } = await promisify(execFile)(command, [file], {
-            cwd: folder,
-            env: { ...childEnvironment(), API_KEY: stack.apiKey },
-          });
-          statuses[operation.name] = Number(stdout.slice(0, 3));
-        }
-        const expected = Object.fromEntries(
-          inOrder.map(({ name, responses }) => [
-            name,
-            expect.toBeOneOf([
-              ...Object.keys(responses)
-                .map(Number)
-                .filter((status) => status < 300),
-              OTHER_STATUSES[name],
-            ]),
-          ]),
-        );
-        expect(statuses).toEqual(expected);
-      } finally {
-        rmSync(directory, { recursive: true });
+      const statuses: Record<string, number> = {};
+      for (const operation of inOrder) {
+        const code = samplesOf(operation)
+          .find(([each]) => each === language)![1]
+          .replaceAll("http://localhost:3000", stack.baseUrl);
+        // The last call of curl's code prints the response alone.
+        const last = code.lastIndexOf("curl");
+        const printing = `${code.slice(0, last)}curl -sS -o /dev/null -w "%{http_code}"${code.slice(last + "curl".length)}`;
+        const folder = join(directory, operation.name);
+        mkdirSync(folder);
+        writeFileSync(join(folder, file), language === "bash" ? printing : code);
+        const { stdout } = await promisify(execFile)(command, [file], {
+          cwd: folder,
+          env: { ...childEnvironment(), API_KEY: stack.apiKey },
+        });
+        statuses[operation.name] = Number(stdout.slice(0, 3));
       }
+      const expected = Object.fromEntries(
+        inOrder.map(({ name, responses }) => [
+          name,
+          expect.toBeOneOf([
+            ...Object.keys(responses)
+              .map(Number)
+              .filter((status) => status < 300),
+            OTHER_STATUSES[name],
+          ]),
+        ]),
+      );
+      expect(statuses).toEqual(expected);
     },
   );
 });

@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runScript } from "../../support/run-script.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** No service runs on it: each invocation opens the stores itself. */
-const directory = mkdtempSync(join(tmpdir(), "invoke-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory(afterAll);
 
 /** Runs `npm run invoke -- <words>`. @returns its exit status and output */
 const invoke = (words: string, variables: Readonly<Record<string, string>> = {}) =>

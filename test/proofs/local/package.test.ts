@@ -1,7 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -10,9 +9,10 @@ import { Marked, type Tokens } from "marked";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROJECT_ROOT } from "../../../infra/build.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const execute = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), "empty-"));
+const folder = temporaryDirectory(afterAll);
 const TSC = join(PROJECT_ROOT, "node_modules/typescript/bin/tsc");
 let stack: TestService;
 let page: readonly Tokens.Code[];
@@ -43,10 +43,7 @@ beforeAll(async () => {
   await run("bash", ["-ec", codeOf("console", /^npm install "\$BASE_URL/)]);
   await run("npm", ["install", "standardwebhooks@1.1.1", "@types/node@24.19.2"]);
 });
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => stack?.stop());
 
 it("the client's package has what its manifest exports, and nothing of the repository's sources", () => {
   const installed = join(folder, "node_modules/work-items-client");

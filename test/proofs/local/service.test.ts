@@ -1,8 +1,7 @@
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -106,8 +105,7 @@ test("npm start prints nothing but its banner, also for requests that come befor
 
 /** One data directory through three starts: each takes seconds, so that these tests share them. */
 describe("what npm start serves", () => {
-  const directory = mkdtempSync(join(tmpdir(), "local-service-"));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory(afterAll);
   const file = join(directory, "env");
   let running: Child;
   let told = "";

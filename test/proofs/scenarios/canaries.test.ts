@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { workItemId } from "../../../lib/identity.ts";
 import { startService } from "../../hostile/process/service-process.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const CONTENT = "canary-content-7f3a";
 const EMAIL = "canary-mail-9b1c@example.com";
@@ -118,7 +118,7 @@ const printedIn = (directory: string): string[] =>
  * them in all that its functions print and in the responses to errors.
  */
 const searchCanaries = async (seed: number): Promise<CanarySearch> => {
-  const directory = mkdtempSync(join(tmpdir(), "canaries-"));
+  const directory = temporaryDirectory();
   const service = await startService(directory, seed);
   const canaries = [
     CONTENT,
@@ -160,7 +160,6 @@ const searchCanaries = async (seed: number): Promise<CanarySearch> => {
   }
   const lines = printedIn(directory);
   for (const line of lines) search("log", line);
-  rmSync(directory, { recursive: true, force: true });
   return { requests, errors, logLines: lines.length, found };
 };
 

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../../apps/client/client.ts";
 import { type Copy, differencesOf, openCopies } from "./copies.ts";
 import { HOSTILE_ITEMS, REFUSED_ATTRIBUTES } from "./hostile-values.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { feedIsComplete, itemsToCopy, sendAsText } from "./items-to-copy.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "hostile-values-"));
+const directory = temporaryDirectory(afterAll);
 let stack: TestService;
 let copies: readonly Copy[];
 beforeAll(async () => {
@@ -18,10 +16,7 @@ beforeAll(async () => {
     if (lacks !== undefined) console.warn(`SKIPPED: the guide's copy by ${name}. It needs ${lacks}`);
   }
 });
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => stack?.stop());
 
 describe("copies that the guide's recipes keep", () => {
   it("have every digit and text that the service accepts, in a first load and in an increment", async () => {

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -9,9 +8,10 @@ import { type Client, createClient } from "../../../apps/client/client.ts";
 import { childEnvironment } from "../../support/child-environment.ts";
 import { DUCKDB_FILES, DUCKDB_UPDATE } from "./copies.ts";
 import { startTestService, type TestService } from "../../support/local-service.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { changeItems, createItems, feedIsComplete, listedItems } from "./items-to-copy.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "warehouse-"));
+const directory = temporaryDirectory(afterAll);
 let stack: TestService;
 let client: Client;
 beforeAll(async () => {
@@ -19,10 +19,7 @@ beforeAll(async () => {
   client = createClient({ baseUrl: stack.baseUrl, apiKey: stack.apiKey });
   for (const [name, text] of Object.entries(DUCKDB_FILES)) writeFileSync(join(directory, name), text);
 });
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => stack?.stop());
 
 /** Runs the guide's shell code. @param killedBefore a command in it that is killed in this run */
 const update = async (killedBefore?: "duckdb" | "mv"): Promise<void> => {

@@ -1,13 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { WorkItem } from "../../../../apps/client/client.ts";
 import { startTestService, type TestService } from "../../../support/local-service.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { makeWorkbook } from "../../../support/workbook.ts";
 import { run, runAt } from "./terminal.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+const folder = temporaryDirectory(afterAll);
 const home = process.cwd();
 let stack: TestService;
 
@@ -20,7 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   process.chdir(home);
   vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
   await stack?.stop();
 });
 

@@ -1,6 +1,5 @@
 import { execFile as execFileWithCallback } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -9,10 +8,11 @@ import { localFilesIn, writeEnvironmentFile } from "../../../../infra/terminal/e
 import type { UploadJob, WorkItem } from "../../../../apps/client/client.ts";
 import { childEnvironment } from "../../../support/child-environment.ts";
 import { endedDaysAgo, startTestService, type TestService } from "../../../support/local-service.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { run, runAt, TICKETS, WORKBOOK } from "./terminal.ts";
 
 const execFile = promisify(execFileWithCallback);
-const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+const folder = temporaryDirectory(afterAll);
 const home = process.cwd();
 let service: TestService;
 
@@ -31,7 +31,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   process.chdir(home);
-  rmSync(folder, { recursive: true });
   vi.unstubAllEnvs();
   await service?.stop();
 });

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type CsvFile, keep, openCsv } from "../../../../apps/cli/work-items/open-csv.ts";
 import { changedFile, lookThrough } from "../../../../apps/cli/work-items/survey-file.ts";
 import type { Mapping } from "../../../../lib/uploads/mapping/mapping.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { testTerminal } from "../../../support/terminal.ts";
 import { run, runAt } from "./terminal.ts";
 
@@ -19,7 +19,7 @@ const withoutTotals = async ({ blob }: CsvFile, mapping: Mapping): Promise<strin
   return text;
 };
 
-const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+const folder = temporaryDirectory(afterAll);
 const home = process.cwd();
 
 beforeAll(() => {
@@ -30,7 +30,6 @@ beforeAll(() => {
 });
 afterAll(() => {
   process.chdir(home);
-  rmSync(folder, { recursive: true });
   vi.unstubAllEnvs();
 });
 

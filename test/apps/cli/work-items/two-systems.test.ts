@@ -1,19 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { startTestService } from "../../../support/local-service.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { ITEMS_OF_WEEKS, itemsIn, WEEKS } from "../../../support/two-systems.ts";
 import { run } from "./terminal.ts";
 
 it("exports of two systems with the same numbers become the items of both, and a week later the same ones", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "work-items-test-"));
+  const folder = temporaryDirectory();
   const stack = await startTestService();
   vi.stubEnv("WORK_ITEMS_URL", stack.baseUrl);
   vi.stubEnv("WORK_ITEMS_KEY", stack.apiKey);
   onTestFinished(async () => {
     vi.unstubAllEnvs();
-    rmSync(folder, { recursive: true });
     await stack.stop();
   });
   const mapping = join(folder, "mapping.json");

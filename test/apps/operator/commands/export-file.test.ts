@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { openExportFile } from "../../../../apps/operator/commands/export-file.ts";
 import { workItemId } from "../../../../lib/identity.ts";
 import { changeOrganization } from "../../../../apps/operator/data/administration.ts";
@@ -13,11 +12,11 @@ import {
 } from "../../../../apps/operator/data/export-organization.ts";
 import { createCustomer, type Customer, fill } from "../../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const SOURCE: ExportSource = { organization: "acme", made: "m", table: "t", region: "us", ledger: "Audit" };
 let runtime: TestRuntime;
 let acme: Customer;
-let directory: string;
 let file: string;
 beforeEach(async () => {
   runtime = await createTestRuntime();
@@ -27,10 +26,8 @@ beforeEach(async () => {
   for (const prefix of ["a", "b", "c\u2028"]) {
     await acme.apply(...Array.from({ length: 90 }, (_, index) => ({ external_id: `${prefix}-${index}` })));
   }
-  directory = await mkdtemp(join(tmpdir(), "work-items-"));
-  file = join(directory, "acme.ndjson");
+  file = join(temporaryDirectory(), "acme.ndjson");
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 /** Exports into the file, as far as so many pages. */
 const exportTo = async (source: ExportSource = SOURCE, pagesMax = Infinity): Promise<boolean> => {

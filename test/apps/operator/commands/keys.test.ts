@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { keysCommand } from "../../../../apps/operator/commands/keys.ts";
@@ -17,19 +16,18 @@ import { overwrite } from "../../../support/customer-data.ts";
 import { withoutTimeouts } from "../../../support/faults.ts";
 import { call } from "../../../support/organization.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { runCommand } from "../../../support/terminal.ts";
 
 let runtime: TestRuntime;
-let dataDirectory: string;
+const dataDirectory = temporaryDirectory(afterAll);
 beforeAll(async () => {
   runtime = await createTestRuntime();
-  dataDirectory = await mkdtemp(join(tmpdir(), "work-items-"));
   const { ACCESS_TABLE, AUDIT_TABLE, LIMITS_TABLE } = runtime.environment;
   const variables = { ACCESS_TABLE, AUDIT_TABLE, LIMITS_TABLE, REGION_CODE: "us", API_KEY: "none" };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(join(dataDirectory, "stack.env"), lines.join(""));
 });
-afterAll(() => rm(dataDirectory, { recursive: true }));
 beforeEach(withoutTimeouts);
 
 /** Runs a command line as `npm run` does, with this file's own data directory unless variables name another. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeleteCommand, paginateScan, PutCommand } from "@aws-sdk/lib-dynamodb";
@@ -25,16 +25,16 @@ import {
   tracesOf,
 } from "../../../support/customer-data.ts";
 import { createTestRuntime, type TestRuntime } from "../../../support/runtime.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { runCommand } from "../../../support/terminal.ts";
 
 let runtime: TestRuntime;
 let acme: Customer;
-let directory: string;
+const directory = temporaryDirectory(afterAll);
 beforeAll(async () => {
   runtime = await createTestRuntime();
   acme = await createCustomer(runtime, "acme");
   await fill(runtime, acme);
-  directory = await mkdtemp(join(tmpdir(), "work-items-"));
   const stores = Object.entries(runtime.environment).filter(([name]) => /_(TABLE|BUCKET|QUEUE_URL)$/.test(name));
   const variables = { ...Object.fromEntries(stores), REGION_CODE: "us" };
   const lines = Object.entries({ ...variables, S3_FORCE_PATH_STYLE: "true" }).map(
@@ -42,7 +42,6 @@ beforeAll(async () => {
   );
   await writeFile(join(directory, "stack.env"), lines.join(""));
 });
-afterAll(() => rm(directory, { recursive: true }));
 
 const run = (command: string, input = "") =>
   runCommand(organizationsCommand, command.split(" "), { env: { ...process.env, DATA_DIR: directory }, input });
