@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import { type Api, hasStatus, type Item, type ItemEvent } from "../parts/api.ts";
-import { FIELD_NAMES, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "../parts/field-names.ts";
+import { labelOf, SHOWN_FIELDS, shownField, shownPerson, shownValue, SUBJECT } from "../parts/field-names.ts";
 import { ImportLink, importOf } from "./import-link.tsx";
 import { Ago, type Fact, Facts, Heading, ItemStatus, List, Loading } from "../parts/parts.tsx";
 import { shownStart, shownTime } from "../parts/shown.ts";
@@ -119,12 +119,6 @@ export function ItemView({ api, id, list }: { readonly api: Api; readonly id: st
     ["Changed", <Ago key="changed" time={item.updated_at} />],
     ["ID in the API", <code>{item.id}</code>],
   ];
-  const own = new Set(facts.map(([name]) => name.toLowerCase()));
-  /** The name of an attribute, which differs from those of the item's own facts. */
-  const nameOf = (attribute: string): string => {
-    const name = FIELD_NAMES[ATTRIBUTE_PREFIX + attribute] ?? attribute;
-    return own.has(name.toLowerCase()) ? `${name} in the source system` : name;
-  };
   return (
     <>
       {back}
@@ -137,7 +131,9 @@ export function ItemView({ api, id, list }: { readonly api: Api; readonly id: st
       {attributes.length > 0 && (
         <section aria-labelledby="attributes">
           <h2 id="attributes">From the source system</h2>
-          <FilledFacts facts={attributes.map(([name, each]) => [nameOf(name), shownAttribute(each)])} />
+          <FilledFacts
+            facts={attributes.map(([name, each]) => [labelOf(ATTRIBUTE_PREFIX + name), shownAttribute(each)])}
+          />
         </section>
       )}
       <Timeline api={api} id={item.id} />

@@ -26,9 +26,15 @@ export function fieldName(target: string): string {
   return FIELD_NAMES[target] ?? `Custom attribute “${target.replace(ATTRIBUTE_PREFIX, "")}”`;
 }
 
-/** A field, or the bare name of a custom attribute, where it stands beside its value. */
+/** What the page calls an item's own facts. */
+const OWN_NAMES = new Set(
+  [...Object.values(FIELD_NAMES), "Agent", "QA score", "Created", "Changed"].map((name) => name.toLowerCase()),
+);
+
+/** A field, or the bare name of a custom attribute, where it stands beside its value. It differs from all other names. */
 export function labelOf(target: string): string {
-  return FIELD_NAMES[target] ?? target.replace(ATTRIBUTE_PREFIX, "");
+  const name = target.replace(ATTRIBUTE_PREFIX, "");
+  return FIELD_NAMES[target] ?? (OWN_NAMES.has(name.toLowerCase()) ? `${name} in the source system` : name);
 }
 
 /** A word of a choice, such as a status, as it is shown. */
