@@ -33,7 +33,7 @@ const undo = async (id: string, dryRun = false) => {
 const outcomes = async (id: string) => {
   const text = await (await fetch((await uploads.results(id)).url!)).text();
   const [header, ...lines] = text.replace("\uFEFF", "").trimEnd().split("\n");
-  expect(header).toBe("_row,external_id,id,outcome,kept");
+  expect(header).toMatch(/^_row,external_id,id,outcome,kept(,changes)?$/);
   return lines.map((line) => {
     const [, name = "", itemId, outcome, kept] = cellsOf(line, COMMA);
     expect(itemId).toBe(name && idOf(name));
@@ -297,6 +297,12 @@ describe("a dry run of an undo", () => {
     const real = await undo(id);
     expect(real.id).not.toBe(dry.id);
     expect(await outcomes(real.id)).toEqual(await outcomes(dry.id));
+    const changes = (await uploads.resultLines(dry.id)).map((line) => cellsOf(line, COMMA)[5]);
+    expect(changes).toEqual([
+      '{"agent_name":{"from":"Bob","to":null}}',
+      '{"type":{"from":"chat","to":"work_item"}}',
+      "",
+    ]);
     const { id: _a, dry_run: _b, created_at: _c, updated_at: _d, ...counted } = dry;
     expect(real).toMatchObject(counted);
   });

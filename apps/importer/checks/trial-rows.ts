@@ -54,7 +54,7 @@ export interface TrialRows {
 }
 
 /** The fields in the column `changes`; none if it isn't what the service writes. */
-function changesIn({ changes: cell }: ResultRow): FieldChange[] {
+export function changesIn({ changes: cell }: ResultRow): FieldChange[] {
   const changes = jsonIn(cell);
   if (Array.isArray(changes)) return changes.filter((name) => typeof name === "string").map((field) => ({ field }));
   if (!isJsonObject(changes)) return [];

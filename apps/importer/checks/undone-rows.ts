@@ -3,6 +3,7 @@ import { isJsonObject } from "@work-items/lib/json.ts";
 import type { UndoOutcome } from "@work-items/lib/work-items/undo/plan-undo.ts";
 import { jsonIn, readFirstResults } from "./first-results.ts";
 import type { CountedValue } from "./resulting-values.ts";
+import { changesIn, type FieldChange } from "./trial-rows.ts";
 
 /** How many rows of each outcome are examples. */
 const EXAMPLES_MAX = 5;
@@ -30,6 +31,8 @@ export interface UndoneRow {
   readonly outcome: Exclude<UndoOutcome, "dropped"> | "error";
   /** Undefined if nothing stays. */
   readonly kept: Kept | undefined;
+  /** Of a trial: what would go back in an item that stays. */
+  readonly changes: readonly FieldChange[];
 }
 
 /** What an undo does to its rows, or would do. */
@@ -62,7 +65,7 @@ export async function readUndoRows(results: AsyncIterable<ResultRow>): Promise<U
     const { row, external_id: externalId, id, outcome } = result;
     const kept = keptIn(result);
     const shown = (outcome === "dropped" ? "kept" : outcome) as UndoneRow["outcome"];
-    const undone = { row, externalId, id, outcome: shown, kept };
+    const undone = { row, externalId, id, outcome: shown, kept, changes: changesIn(result) };
     if (kept) {
       const ofOutcome = reasons.get(shown) ?? new Map<string, number>();
       reasons.set(shown, ofOutcome.set(kept.reason, (ofOutcome.get(kept.reason) ?? 0) + 1));

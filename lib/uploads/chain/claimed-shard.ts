@@ -3,7 +3,7 @@ import type { Organization } from "../../organizations/organization.ts";
 import { traceOf } from "../../error-trace.ts";
 import { type CsvFormat, formatOf } from "../mapping/file-format.ts";
 import { readRows, type Row } from "../files/frames.ts";
-import { createReportWriter, lastColumnOf } from "../files/row-list.ts";
+import { createReportWriter, furtherColumnsOf } from "../files/row-list.ts";
 import { objectKeys, type UploadObjects } from "../files/upload-objects.ts";
 import type { FindEndedJobs } from "../job/ended-jobs.ts";
 import { sumOf } from "../job/counters.ts";
@@ -178,7 +178,7 @@ export class ClaimedShard {
   async #write(rows: readonly Row[], ofRows: readonly (RowResult | undefined)[], isLast: boolean) {
     const { objects } = this.#with;
     const { number, claim, next, after, counted, rows_before: rowsBefore } = this.#shard;
-    const { counters, failures, results } = countRows(rows, ofRows, this.#toLine, lastColumnOf(this.#job));
+    const { counters, failures, results } = countRows(rows, ofRows, this.#toLine, furtherColumnsOf(this.#job));
     await Promise.all([
       results.length > 0 && objects.write(objectKeys.lines(this.#job, "results", number, claim), results),
       failures.length > 0 && objects.write(objectKeys.lines(this.#job, "failed_rows", number, claim), failures),

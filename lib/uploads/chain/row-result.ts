@@ -3,7 +3,7 @@ import type { RowOutcome } from "../../work-items/applied-rows.ts";
 import { errorOfRow, type RowError } from "../csv/row-reader.ts";
 import { type CounterName, noRows } from "../job/counters.ts";
 import { FrameWriter, type Row } from "../files/frames.ts";
-import { type LastColumn, resultLine } from "../files/row-list.ts";
+import { type furtherColumnsOf, resultLine } from "../files/row-list.ts";
 import type { ItemFieldName } from "../../work-items/changed-fields.ts";
 
 /** The result of a row: its item's id and its outcome, and the error if it failed for good. */
@@ -16,7 +16,7 @@ export interface RowResult {
   readonly error?: RowError;
   /** JSON of what stays; empty if nothing does. Set by undos only. */
   readonly kept?: string;
-  /** What a dry run of a file shows of the row's changes, and the fields that change; empty if none does. */
+  /** What a dry run shows of the row's changes, and for files the fields that change; empty if none does. */
   readonly changes?: string;
   readonly changed?: readonly ItemFieldName[];
 }
@@ -38,13 +38,13 @@ function counterOf(outcome: RowResult["outcome"]): CounterName {
 /**
  * Counts the rows of a window that have results, and makes their lines for the job's lists.
  * @param toLine makes the line of a failed row
- * @param last the last column of results
+ * @param further the further columns of results
  */
 export function countRows(
   rows: readonly Row[],
   ofRows: readonly (RowResult | undefined)[],
   toLine: (row: Row, error: RowError) => string,
-  last: LastColumn | undefined,
+  further: ReturnType<typeof furtherColumnsOf>,
 ) {
   const counters = noRows();
   const changedFields: Record<string, number> = {};
@@ -58,7 +58,7 @@ export function countRows(
     if (counter !== "failed") counters.succeeded += 1;
     for (const field of result.changed ?? []) changedFields[field] = (changedFields[field] ?? 0) + 1;
     if (result.error) failures.addText(row.row, toLine(row, result.error));
-    results.addText(row.row, resultLine(row, result, last));
+    results.addText(row.row, resultLine(row, result, further));
   }
   return {
     counters: { ...counters, changed_fields: changedFields },

@@ -7,6 +7,7 @@ import type { UndoResult, UndoWorkItems } from "../../work-items/undo/undo-work-
 import type { WorkItemInput } from "../../work-items/work-item.ts";
 import { ATTRIBUTE_PREFIX } from "../csv/target.ts";
 import type { Row } from "../files/frames.ts";
+import { changesCell, NAMES_MAX_BYTES } from "../files/changes-cell.ts";
 import { VALUE_MAX_CHARACTERS } from "../files/row-list.ts";
 import type { Undone } from "../job/upload-record.ts";
 import { type ApplyRowsOptions, groupsOf, ITEMS_AT_ONCE, readSafely, rowsPending } from "./apply-rows.ts";
@@ -104,8 +105,12 @@ export function createUndoRows(undo: UndoWorkItems, clock: Clock) {
         const result = undos[number]!;
         if (recognizesOnly && !result.recognized) continue;
         const { id, outcome } = result;
+        // Nothing else has the values that would go back.
+        const changes = changesCell(result.changes, NAMES_MAX_BYTES);
         results[index] =
-          outcome === "error" ? failedRow(externalId) : { externalId, id, outcome, kept: keptJson(result, input) };
+          outcome === "error"
+            ? failedRow(externalId)
+            : { externalId, id, outcome, kept: keptJson(result, input), changes };
       }
     }
     return results;

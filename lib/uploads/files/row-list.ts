@@ -3,7 +3,7 @@ import { COMMA, type Delimiter } from "../csv/delimiter.ts";
 import { BYTE_ORDER_MARK, isReportColumn, REPORT_COLUMNS } from "../csv/header-names.ts";
 import type { RowError } from "../csv/row-reader.ts";
 import { type CsvFormat, delimiterOf, headerRowOf } from "../mapping/file-format.ts";
-import { isFileTrial, mappingOf, type UploadJob } from "../job/upload-record.ts";
+import { mappingOf, type UploadJob } from "../job/upload-record.ts";
 import type { Row } from "./frames.ts";
 
 /** Longer values are cut in the report, which also has the whole cell. */
@@ -44,16 +44,15 @@ export function createReportWriter({ header, delimiter }: Pick<CsvFormat, "heade
 /** The header of a list of results. */
 export const RESULTS_HEADER = `${BYTE_ORDER_MARK}_row,external_id,id,outcome\n`;
 
-/** What the last column of a list of results says: what stays, as JSON, or what changes. */
-export type LastColumn = "kept" | "changes";
+/** What a list of results says besides: what stays, and what changes, both as JSON. */
+type FurtherColumn = "kept" | "changes";
 
-/** The last column of a job's results. Those of an import that writes end with the outcome. */
-export function lastColumnOf(job: UploadJob): LastColumn | undefined {
-  if (job.undo_of !== undefined) return "kept";
-  return isFileTrial(job) ? "changes" : undefined;
+/** The further columns of a job's results: what an undo keeps, and what a dry run changes. */
+export function furtherColumnsOf({ undo_of: undone, dry_run: isTrial = false }: UploadJob): FurtherColumn[] {
+  return [...(undone === undefined ? [] : ["kept" as const]), ...(isTrial ? ["changes" as const] : [])];
 }
 
-interface ListedResult extends Partial<Readonly<Record<LastColumn, string>>> {
+interface ListedResult extends Partial<Readonly<Record<FurtherColumn, string>>> {
   readonly externalId: string;
   /** Empty if the row failed. */
   readonly id: string;
@@ -61,10 +60,14 @@ interface ListedResult extends Partial<Readonly<Record<LastColumn, string>>> {
 }
 
 /** The line of a row in a list of results. */
-export function resultLine({ row }: { readonly row: number }, result: ListedResult, last?: LastColumn): string {
+export function resultLine(
+  { row }: { readonly row: number },
+  result: ListedResult,
+  further: readonly FurtherColumn[],
+): string {
   const { externalId, id, outcome } = result;
-  const more = last === undefined ? "" : `,${toCell(result[last] ?? "", COMMA)}`;
-  return `${row},${toCell(externalId, COMMA)},${id},${outcome}${more}\n`;
+  const more = further.map((column) => `,${toCell(result[column] ?? "", COMMA)}`);
+  return `${row},${toCell(externalId, COMMA)},${id},${outcome}${more.join("")}\n`;
 }
 
 /**
@@ -76,10 +79,13 @@ export const ROW_LISTS = {
     createReportWriter({ header: job.header, delimiter: delimiterOf(mappingOf(job)) }).header(
       headerRowOf(mappingOf(job)),
     ),
-  results: (job: UploadJob): string => {
-    const last = lastColumnOf(job);
-    return last === undefined ? RESULTS_HEADER : RESULTS_HEADER.replace("\n", `,${last}\n`);
-  },
+  results: (job: UploadJob): string =>
+    RESULTS_HEADER.replace(
+      "\n",
+      `${furtherColumnsOf(job)
+        .map((column) => `,${column}`)
+        .join("")}\n`,
+    ),
 };
 /** Name of a list. */
 export type RowListName = keyof typeof ROW_LISTS;

@@ -5,7 +5,7 @@ import type { Organization } from "../../organizations/organization.ts";
 import type { WriteTarget } from "../../store/optimistic-write.ts";
 import type { RecordKey, StoredRecord } from "../../store/versioned-record.ts";
 import { type KnownJobs, appliedAfter, appliedByJob } from "../applied-rows.ts";
-import type { Undoable } from "../changed-fields.ts";
+import { NO_CHANGES, type RowChanges, rowChangesOf, type Undoable } from "../changed-fields.ts";
 import { isUnfinished } from "../plan-apply.ts";
 import type { WorkItem } from "../work-item.ts";
 import type { WorkItemStatus } from "../work-item-fields.ts";
@@ -36,6 +36,8 @@ export interface RecordUndo {
   readonly outcome: UndoOutcome;
   readonly reason: KeptReason | undefined;
   readonly kept: readonly KeptField[];
+  /** What a dry run would put back in an item that stays. */
+  readonly changes: RowChanges;
   /** Whether the undo's job has undone the record before. */
   readonly isDone: boolean;
   /** Whether the record must still be written. */
@@ -45,6 +47,7 @@ export const NO_EFFECT: RecordUndo = {
   outcome: "unchanged",
   reason: undefined,
   kept: [],
+  changes: NO_CHANGES,
   isDone: false,
   isOpen: false,
 };
@@ -148,6 +151,7 @@ interface UndoContext {
   readonly undone: Import;
   /** The undo's job, and the ended ones among those that have written the records. */
   readonly jobs: KnownJobs;
+  readonly dryRun: boolean | undefined;
   readonly clock: Clock;
 }
 
@@ -156,7 +160,7 @@ function planRecord(
   key: RecordKey,
   stored: StoredRecord,
   before: ItemOrEvent,
-  { organization, undone, jobs, clock }: UndoContext,
+  { organization, undone, jobs, dryRun = false, clock }: UndoContext,
 ): { readonly set: Attributes | null; readonly result: RecordUndo } {
   const now = clock();
   const { fields, event } = before;
@@ -168,9 +172,11 @@ function planRecord(
     event === undefined ? plan : inWordsForEvents(plan);
   const names = namesThatFit(new Set([...(becomesUnfinished ? [COMPLETED_AT] : []), ...plan.kept.keys()]));
   const isOpen = plan.undo !== undo;
-  const result = { outcome, reason, kept: keptFields(after, names), isDone: false, isOpen };
+  const isPutBack = outcome === "undone" || outcome === "partly";
+  const changes = dryRun && isPutBack && event === undefined ? rowChangesOf(fields, plan.next) : NO_CHANGES;
+  const result = { outcome, reason, kept: keptFields(after, names), changes, isDone: false, isOpen };
   if (!isOpen) return { set: null, result };
-  const isChanged = outcome === "deleted" || outcome === "undone" || outcome === "partly";
+  const isChanged = isPutBack || outcome === "deleted";
   const next = { ...plan.next, ...(isChanged && { updated_at: isoTime(now) }) } as Undoable;
   const attributes = event === undefined ? attributesOf(organization, itemIdOf(key), next as WorkItem) : plan.next;
   const applied = appliedAfter(stored, jobs, formatDone({ outcome, reason, names }));
@@ -187,7 +193,8 @@ export function targetOfUndo(key: RecordKey, context: UndoContext): WriteTarget<
       const done = doneUndoIn(stored, context.jobs.job);
       if (done === undefined) return planRecord(key, stored, record, context);
       const { outcome, reason, names } = done;
-      return { set: null, result: { outcome, reason, kept: keptFields(record, names), isDone: true, isOpen: false } };
+      const kept = keptFields(record, names);
+      return { set: null, result: { ...NO_EFFECT, outcome, reason, kept, isDone: true } };
     },
   };
 }

@@ -32,6 +32,7 @@ export interface UndoResult {
   /** Why something stays, if anything does. */
   readonly reason: KeptReason | undefined;
   readonly kept: readonly KeptField[];
+  readonly changes: RecordUndo["changes"];
   /** Whether the records remember that the job has undone the whole row before. */
   readonly recognized: boolean;
   /** Whether the row may succeed later. Only set for errors. */
@@ -88,13 +89,15 @@ interface Progress {
 
 function resultOf({ id, item, events }: RowRecords, { effects, failed }: Progress): UndoResult {
   const failure = failed.get(item.pk);
-  if (failure) return { id, outcome: "error", reason: undefined, kept: [], recognized: false, ...failure };
+  const nothing = { reason: undefined, kept: [], changes: NO_EFFECT.changes };
+  if (failure) return { id, outcome: "error", ...nothing, recognized: false, ...failure };
   const parts = [item, ...events].map((key) => effects.get(keyText(key)) ?? NO_EFFECT);
   return {
     id,
     outcome: combined(parts.map(({ outcome }) => outcome)),
     reason: firstOf(parts.map(({ reason }) => reason)),
     kept: parts.flatMap(({ kept }) => kept),
+    changes: parts[0]!.changes,
     recognized: parts.some(({ isDone }) => isDone) && !parts.some(({ isOpen }) => isOpen),
     isTemporary: false,
   };
@@ -145,7 +148,7 @@ export function createUndoWorkItems(runtime: RuntimeWith<"workItems">) {
     const write = async (keys: Iterable<RecordKey>, prefetched: ReadonlyMap<string, StoredRecord>): Promise<void> => {
       const open = [...keys].filter((key) => !effects.has(keyText(key)) && !failed.has(key.pk));
       const jobs = await findKnownJobs(source, prefetched.values());
-      const targets = open.map((key) => targetOfUndo(key, { organization, undone, jobs, clock }));
+      const targets = open.map((key) => targetOfUndo(key, { organization, undone, jobs, dryRun, clock }));
       const results = await optimisticWrite(store, targets, { clock, deadline, dryRun, guard, prefetched });
       for (const [index, written] of results.entries()) {
         const key = open[index]!;

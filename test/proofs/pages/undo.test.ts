@@ -69,9 +69,9 @@ describe.skipIf(!hasBrowser)("an undo on the import page", () => {
       "undo-4 | Type | chat | mail | Item changed since",
     ]);
     expect(new Set(await keptRows(page))).toEqual(kept);
-    expect(await page.locator(".outcomes li").allTextContents()).toEqual([
+    expect(await page.locator(".outcomes > li").allTextContents()).toEqual([
       "would be deletedundo-1undo-2undo-3",
-      "would be partly restored, because someone has changed values sinceundo-old",
+      "would be partly restored, because someone has changed values sinceRow 2undo-oldTypechat → call",
       "would be kept, because someone has made other changes sinceundo-4",
     ]);
     await look(page, "undo-trial");

@@ -71,7 +71,7 @@ describe("work-items", () => {
         "(dry run): 3 rows, 2 deleted, 0 undone, 0 partly undone, 0 kept, 1 unchanged, 0 failed",
       ),
     });
-    expect(readFileSync("undone.csv", "utf8")).toMatch(/\n2,T-1001,[0-9a-f-]+,deleted,\n/);
+    expect(readFileSync("undone.csv", "utf8")).toMatch(/\n2,T-1001,[0-9a-f-]+,deleted,,\n/);
     expect(await run("get", "T-1001")).toMatchObject({ exit: 0 });
 
     // The failed rows can be corrected and imported again.

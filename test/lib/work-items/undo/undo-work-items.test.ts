@@ -64,7 +64,8 @@ it("a row is recognized once all of it is undone, and not while a part of it is 
 });
 
 it("an item without time for its events stays as it is, and may be undone later", async () => {
-  const error = { outcome: "error", reason: undefined, kept: [], recognized: false, isTemporary: true };
+  const nothing = { reason: undefined, kept: [], changes: { fields: [] } };
+  const error = { outcome: "error", ...nothing, recognized: false, isTemporary: true };
   const id = workItemId(service.organization.id, "a");
   expect(await undo([FIRST], { deadline: 0 })).toEqual([{ id, ...error }]);
   expect(await undo([FIRST])).toMatchObject([{ outcome: "deleted", recognized: false }]);

@@ -93,23 +93,27 @@ function nameOf(field: string, { mapping }: Job): string {
   return mapping?.fields?.[SUBJECT] ? "Subject or other columns" : "Other columns";
 }
 
+type ChangedRow = Pick<TrialRow, "row" | "externalId" | "id" | "changes"> & { readonly outcome: string };
+
 /** A row that would change an item that exists, with both values of each field. */
-function ChangeCard({ job, row }: { readonly job: Job; readonly row: TrialRow }) {
+function ChangeCard({ job, row }: { readonly job: Job; readonly row: ChangedRow }) {
   const { outcome, changes, id } = row;
   const isRestored = outcome === "restored";
-  const facts = changes.map(({ field, values }): Fact => {
-    // Values too long for the results, or of a file that this page doesn’t have, aren’t known.
-    if (!values) return [nameOf(field, job), "changes"];
+  const facts = changes.flatMap(({ field, values }): Fact[] => {
+    if (!values) return [];
     const before = <i>{shownOrEmpty(field, values.from)} → </i>;
-    return [nameOf(field, job), <span class="lines">{[before, shownOrEmpty(field, values.to)]}</span>];
+    return [[nameOf(field, job), <span class="lines">{[before, shownOrEmpty(field, values.to)]}</span>]];
   });
-  const whole: Fact = isRestored ? ["Restored", "as it was"] : ["Events", "change"];
+  // Values too long for the results, or of a file that this page doesn’t have, aren’t known.
+  const named = changes.filter(({ values }) => !values).map(({ field }) => nameOf(field, job));
+  if (named.length > 0) facts.push(["Changes", named.join(", ")]);
+  if (facts.length === 0) facts.push(isRestored ? ["Restored", "as it was"] : ["Changes", "events"]);
   const address = isRestored ? undefined : `#item=${id}`;
-  return <RowCard {...{ row, address }} facts={facts.length === 0 ? [whole] : facts} />;
+  return <RowCard {...{ row, address }} facts={facts} />;
 }
 
 /** The first rows that would change items that exist. */
-export function ChangedRows({ job, rows }: { readonly job: Job; readonly rows: readonly TrialRow[] }) {
+export function ChangedRows({ job, rows }: { readonly job: Job; readonly rows: readonly ChangedRow[] }) {
   return (
     <ul class="examples" aria-label="Changed items">
       {rows.map((row) => (

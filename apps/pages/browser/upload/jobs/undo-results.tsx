@@ -6,6 +6,7 @@ import { EVENT_NAMES, labelOf, shownChoice, shownOrEmpty } from "../parts/field-
 import { doneIn, undoCountsOf } from "./job-progress.tsx";
 import { Alert, Table } from "../parts/parts.tsx";
 import { countOf, shownNumber } from "../parts/shown.ts";
+import { ChangedRows } from "./trial-items.tsx";
 import { UnfinishedRows } from "./trial-values.tsx";
 import { useLoaded } from "../parts/use-calls.ts";
 
@@ -67,20 +68,26 @@ function Outcomes({ job, rows }: { readonly job: Job; readonly rows: UndoRows })
           const named = (rows.examples.get(outcome) ?? []).filter(({ externalId }) => externalId !== "");
           // Of a row that failed there may be no item.
           const isGone = outcome === "unchanged" || (outcome === "deleted" && !job.dry_run);
+          const valued = named.filter(({ changes }) => changes.length > 0);
           return (
             <li key={outcome}>
-              {name}
-              {becauseOf(rows, outcome)}
+              <h2>
+                {name}
+                {becauseOf(rows, outcome)}
+              </h2>
+              {valued.length > 0 && <ChangedRows job={job} rows={valued} />}
               <span class="ids">
-                {named.map(({ row, externalId, id }) =>
-                  isGone ? (
-                    <span key={row}>{externalId}</span>
-                  ) : (
-                    <a key={row} href={`#item=${id}`}>
-                      {externalId}
-                    </a>
-                  ),
-                )}
+                {named
+                  .filter((each) => !valued.includes(each))
+                  .map(({ row, externalId, id }) =>
+                    isGone ? (
+                      <span key={row}>{externalId}</span>
+                    ) : (
+                      <a key={row} href={`#item=${id}`}>
+                        {externalId}
+                      </a>
+                    ),
+                  )}
                 {named.length > 0 && count > named.length && `and ${shownNumber(count - named.length)} more`}
               </span>
             </li>
