@@ -108,9 +108,8 @@ async function openFile(path: string, stdin: Readable): Promise<KeptFile> {
 }
 
 /** Asks for the encoding of a file. */
-function questionOf({ problem, likely, mayBeUtf8 }: EncodingDoubt): string {
-  const isText = mayBeUtf8 ? ` If its text is right as it is, add --encoding ${UTF_8}.` : "";
-  if (likely.length === 0) return `${problem}. Save the file as UTF-8.${isText}`;
+function questionOf({ problem, likely }: EncodingDoubt): string {
+  if (likely.length === 0) return `${problem}. Save the file as UTF-8.`;
   const width = Math.max(...likely.map(({ encoding }) => encoding.length));
   const readings = likely.map(
     ({ encoding, values }) =>
@@ -119,7 +118,7 @@ function questionOf({ problem, likely, mayBeUtf8 }: EncodingDoubt): string {
   return [
     `${problem}. Add the encoding in which these values are right:`,
     ...readings,
-    `If none is right, save the file as UTF-8.${isText}`,
+    "If none is right, save the file as UTF-8.",
   ].join("\n");
 }
 

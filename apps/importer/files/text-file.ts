@@ -3,16 +3,8 @@ import { markOf, utf16Of } from "@work-items/lib/uploads/csv/file-kind.ts";
 import { type DelimiterReading, delimitersIn } from "../proposals/find-delimiter.ts";
 import { createCellRepair } from "./cell-values.ts";
 import { decodeStrictly, encodingName, UTF_8 } from "../letters/encodings.ts";
-import { findLikelyEncodings, type LikelyEncoding, valuesIn } from "../letters/likely-encodings.ts";
-import {
-  endOfFileIn,
-  findBadByte,
-  readWhole,
-  type RowLayout,
-  rowAt,
-  sampleLines,
-  type WholeText,
-} from "./whole-text.ts";
+import { findLikelyEncodings, type LikelyEncoding } from "../letters/likely-encodings.ts";
+import { endOfFileIn, findBadByte, readWhole, type RowLayout, sampleLines } from "./whole-text.ts";
 
 /** What is read of a file to detect its format. */
 export const HEAD_BYTES = 512 * 1024;
@@ -23,8 +15,6 @@ export interface EncodingDoubt {
   readonly problem: string;
   /** The likeliest first; none if the file has to be saved as UTF-8. */
   readonly likely: readonly LikelyEncoding[];
-  /** Whether it can still be UTF-8. */
-  readonly mayBeUtf8: boolean;
 }
 
 /** The format of a text file with a table. */
@@ -67,44 +57,28 @@ function layoutOf(head: Uint8Array, encoding: string, delimiter: Delimiter | und
   };
 }
 
-const ESCAPE = 0x1b;
+const WESTERN = "windows-1252";
+/** DOS code pages and Mac OS Roman have other characters in their places. */
+const SMALL_LETTERS = /[ß-ÿ]/g;
+/** With fewer different ones, a text is too short to know. */
+const LETTERS_MIN = 3;
 
-/** What to ask about a file without byte order mark that isn't UTF-8, or looks like another encoding. */
-async function findDoubt(
-  file: Blob,
-  { brokenFrom, sign }: WholeText,
-  layout: Layout,
-): Promise<EncodingDoubt | undefined> {
-  const { delimiter } = layout;
-  if (brokenFrom !== undefined) {
-    const { row, offset } = await findBadByte(file, UTF_8, brokenFrom, layout);
-    const lines = await sampleLines(file, offset, (byte) => byte >= 0x80);
-    const others =
-      lines.filter((line) => decodeStrictly(line, UTF_8) !== undefined).length > lines.length / 2
-        ? ", but most others are: fix the damaged row"
-        : "";
-    const likely = findLikelyEncodings(lines, delimiter);
-    return { problem: `row ${row} isn't valid UTF-8${others}`, likely, mayBeUtf8: false };
-  }
-  if (sign === undefined) return undefined;
-  const problem = `row ${await rowAt(file, sign.offset, layout)} looks like ${sign.name}`;
-  if (sign.encoding === undefined) return { problem, likely: [], mayBeUtf8: true };
-  const lines = await sampleLines(file, sign.offset, (byte) => byte === ESCAPE);
-  return { problem, likely: findLikelyEncodings(lines, delimiter, [sign.encoding]), mayBeUtf8: true };
-}
-
-function doubtOfUtf16(head: Uint8Array, encoding: string, { delimiter }: Layout): EncodingDoubt {
-  const lines = new TextDecoder(encoding).decode(head, { stream: true }).split(/[\r\n]+/);
-  return {
-    problem: `the file looks like ${encodingName(encoding)}, but has no byte order mark`,
-    likely: [{ encoding, values: valuesIn([lines], delimiter)[0] ?? [] }],
-    mayBeUtf8: false,
-  };
+/** The encoding of a file without byte order mark that isn't UTF-8, or what to ask. @param brokenFrom as in `WholeText` */
+async function guess(file: Blob, brokenFrom: number, layout: Layout) {
+  const { row, offset } = await findBadByte(file, UTF_8, brokenFrom, layout);
+  const lines = await sampleLines(file, offset, (byte) => byte >= 0x80);
+  const valid = lines.filter((line) => decodeStrictly(line, UTF_8) !== undefined).length;
+  const others = valid > lines.length / 2 ? ", but most others are: fix the damaged row" : "";
+  const likely = findLikelyEncodings(lines, layout.delimiter);
+  const letters = lines.flatMap((line) => new TextDecoder(WESTERN).decode(line).match(SMALL_LETTERS) ?? []);
+  const [{ encoding } = { encoding: UTF_8 }, ...more] = likely;
+  const isClear = encoding === WESTERN && more.length + valid === 0 && new Set(letters).size >= LETTERS_MIN;
+  return { encoding, doubt: isClear ? undefined : { problem: `row ${row} isn't valid UTF-8${others}`, likely } };
 }
 
 /**
- * Detects the format of a file and reads it to its end to be sure. The encoding is in doubt without a byte order mark,
- * unless the file is UTF-8.
+ * Detects the format of a file and reads it to its end to be sure. The encoding is in doubt without a byte order mark, unless
+ * the file is UTF-8, UTF-16, or has letters that only one encoding has.
  * @param known what was chosen
  * @throws EncodingError if it isn't text in its encoding
  * @throws RangeError if the known encoding doesn't exist
@@ -121,25 +95,17 @@ export async function findTextFormat(
       `the file isn't ${encodingName(chosen)}: it begins with a byte order mark of ${encodingName(marked)}`,
     );
   }
-  const given = chosen ?? marked;
-  const encoding = given ?? utf16Of(head) ?? UTF_8;
+  const given = chosen ?? marked ?? utf16Of(head);
+  const encoding = given ?? UTF_8;
   const layout = layoutOf(head, encoding, known.delimiter);
-  if (given === undefined && encoding !== UTF_8) {
-    const doubt = doubtOfUtf16(head, encoding, layout);
-    return { encoding, doubt, ...layout, mayNeedRepair: true };
-  }
   const whole = await readWhole(file, encoding);
   if (given !== undefined && whole.brokenFrom !== undefined) {
     const { row } = await findBadByte(file, encoding, whole.brokenFrom, layout);
     throw new EncodingError(`row ${row} isn't valid ${encodingName(encoding)}`);
   }
-  const doubt = given === undefined ? await findDoubt(file, whole, layout) : undefined;
-  return {
-    encoding: doubt?.likely[0]?.encoding ?? encoding,
-    doubt,
-    ...layout,
-    mayNeedRepair: whole.mayNeedRepair,
-  };
+  const { brokenFrom, mayNeedRepair } = whole;
+  const found = brokenFrom === undefined ? { encoding, doubt: undefined } : await guess(file, brokenFrom, layout);
+  return { ...found, ...layout, mayNeedRepair };
 }
 
 /** Removes a hidden first line, and ends rows with LF. */

@@ -1,7 +1,6 @@
 import { RecordEnds } from "@work-items/lib/uploads/csv/csv-text.ts";
 import { mayNeedRepair } from "./cell-values.ts";
 import { StrictDecoder } from "../letters/encodings.ts";
-import { sevenBitSignIn } from "../letters/seven-bit.ts";
 
 /** How the rows of a text are cut. */
 export interface RowLayout {
@@ -15,8 +14,6 @@ export interface RowLayout {
 export interface WholeText {
   /** Whether there may be cells with a prefix or a text written as a formula, rows that end with CR CR LF, or an end of file. */
   readonly mayNeedRepair: boolean;
-  /** A sign that a file in ASCII encodes other letters. */
-  readonly sign: ReturnType<typeof sevenBitSignIn>;
   /** Offset of the first chunk that isn't text in the encoding; undefined if there is none. */
   readonly brokenFrom: number | undefined;
 }
@@ -46,28 +43,24 @@ async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
 /** Reads a file to its end, or to the first chunk that isn't text in its encoding. */
 export async function readWhole(file: Blob, encoding: string): Promise<WholeText> {
   const decoder = new StrictDecoder(encoding);
-  let sign: WholeText["sign"];
   let isOdd = false;
-  let isAscii = true;
   let last = "";
   let offset = 0;
   try {
     for await (const bytes of chunksOf(file)) {
       const text = decoder.decode(bytes);
-      isAscii &&= text.length === bytes.length;
       const read = last + text;
-      if (isAscii) sign ??= sevenBitSignIn(read, offset - last.length);
       isOdd ||= mayNeedRepair(read);
       last = read.slice(-END_CHARACTERS);
       offset += bytes.length;
     }
     decoder.decode();
     const isRepaired = isOdd || endOfFileIn(last) !== -1;
-    return { mayNeedRepair: isRepaired, sign: isAscii ? sign : undefined, brokenFrom: undefined };
+    return { mayNeedRepair: isRepaired, brokenFrom: undefined };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // It isn't read, or is in another encoding.
-    return { mayNeedRepair: true, sign: undefined, brokenFrom: offset };
+    return { mayNeedRepair: true, brokenFrom: offset };
   }
 }
 
@@ -98,14 +91,6 @@ export async function findBadByte(
     if (!(error instanceof TypeError)) throw error;
   }
   return { row: rowAfter(""), offset };
-}
-
-/** The row of an offset in a file that is ASCII up to there. */
-export async function rowAt(file: Blob, offset: number, layout: RowLayout): Promise<number> {
-  const rowAfter = rowCounter(layout);
-  const decoder = new TextDecoder();
-  for await (const bytes of chunksOf(file.slice(0, offset))) rowAfter(decoder.decode(bytes));
-  return rowAfter("");
 }
 
 const LINE_FEED = 0x0a;

@@ -74,7 +74,7 @@ function shown(value: string): string {
  * A few values from lines that were read in several ways, for each reading: those that differ most, from those outside
  * ASCII if there are any.
  */
-export function valuesIn(readings: readonly (readonly string[])[], delimiter: string): string[][] {
+function valuesIn(readings: readonly (readonly string[])[], delimiter: string): string[][] {
   const found = new Map<string, readonly string[]>();
   for (const index of readings[0]?.keys() ?? []) {
     const rows = readings.map((lines) => lines[index]!.split(delimiter));

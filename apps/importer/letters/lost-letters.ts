@@ -1,5 +1,4 @@
 import { alphabetsIn, isWritten } from "./alphabets.ts";
-import { withoutSevenBit } from "./seven-bit.ts";
 
 /** A text whose letters aren't those that somebody wrote, and the text as it may have been; undefined if that is lost. */
 export interface LostLetters {
@@ -147,21 +146,20 @@ const WAYS: readonly { readonly sign: RegExp; readonly correct: (text: string) =
   },
   { sign: ENCODED_WORD, correct: withoutEncodedWords },
   { sign: ENTITY, correct: withoutEntities },
-  { sign: /\p{Cc}[$(]|~\{|\+[\d+/A-Za-z]{3,}-/u, correct: withoutSevenBit },
 ];
 
-/** U+FFFD, question marks in place of all letters, or of one within a word. */
+/** U+FFFD, escapes of a Japanese file in ASCII, question marks in place of all letters, or of one within a word. */
 const REPLACED =
-  /\uFFFD|^(?=[^?]*\?[^?]*\?[^?]*\?)[\s\d?.,;:!()'"-]*$|(?:^|\s)\p{L}*\p{L}\?\p{Ll}\p{L}*(?=[\s.,;:!?)]|$)/u;
+  /\uFFFD|\p{Cc}\$[@B]|^(?=[^?]*\?[^?]*\?[^?]*\?)[\s\d?.,;:!()'"-]*$|(?:^|\s)\p{L}*\p{L}\?\p{Ll}\p{L}*(?=[\s.,;:!?)]|$)/u;
 /** A quick check: nearly no text has any of these. */
-const MAY_BE_LOST = /[^ -~]|[?&]|\\u|~\{|\+.*-/;
+const MAY_BE_LOST = /[^ -~]|[?&]|\\u/;
 
 /** What is wrong with the letters of a text; undefined if nothing is. */
 export function lostLettersIn(text: string): LostLetters | undefined {
   if (!MAY_BE_LOST.test(text)) return undefined;
   const corrected = WAYS.reduce((now, { sign, correct }) => (now.search(sign) === -1 ? now : correct(now)), text);
   if (corrected !== text && !corrected.includes("\uFFFD")) return { text, corrected };
-  return /[?\uFFFD]/.test(text) && REPLACED.test(text) ? { text, corrected: undefined } : undefined;
+  return /[?$\uFFFD]/.test(text) && REPLACED.test(text) ? { text, corrected: undefined } : undefined;
 }
 
 /** What speaks against a column with lost letters, as a sentence without its end. */

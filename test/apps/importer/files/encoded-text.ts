@@ -46,13 +46,3 @@ export const encodeUtf32 = (text: string, isBigEndian = false): Buffer => {
   Array.from(text).forEach((character, index) => bytes.writeUInt32LE(character.codePointAt(0)!, index * 4));
   return isBigEndian ? bytes.swap32() : bytes;
 };
-
-/** Characters of two bytes in EUC-JP, with seven bits, between escape sequences. */
-export const encodeIso2022Jp = (text: string): Buffer =>
-  Buffer.concat(
-    text.split(/([^\0-\u007F]+)/).map((run, index) => {
-      if (index % 2 === 0) return Buffer.from(run);
-      const bytes = encodeAs("euc-jp", run).map((byte) => byte & 0x7f);
-      return Buffer.concat([Buffer.from("\u001B$B"), bytes, Buffer.from("\u001B(B")]);
-    }),
-  );

@@ -28,7 +28,6 @@ describe("a text file of another system", () => {
       doubt: {
         problem: `row ${HEAD_BYTES / 8 + 2} isn't valid UTF-8`,
         likely: expect.arrayContaining([{ encoding: "windows-1252", values: ["Zoë"] }]),
-        mayBeUtf8: false,
       },
     });
     const chosen = await findTextFormat(new Blob([file]), { encoding: "windows-1252" });

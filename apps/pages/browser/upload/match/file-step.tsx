@@ -69,10 +69,10 @@ function FileField({ onFile }: { readonly onFile: (file: File) => void }) {
 }
 
 /** What to do about a file whose encoding is unclear. */
-function adviceOf({ likely, mayBeUtf8 }: EncodingDoubt): string {
+function adviceOf({ likely }: EncodingDoubt): string {
   if (likely.length > 0)
     return "Choose the encoding in which these values are right. If none is, save the file as UTF-8.";
-  return `Save the file as UTF-8 and choose it again${mayBeUtf8 ? ", or keep its text as it stands" : ""}.`;
+  return "Save the file as UTF-8 and choose it again.";
 }
 
 interface ReadingProps {
@@ -93,7 +93,7 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
     const known = format.doubt ? { encoding } : { encoding, delimiter: table.delimiter };
     void run(async () => onRead(await readTextFile(file, known, asked)));
   };
-  const options = Object.entries(ENCODINGS).filter(([encoding]) => encoding !== UTF_8 || asked?.mayBeUtf8 !== false);
+  const options = Object.entries(ENCODINGS).filter(([encoding]) => encoding !== UTF_8 || !asked);
   if (!asked) {
     return (
       <>

@@ -1,3 +1,4 @@
+import { encodingName, UTF_8 } from "@work-items/importer/letters/encodings.ts";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { FileStep } from "./file-step.tsx";
@@ -28,9 +29,13 @@ export function ImportView({
   }, [step, job === undefined]);
   const { sheets = [], sheet } = table?.workbook ?? {};
   const sheetOf = sheets.length > 1 ? [`sheet “${sheet}” of ${sheets.length}`] : [];
+  const { encoding = UTF_8 } = table?.text?.format ?? {};
+  const readAs = encoding === UTF_8 ? [] : [`read as ${encodingName(encoding)}`];
   const lines: Readonly<Partial<Record<StepName, string>>> = {
     ...(table && {
-      File: [...sheetOf, table.name, shownBytes(table.size), countOf(table.names.length, "column")].join(", "),
+      File: [...sheetOf, table.name, ...readAs, shownBytes(table.size), countOf(table.names.length, "column")].join(
+        ", ",
+      ),
     }),
     ...(match && { Match: shownInLine(match) }),
     ...(trial && { Check: trial.found }),

@@ -1,4 +1,3 @@
-import { encodingName, UTF_8 } from "@work-items/importer/letters/encodings.ts";
 import { FirstItems } from "./preview.tsx";
 import { SheetNotes } from "./file-notes.tsx";
 import { inTypographicQuotes } from "../parts/field-names.ts";
@@ -28,7 +27,6 @@ export function MatchStep({ match }: { readonly match: Match }) {
   const { table, states, isAnswered, ids, fileDoubt, check, sending, trial, error, onTry } = match;
   const isDisabled =
     !isAnswered || ids.part !== undefined || check.problem !== undefined || sending !== undefined || match.isReading;
-  const encoding = table.text?.format.encoding ?? UTF_8;
   // A missing ID is a question.
   const isIdMissing = states.some(({ target, state }) => target === "external_id" && state === "missing");
   // No answer helps until the file is corrected.
@@ -51,7 +49,6 @@ export function MatchStep({ match }: { readonly match: Match }) {
         <Questions key={asRead(table).content} match={match} />
         {!isBroken && <FirstItems match={match} />}
         <div>
-          {encoding !== UTF_8 && <p class="note">We’ll convert the file from {encodingName(encoding)} to UTF-8.</p>}
           {!isBroken && outcome}
           <Alert text={error} />
           {sending !== undefined && (
