@@ -133,9 +133,5 @@ export async function askTargets(terminal: Terminal, sample: SurveyedSample): Pr
     }
   }
   const zone = await askZone(terminal, proposal);
-  const zoned = zone === undefined ? proposal : propose(zone);
-  const { joined, mapping } = zoned;
-  const columns = joined?.columns?.map((column) => `"${column}"`).join(" and ");
-  if (!joined || (await terminal.ask(`join date and time of ${columns}? [y/N] `)).toLowerCase() !== "y") return zoned;
-  return { ...zoned, mapping: { ...mapping, fields: { ...mapping.fields, completed_at: joined } } };
+  return zone === undefined ? proposal : propose(zone);
 }

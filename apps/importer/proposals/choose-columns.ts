@@ -110,6 +110,9 @@ export function chooseColumns(columns: readonly FileColumn[], survey: Survey, an
   const times = known.filter(({ target }) => target === "completed_at");
   choices.takeTimes(times.filter(({ isNamed }) => isNamed));
   choices.takeTimes(times);
+  // In a log of calls, "Date" and "Time" are perhaps all there is.
+  const plain = choices.pairs.filter(({ subject }) => subject === "").map(({ indexes }) => indexes[1]);
+  choices.takeTimes(columns.filter(({ index }) => plain.includes(index)).map((column) => ({ column, isNamed: false })));
   if (!choices.hasAgent()) choices.takeAgents(columns);
   for (const target of CHOICE_FIELDS) {
     for (const column of columns) if (holdsChoices(target, column)) choices.take(target, column, true, "by values");

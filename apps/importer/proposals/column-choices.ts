@@ -1,19 +1,13 @@
+import { columnsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { doubtsOfLetters } from "../letters/lost-letters.ts";
 import { agentFields, isMost, withoutBrackets } from "./agent-columns.ts";
 import { type Certainty, certaintyOf, checkValues, cleanTexts, type Found, withoutEmptyWords } from "./certainty.ts";
 import { isNoDate } from "./no-dates.ts";
-import {
-  DOUBTS,
-  joinedTime,
-  proposeTime,
-  type TimeAnswers,
-  type TimeQuestion,
-  timesOfDay,
-  withoutNoDates,
-} from "./propose-time.ts";
+import { DOUBTS, proposeTime, type TimeAnswers, type TimeQuestion, withoutNoDates } from "./propose-time.ts";
 import type { FileColumn, Survey } from "./survey.ts";
 import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
+import { type TimePair, timePairs } from "./time-pairs.ts";
 
 const TIME_DOUBTS: ReadonlySet<string> = new Set(Object.values(DOUBTS));
 
@@ -59,8 +53,7 @@ export class Choices {
     Pick<Found, "isSure" | "reason" | "doubts"> & { readonly target: string | undefined }
   >();
   readonly questions: TimeQuestion[] = [];
-  /** Completion dates with the times of day of another column, if a person wants to join them. */
-  joined: Source | undefined;
+  readonly pairs: readonly TimePair[];
   /** The fields that columns may be, by their indexes. */
   readonly rivals = new Map<number, string>();
   /** Names of several columns. */
@@ -73,6 +66,7 @@ export class Choices {
     const groups = [...Map.groupBy(columns, ({ words }) => words)];
     this.#repeated = new Set(groups.filter(([, { length }]) => length > 1).map(([words]) => words));
     this.#all = columns;
+    this.pairs = timePairs(columns, survey, answers.now);
     this.#survey = survey;
     this.#answers = answers;
   }
@@ -154,41 +148,40 @@ export class Choices {
     this.reject(column, target, `by its name it is ${target}, but values such as "${value}" don't fit`);
   }
 
-  /** Takes all columns of completion dates. For each row, the first that isn't empty counts. */
+  /** Takes all columns of completion dates, with the times of day of others. For each row, the first that isn't empty counts. */
   takeTimes(candidates: readonly { readonly column: FileColumn; readonly isNamed: boolean }[]): void {
     const free = candidates.filter(({ column }) => !this.columns.has(column.index));
     if (this.sources.has("completed_at") || free.length === 0) return;
-    const found = free.flatMap(({ column, isNamed }) => {
-      const time = proposeTime(column.name, column.survey, this.#answers);
-      return time ? [{ column, isNamed, time }] : [];
+    const read = free.flatMap(({ column, isNamed }) => {
+      const { index, name, survey } = column;
+      const isOf = ({ indexes: [date, clock], subject }: TimePair): boolean =>
+        clock === index || (date === index && subject !== undefined);
+      const pair = this.pairs.find(isOf);
+      const joined = pair?.survey && pair;
+      const time = proposeTime(joined?.source ?? { column: name }, joined?.survey ?? survey, this.#answers);
+      if (time === undefined) return [];
+      const source = joined ? time.source : withAliases(time.source, withoutEmptyWords("completed_at", column));
+      const apart = pair && !joined ? [`the time of day is in "${pair.source.columns[1]}"`] : [];
+      const doubts = [...apart, ...time.doubts, ...time.questions.map(({ kind }) => DOUBTS[kind])];
+      const own = joined?.indexes ?? [index];
+      // Both columns of a pair may be named after completion dates.
+      return [[own.join(), { ...time, source, own, isNamed, doubts }] as const];
     });
     for (const { column } of free) this.#doubtTexts(column);
-    const sources = found.map(({ column, time }) =>
-      withAliases(time.source, withoutEmptyWords("completed_at", column)),
-    );
-    const [first, ...others] = sources;
+    const found = [...new Map(read).values()];
+    const [first, ...others] = found.map(({ source }) => source);
     if (first === undefined) {
       this.#takeEmptyTime(free.find(({ column }) => column.values.every(isNoTime))?.column);
       return;
     }
-    this.sources.set("completed_at", others.length === 0 ? first : { first_of: sources });
-    for (const [index, { column, isNamed, time }] of found.entries()) {
-      const before = found.slice(0, index).map((each) => `"${each.column.name}"`);
+    this.sources.set("completed_at", others.length === 0 ? first : { first_of: [first, ...others] });
+    for (const [position, { own, isNamed, doubts, questions }] of found.entries()) {
+      const before = found.slice(0, position).map(({ source }) => `"${columnsOf(source).join('" + "')}"`);
       const areEmpty = before.length === 1 ? "is empty" : "are empty";
       const order = before.length === 0 ? "" : `, where ${before.join(" and ")} ${areEmpty}`;
-      const clock = timesOfDay(column, this.#all);
-      if (clock && found.length === 1) this.joined = joinedTime(time.source, clock, column.values[0] ?? "");
-      this.columns.set(column.index, {
-        target: "completed_at",
-        isSure: isNamed,
-        reason: `by name and values${order}`,
-        doubts: [
-          ...(clock === undefined ? [] : [`the time of day is in "${clock.name}"`]),
-          ...time.doubts,
-          ...time.questions.map(({ kind }) => DOUBTS[kind]),
-        ],
-      });
-      this.questions.push(...time.questions);
+      const chosen = { target: "completed_at", isSure: isNamed, reason: `by name and values${order}`, doubts };
+      for (const index of own) this.columns.set(index, chosen);
+      this.questions.push(...questions);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Delimiter } from "@work-items/lib/uploads/csv/delimiter.ts";
 import { comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
-import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { columnsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { FileRow } from "../ids/repeated-ids.ts";
 import { SURELY_EMPTY, wordsOf } from "./certainty.ts";
 import { type Answers, chooseColumns } from "./choose-columns.ts";
@@ -45,8 +46,6 @@ export interface Proposal {
   readonly unknownWords?: readonly { readonly target: string; readonly words: readonly string[] }[];
   /** What a person has to answer before the file is imported. */
   readonly questions?: readonly TimeQuestion[];
-  /** Completion dates with the times of day of another column, if a person wants to join them. */
-  readonly joined?: Source | undefined;
   /** Rows that aren't items, such as sums. */
   readonly totals?: readonly FileRow[];
 }
@@ -106,7 +105,7 @@ export function proposeMapping(sample: Sample): Proposal {
   const fields = { ...(id && { external_id: id }), ...others };
   const hasNameless = all.some(({ name, index }) => name === "" && survey.columns[index]!.filledRows > 0);
   const time = choices.sources.get("completed_at");
-  const later = time?.first_of?.slice(1).map(({ column }) => column) ?? [];
+  const later = time?.first_of?.slice(1).flatMap(columnsOf) ?? [];
   const free = named.flatMap((column) => {
     const target = choices.columns.get(column.index)?.target;
     if (target === undefined) return [column];
@@ -139,7 +138,6 @@ export function proposeMapping(sample: Sample): Proposal {
       return words.length > 0 ? [{ target, words }] : [];
     }),
     questions: choices.questions,
-    joined: choices.joined,
     totals: totalsIn(survey, names, { fields }),
   };
 }

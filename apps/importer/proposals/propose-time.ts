@@ -3,7 +3,7 @@ import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { shownDay } from "./shown-time.ts";
-import { HOURS, readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
+import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
 
 /** What ambiguous dates begin with, or that they are seconds since 1970. */
 export const DATE_ORDERS = ["day-first", "month-first", "year-first", "unix"] as const;
@@ -125,16 +125,23 @@ export function withoutZone(column: string): string {
   return zoneIn(column) === undefined ? column : column.replace(AT_END, "");
 }
 
+/** The column of a source of date-times by which its questions are known: that whose header names a time zone, or the first. */
+export function zonedColumn({ column, columns = [] }: Source): string | undefined {
+  return column ?? columns.find((each) => zoneIn(each) !== undefined) ?? columns[0];
+}
+
 /** Aliases by which a column's placeholders for missing dates are empty. */
 export function withoutNoDates({ noDates }: Pick<SurveyedColumn, "noDates">): Pick<Source, "values"> {
   return noDates.size === 0 ? {} : { values: Object.fromEntries([...noDates.keys()].map((text) => [text, ""])) };
 }
 
 /**
- * Proposes how to read a column as date-times; undefined if less than half of its values are date-times.
+ * Proposes how to read a column as date-times, or two joined ones; undefined if less than half of its values are date-times.
  * @returns its source, questions, and what speaks against it
  */
-export function proposeTime(column: string, survey: SurveyedColumn, answers: TimeAnswers) {
+export function proposeTime(source: Source, survey: SurveyedColumn, answers: TimeAnswers) {
+  const column = zonedColumn(source)!;
+  const origin = source.columns ? { columns: source.columns } : { column };
   const own = zoneIn(column);
   const { isZoneChosen = false, dateOrder = survey.dateOrder } = answers;
   // Where it has several meanings, it is only offered, unless a person has chosen another.
@@ -149,38 +156,8 @@ export function proposeTime(column: string, survey: SurveyedColumn, answers: Tim
   if (formats.length > 1 && chosen === undefined) questions.push({ kind: "date", column, example, formats });
   if (needsZone && !isZoneKnown) questions.push({ kind: "zone", column, timeZone });
   return {
-    source: { column, ...timeOptionsOf(chosen ?? formats[0], readings, timeZone), ...withoutNoDates(survey) },
+    source: { ...origin, ...timeOptionsOf(chosen ?? formats[0], readings, timeZone), ...withoutNoDates(survey) },
     questions,
     doubts: doubtsOf(readings),
   };
-}
-
-const DATE_OR_TIME = /\b(?:date|time|hour|fecha|hora|heure|uhrzeit)\b|datum\b|zeit\b/g;
-/** Words such as "at" and "on", which differ between names of dates and times. */
-const SHORT = /\b\w\w?\b/g;
-/** The column with the times of day for a column of dates, by their names: "Closed time" for "Closed date" or "Closed on". */
-export function timesOfDay<C extends { readonly words: string; readonly values: readonly string[] }>(
-  { words, values }: C,
-  columns: readonly C[],
-): C | undefined {
-  const shared = (text: string): string => text.replaceAll(DATE_OR_TIME, "").replaceAll(SHORT, "").trim();
-  const isTime = (value: string): boolean => /^\d{1,2}(?::\d\d)*(?: ?[ap]\.? ?m\.?)?$/i.test(value.trim());
-  if (values.some((value) => value.includes(":"))) return undefined;
-  return columns.find(
-    (each) => each.words !== words && shared(each.words) === shared(words) && each.values.some(isTime),
-  );
-}
-
-/** Dates joined with the times of day of another column; undefined if they can't be read together. @param date one of the dates */
-export function joinedTime(
-  { column, format = "iso", time_zone: timeZone }: Source,
-  clock: { readonly name: string; readonly values: readonly string[] },
-  date: string,
-): Source | undefined {
-  const day = format === "iso" ? "yyyy-MM-dd" : format;
-  const isRead = (hours: string) => (time: string) =>
-    readTime(`${date} ${time.trim()}`, `${day} ${hours}`, "UTC") !== undefined;
-  const hours = HOURS.find((each) => clock.values.every(isRead(each)));
-  if (column === undefined || timeZone === undefined || hours === undefined) return undefined;
-  return { columns: [column, clock.name], format: `${day} ${hours}`, time_zone: timeZone };
 }

@@ -63,6 +63,8 @@ export interface TargetEvidence {
   readonly columns: readonly ProposedColumn[];
   /** The questions about date-times that are still open. */
   readonly questions?: readonly TimeQuestion[];
+  /** The columns whose values can't be read as date-times, and why. No decision changes that. */
+  readonly unread?: readonly { readonly column: string; readonly problem: string }[];
   readonly decisions?: Decisions;
 }
 
@@ -130,7 +132,7 @@ function unansweredIn(field: string, source: Source, columns: readonly NamedInde
 }
 
 function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
-  const { names, columns: proposed, questions = [], decisions = {} } = evidence;
+  const { names, columns: proposed, questions = [], unread = [], decisions = {} } = evidence;
   const decision = decisions[target];
   const sources = sourcesOf(target, evidence);
   const columns = columnsIn(
@@ -155,12 +157,13 @@ function stateOf(target: TargetName, evidence: TargetEvidence): TargetState {
     isOnlyAsked && !questions.some((question) => comparable(question.column) === comparable(column));
   const likely = decision === "as mapped" ? [] : own.filter((each) => each.certainty === "likely" && !isAnswered(each));
   const said = new Set(likely.map(({ column }) => comparable(column)));
-  const isAsked = ({ column }: TimeQuestion): boolean =>
+  const isAsked = ({ column }: Pick<TimeQuestion, "column">): boolean =>
     columns.some((each) => comparable(each.column) === comparable(column)) && !said.has(comparable(column));
   const asks = [
     ...likely.map(({ reason }) => reason),
     ...sources.flatMap(([field, source]) => unansweredIn(field, source, columns, evidence) ?? []),
     ...questions.filter(isAsked).map(({ kind }) => DOUBTS[kind]),
+    ...unread.filter(isAsked).map(({ problem }) => problem),
   ];
   if (asks.length === 0) return { ...base, state: "found", candidates: [], reason: own[0]?.reason ?? "" };
   const candidates = [...columns, ...(likely.length > 0 ? rivals : [])];

@@ -17,7 +17,7 @@ const NAMED_MONTHS = [
   "MMMM d, yyyy",
   "yyyy年M月d日",
 ];
-export const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a", "h:mma", "h:mm:ssa"];
+const HOURS = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a", "h:mma", "h:mm:ssa"];
 
 /** The formats of dates, without and with a time. @param between separates date and time */
 function formatsWith(between: string): string[] {
@@ -50,7 +50,8 @@ function countDigits(text: string): number {
 
 type Reader = (text: string) => string | undefined;
 
-function createReader(format: string, timeZone: string | undefined): Reader {
+/** Makes the function that reads texts by a format. It returns ISO 8601 in UTC; undefined if a text doesn't fit. */
+export function createReader(format: string, timeZone: string | undefined): Reader {
   const digits = DIGITS[format];
   const read = createTimeReader({ format, timeZone }, ".");
   const isOfDigits = DIGIT_FORMATS.includes(format);
@@ -84,6 +85,11 @@ const COUNTS = [
 /** What such a number is; undefined if unknown. */
 export function countOfTime(text: string): string | undefined {
   return COUNTS.find(([, pattern]) => pattern.test(text.trim()))?.[0];
+}
+
+/** Whether a text is a time of day without a date. */
+export function isClock(text: string): boolean {
+  return /^\d{1,2}(?:[:.h]\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:\s?[ap]\.?\s?m\.?|\s?uhr)?$/i.test(text);
 }
 
 /** Four or more digits with separators that times of day don't have, or as many digits as a date or a Unix time. */
@@ -122,7 +128,8 @@ export interface TimeReadings {
   readonly needsZone: boolean;
 }
 
-function countRows(shapes: readonly Shape[]): number {
+/** The number of rows with cells of some shapes. */
+export function countRows(shapes: readonly Shape[]): number {
   return shapes.reduce((sum, { rows }) => sum + rows, 0);
 }
 

@@ -5,6 +5,7 @@ import {
   localTimesOf,
   type Checked,
   openQuestions,
+  unreadTimes,
   withFormat,
   withZone,
 } from "../../../apps/pages/browser/upload/file/answers.ts";
@@ -48,10 +49,28 @@ const zonesAsked = (...asked: Parameters<typeof localTimesOf>) =>
 const kindsOf = (questions: ReturnType<typeof openQuestions>) => questions.map(({ kind, column }) => [kind, column]);
 
 describe("the import page asks", () => {
-  test("nothing of a column without a name that no field uses, where a date is made of several columns", async () => {
-    const { table } = await open("ID,,Date,Time\nu1,02/03/2024 9:10 AM,2024-02-03,09:10\n");
-    const mapping = { fields: { completed_at: { columns: ["Date", "Time"], join: " ", format: "yyyy-MM-dd HH:mm" } } };
-    expect(openQuestions(table, mapping, NOTHING)).toEqual([]);
+  test("what dates mean that are joined with their times of day, as of one column", async () => {
+    const text = "ID,,Closed date,Closed time\nu1,05/06/2024 9:10 AM,02/03/2024,9:10 AM\n";
+    const { table, mapping } = await open(text);
+    expect(kindsOf(openQuestions(table, mapping, NOTHING))).toEqual([
+      ["date", "Closed date"],
+      ["zone", "Closed date"],
+    ]);
+    const dated = withFormat(table, { ...UNDECIDED, mapping }, "Closed date", "MM/dd/yyyy h:mm a");
+    const zoned = withZone(table, dated, "Closed date", "UTC");
+    const joined = { columns: ["Closed date", "Closed time"], format: "MM/dd/yyyy h:mm a", time_zone: "UTC" };
+    expect(zoned.mapping.fields?.["completed_at"]).toEqual(joined);
+    expect(openQuestions(table, zoned.mapping, zoned.checked)).toEqual([]);
+    const alone = (...keys: string[]) => withColumns(table, zoned, "completed_at", "completed_at", keys);
+    const { mapping: ofDate } = alone("Closed date");
+    expect(ofDate.fields).toHaveProperty(["custom_attributes.Closed time"], { column: "Closed time" });
+    expect(unreadTimes(table, ofDate)).toEqual([]);
+    // A time of day alone can't be read, whatever was decided.
+    const clock = alone("Closed time");
+    const unread = unreadTimes(table, clock.mapping);
+    const [, , , state] = targetStates({ ...table, columns: [], unread, ...clock });
+    expect(state).toMatchObject({ state: "asked", reason: '"9:10 AM" is a time of day without its date' });
+    expect(alone("Closed date\0Closed time").mapping.fields?.["completed_at"]?.columns).toEqual(joined.columns);
   });
 
   test("what the dates of a column mean that a person chose, and again when it was another in between", async () => {

@@ -286,11 +286,13 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
     await completed.getByText("The time of day is in “Time”. Only the date is imported.").waitFor();
     const further = completed.getByLabel("When “Date” is empty, from");
     await further.selectOption("Time");
-    await completed.getByText("“09:15” isn’t a date and time.").waitFor();
+    await completed.getByText("“09:15” is a time of day without its date.").waitFor();
+    expect(await page.getByRole("status").filter({ hasText: "left" }).first().textContent()).toMatch(/question/);
     await further.selectOption("Nothing else");
+    await completed.getByLabel("Completed at from").selectOption({ label: "“Date” + “Time”" });
     const zone = await openTarget(page, "Time zone");
+    await zone.getByText("“2026-03-02 09:15” is").first().waitFor();
     await zone.getByRole("radio").first().click();
-    await page.getByRole("button", { name: "Join date and time" }).click();
     await expect.poll(() => lineOf(page, "Completed at").textContent()).toContain("from “Date” + “Time”");
     expect(complaints).toEqual([]);
     await page.context().close();

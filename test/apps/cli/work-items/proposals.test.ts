@@ -163,13 +163,12 @@ it("writes no mapping while a date can be read in two ways, and says what answer
   expect(await run("import", "calls.csv", "--propose", "calls.json", "--dates", "us")).toMatchObject({ exit: 2 });
 });
 
-it("joins a date and its time of day if a person wants it", async () => {
+it("joins a date and its time of day", async () => {
   writeFileSync(
     "apart.csv",
     "Call ID,Type,Agent,Subject,Status,Closed date,Closed time\nj1,a,Ann,x,Closed,13.02.2024,10:15\n",
   );
-  const asked = await runAt(["stdin", "stderr"], "UTC\ny\n", "import", "apart.csv", "--propose", "apart.json");
-  expect(asked.told).toContain('join date and time of "Closed date" and "Closed time"? [y/N]');
+  await runAt(["stdin", "stderr"], "UTC\n", "import", "apart.csv", "--propose", "apart.json");
   expect(JSON.parse(readFileSync("apart.json", "utf8"))).toMatchObject({
     fields: { completed_at: { columns: ["Closed date", "Closed time"], format: "dd.MM.yyyy HH:mm", time_zone: "UTC" } },
   });

@@ -197,16 +197,30 @@ it("says so of rows with the other order of day and month, and asks only what a 
 });
 
 it.each([
-  ["Closed date", "Closed time", "14:05"],
-  ["Abschlussdatum", "Abschlusszeit", "9:15:00"],
-  ["Ticket solved - Date", "Ticket solved - Hour", "14"],
-  ["Closed on", "Closed at (time)", "14:05:00"],
-])("says that the time of day of %s is in %s", (date, time, clock) => {
-  const { columns, joined } = propose(["Ticket ID", date, time], [["1", "2024-03-02", clock]], { isZoneChosen: true });
-  expect(joined?.columns).toEqual(clock === "14" ? undefined : [date, time]);
-  expect(columns[1]?.reason).toBe(`by name and values, but the time of day is in "${time}"`);
-  const whole = propose(["Ticket ID", date, time], [["1", "2024-03-02 10:00", clock]], { isZoneChosen: true });
-  expect(whole.columns[1]?.certainty).toBe("certain");
+  ["Closed date", "Closed time", "14:05", "certain", undefined],
+  ["Abschlussdatum", "Abschlusszeit", "9:15:00", "certain", "yyyy-MM-dd HH:mm:ss"],
+  ["Closed on", "Closed at (time)", "2:05:00 PM", "certain", "yyyy-MM-dd h:mm:ss a"],
+  ["Date", "Call end time", "14:05", "likely", undefined],
+  ["Datum", "Uhrzeit", "14:05", "likely", undefined],
+])("joins %s with %s, where every row has both or none", (date, time, clock, how, format) => {
+  const read = (...cells: string[]) =>
+    propose(
+      ["ID", date, time],
+      rowsOf(...cells).map(([id = "", cell = ""]) => [id, ...cell.split("|")]),
+      {
+        isZoneChosen: true,
+      },
+    );
+  const { columns, mapping } = read(`2024-03-02|${clock}`, "|", "-|N/A");
+  const joined = { columns: [date, time], time_zone: "Europe/Berlin", values: { "-": "", "- N/A": "", "N/A": "" } };
+  expect(mapping.fields?.["completed_at"]).toEqual({ ...joined, ...(format && { format }) });
+  expect(columns.map(({ certainty }) => certainty).slice(1)).toEqual([how, how]);
+  const apart = [[`2024-03-02|${clock}`, "2024-03-02|"], [`2024-03-02 10:00|${clock}`], ["2024-03-02|14"]];
+  for (const cells of apart) expect(read(...cells).mapping.fields?.["completed_at"]?.columns).toBe(undefined);
+  const said =
+    how === "certain" ? [`the time of day is in "${time}"`, undefined, `the time of day is in "${time}"`] : [];
+  for (const [index, text] of said.entries())
+    expect(read(...apart[index]!).columns[1]?.reason).toBe(`by name and values${text ? `, but ${text}` : ""}`);
 });
 
 it.each([

@@ -1,9 +1,9 @@
-import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { singlesOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { proposeTime, type TimeQuestion, withoutZone } from "@work-items/importer/proposals/propose-time.ts";
+import { type TimeQuestion, withoutZone, zonedColumn } from "@work-items/importer/proposals/propose-time.ts";
 import type { Decisions, TargetName } from "@work-items/importer/proposals/target-states.ts";
-import { changeSingles, surveyed, TIME_ZONE } from "./sources.ts";
+import { changeSingles, problemOfTimes, proposedTime } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The questions about date-times that a person has answered. */
@@ -39,12 +39,18 @@ function timesIn({ fields, event }: Mapping): Source[] {
 
 /** The questions that the columns of date-times leave open. */
 function questionsOf(table: SurveyedTable, mapping: Mapping): TimeQuestion[] {
-  return timesIn(mapping).flatMap(({ column, time_zone: timeZone = "" }) => {
-    if (column === undefined) return [];
-    const index = columnIndex(table.names, column);
-    const time =
-      index === -1 ? undefined : proposeTime(column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() });
-    return (time?.questions ?? []).map((question) => (question.kind === "zone" ? { ...question, timeZone } : question));
+  return timesIn(mapping).flatMap((source) => {
+    const { time_zone: timeZone = "" } = source;
+    const questions = proposedTime(table, source)?.questions ?? [];
+    return questions.map((question) => (question.kind === "zone" ? { ...question, timeZone } : question));
+  });
+}
+
+/** The columns of date-times whose values can't be read, and why. */
+export function unreadTimes(table: SurveyedTable, mapping: Mapping) {
+  return timesIn(mapping).flatMap((source) => {
+    const problem = problemOfTimes(table, source);
+    return problem === undefined ? [] : [{ column: zonedColumn(source)!, problem }];
   });
 }
 
@@ -71,7 +77,7 @@ export interface LocalTimes {
 export function localTimesOf(table: SurveyedTable, { mapping, checked }: Answered): LocalTimes[] {
   const asked = openQuestions(table, mapping, checked).filter(({ kind }) => kind === "zone");
   const times = timesIn(mapping).map((source): LocalTimes => {
-    const { column = source.columns?.[0] ?? "" } = source;
+    const column = zonedColumn(source) ?? "";
     const isAsked = asked.some((each) => comparable(each.column) === comparable(column));
     return { own: withoutZone(column) === column ? "" : column, column, source, isAsked };
   });
@@ -120,7 +126,7 @@ export function withZone(table: SurveyedTable, answered: Answered, own: string, 
   const asked = new Set(columns.map(comparable));
   const next = withTimes(mapping, (source) => {
     const { time_zone: before, ...others } = source;
-    const name = source.column ?? "";
+    const name = zonedColumn(source) ?? "";
     const isLocal = before !== undefined || asked.has(comparable(name));
     const isAffected = hasOwn(name) || hasOwn(own) ? comparable(name) === comparable(own) : isLocal;
     if (!isAffected) return source;
@@ -135,7 +141,7 @@ export function withFormat(table: SurveyedTable, answered: Answered, column: str
   const answers = [...checked, dateOf(column)];
   const open = openQuestions(table, mapping, checked);
   const next = withTimes(mapping, (source) => {
-    const name = source.column ?? "";
+    const name = zonedColumn(source) ?? "";
     const question = open.find((each) => each.kind === "date" && comparable(each.column) === comparable(name));
     const isOwn = comparable(name) === comparable(column);
     const same = question?.kind === "date" ? question.formats.find((each) => each[0] === format[0]) : undefined;

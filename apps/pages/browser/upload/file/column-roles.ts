@@ -1,8 +1,9 @@
 import { columnIndex, comparable, isReportColumn, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import { isKeptBeside } from "@work-items/importer/proposals/kept-columns.ts";
-import { columnsIn, columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
+import { columnsIn, columnsOf, columnsOfAll } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { isSameSource } from "./sources.ts";
 import { isBlank, type TableFile } from "./table-file.ts";
 
 /** The roles of columns that don't become fields. No target has these names. */
@@ -28,8 +29,7 @@ export interface ColumnRole {
 /** The sources of which a target takes the first with a value; undefined if it combines columns in another way. */
 function alternatives(target: string, source: Source): readonly Source[] | undefined {
   if (source.column !== undefined) return [source];
-  const isPlain = target === "completed_at" && source.first_of?.every(({ column }) => column !== undefined);
-  return isPlain === true ? source.first_of : undefined;
+  return target === "completed_at" ? source.first_of : undefined;
 }
 
 /** The target in `fields` of a role. */
@@ -127,9 +127,9 @@ export function withRole(
   const added: (readonly [string, Source])[] = [
     ...(role === KEPT ? [] : previous.map((each) => [ATTRIBUTE_PREFIX + each.name, { column: each.name }] as const)),
     ...(role !== LEFT_OUT && name !== "" ? [[target, joined(sources)!] as const] : []),
-    ...(isKeptBeside(target, name, isElse) && canBeKept({ name })
-      ? [[ATTRIBUTE_PREFIX + name, { column: name }] as const]
-      : []),
+    ...columnsOf(source)
+      .filter((each) => isKeptBeside(target, each, isElse) && canBeKept({ name: each }))
+      .map((each) => [ATTRIBUTE_PREFIX + each, { column: each }] as const),
   ];
   const others = left.filter(([each]) => each !== target);
   const next = { ...named, fields: Object.fromEntries([...others, ...added]) };
@@ -138,14 +138,9 @@ export function withRole(
 }
 
 /** The mapping that reads the column of a field in another way. */
-export function withSource(
-  mapping: Mapping,
-  key: "fields" | "event",
-  field: string,
-  source: Source & { readonly column: string },
-): Mapping {
+export function withSource(mapping: Mapping, key: "fields" | "event", field: string, source: Source): Mapping {
   const before = mapping[key]?.[field]?.first_of;
-  const next = before?.map((each) => (isOf(each, source.column) ? source : each));
+  const next = before?.map((each) => (isSameSource(each, source) ? source : each));
   return { ...mapping, [key]: { ...mapping[key], [field]: (next && joined(next)) ?? source } };
 }
 

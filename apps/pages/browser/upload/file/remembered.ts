@@ -17,7 +17,7 @@ import type { Answered } from "./answers.ts";
 import { zoneOf } from "./compare-mappings.ts";
 import type { Api } from "../parts/api.ts";
 import { withMadeId } from "./column-roles.ts";
-import { valuesAt, withAlias, withKey } from "./sources.ts";
+import { keyOf, namesIn, valuesAt, withAlias, withKey } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 import { withColumns, withDecision, withNothing, withValue } from "./target-choices.ts";
 
@@ -26,9 +26,9 @@ const FILES_MAX = 50;
 /** Further choices replace the first ones of a file. */
 const CHOICES_MAX = 200;
 
-/** What sets a field: columns by their indexes, or a value. The names and values of a file aren't kept, only their digests. */
+/** What sets a field: columns by their indexes, several at once for a date and its time of day; or a value. The names and values of a file aren't kept, only their digests. */
 const sourceSchema = z.union([
-  z.object({ columns: z.array(z.int()).min(1), prefix: z.string().optional() }),
+  z.object({ columns: z.array(z.array(z.int())).min(1), prefix: z.string().optional() }),
   z.object({ value: z.string() }),
 ]);
 type KeptSource = z.output<typeof sourceSchema>;
@@ -68,10 +68,10 @@ function keptOf({ names }: SurveyedTable, field: string, source: Source): KeptSo
   const target = itemTarget(field);
   const isPerson = target !== undefined && fieldOf(target)?.person !== undefined;
   if (source.value !== undefined) return isPerson ? undefined : { value: source.value };
-  const singles = (source.first_of ?? [source]).map(({ column }) => column);
+  const singles = (source.first_of ?? [source]).map(keyOf);
   const columns = source.columns && field === "external_id" ? source.columns : singles;
-  const indexes = columns.map((column) => (column === undefined ? -1 : columnIndex(names, column)));
-  if (indexes.includes(-1)) return undefined;
+  const indexes = columns.map((key) => namesIn(key).map((column) => columnIndex(names, column)));
+  if (indexes.flat().includes(-1)) return undefined;
   return { columns: indexes, ...(source.prefix !== undefined && { prefix: source.prefix }) };
 }
 
@@ -150,7 +150,7 @@ function withKept(table: SurveyedTable, answered: Answered, target: TargetName, 
       next = withValue(table, next, target, field, source.value);
       continue;
     }
-    const columns = source.columns.flatMap((index) => names[index] ?? []);
+    const columns = source.columns.map((indexes) => keyOf({ columns: indexes.flatMap((index) => names[index] ?? []) }));
     const isMade = target === "external_id" && columns.length > 1;
     next = isMade
       ? { ...next, mapping: withMadeId(table, next.mapping, columns) }

@@ -1,12 +1,15 @@
-import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf, isTime, type Target } from "@work-items/lib/uploads/csv/target.ts";
 import { cleanTexts } from "@work-items/importer/proposals/certainty.ts";
+import { isEmptyWord } from "@work-items/importer/proposals/empty-words.ts";
 import { aliasesOf } from "@work-items/importer/proposals/known-choices.ts";
 import { firstSpellings } from "@work-items/importer/proposals/known-headers.ts";
+import { columnsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { proposeTime, withoutNoDates } from "@work-items/importer/proposals/propose-time.ts";
 import { type SurveyedColumn, surveyOf } from "@work-items/importer/proposals/survey.ts";
-import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
+import { countRows, createReader, isClock, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
+import { type TimePair, timePairs } from "@work-items/importer/proposals/time-pairs.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The browser's time zone, which is proposed for times without offset. */
@@ -19,10 +22,66 @@ export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: numbe
   return survey.columns[index] ?? NO_COLUMN;
 }
 
-/** A value that shows how a column of date-times is read; undefined if it has none. */
-export function exampleOfTimes(table: Pick<SurveyedTable, "survey">, index: number): string | undefined {
-  const { shapes } = surveyed(table, index);
+/** Between the columns of a date and its time of day, which a person chooses as one. No header has it. */
+const BETWEEN = "\0";
+
+/** What a person chooses as a source: the name of its column, or those of several as one text. */
+export function keyOf({ column, columns = [] }: Source): string {
+  return column ?? columns.join(BETWEEN);
+}
+
+/** The columns of a choice. */
+export function namesIn(key: string): string[] {
+  return key.split(BETWEEN);
+}
+
+/** Whether two sources have the same columns. */
+export function isSameSource(a: Source, b: Source): boolean {
+  return comparable(keyOf(a)) === comparable(keyOf(b));
+}
+
+/** The columns of dates with columns of their times of day. */
+export function pairsIn({ names, survey }: Pick<SurveyedTable, "names" | "survey">): readonly TimePair[] {
+  const columns = numberedNames(names).map((name, index) => ({ index, name }));
+  return timePairs(columns, survey, Date.now());
+}
+
+/** What the survey says of the date-times of a source; undefined if they are made in another way. */
+export function surveyedTimes(
+  table: Pick<SurveyedTable, "names" | "survey">,
+  source: Source,
+): SurveyedColumn | undefined {
+  const { column } = source;
+  if (column === undefined) return pairsIn(table).find((pair) => isSameSource(pair.source, source))?.survey;
+  const index = columnIndex(table.names, column);
+  return index === -1 ? undefined : surveyed(table, index);
+}
+
+/** What is proposed for a source of date-times; undefined if they can't be read. */
+export function proposedTime(table: Pick<SurveyedTable, "names" | "survey">, source: Source, timeZone = TIME_ZONE) {
+  const survey = surveyedTimes(table, source);
+  return survey && proposeTime(source, survey, { timeZone, now: Date.now() });
+}
+
+/** A value that shows how date-times are read; undefined if there is none. */
+export function exampleOfTimes(table: Pick<SurveyedTable, "names" | "survey">, source: Source): string | undefined {
+  const { shapes } = surveyedTimes(table, source) ?? NO_COLUMN;
   return timeReadingsOf(shapes, Date.now())?.example ?? shapes[0]?.examples[0];
+}
+
+/** Why most values of a source can't be read as date-times; undefined if they can, or if there are none. */
+export function problemOfTimes(table: Pick<SurveyedTable, "names" | "survey">, source: Source): string | undefined {
+  const { format = "iso", values = {} } = source;
+  const { shapes, examples } = surveyedTimes(table, source) ?? NO_COLUMN;
+  const read = createReader(format, "UTC");
+  const isRead = (text: string): boolean =>
+    Object.hasOwn(values, text) || isEmptyWord(text) || read(text) !== undefined;
+  // Free text has no shapes.
+  const all = shapes.length > 0 || examples.length === 0 ? shapes : [{ examples, rows: 1 }];
+  const unread = all.filter((shape) => !shape.examples.some(isRead));
+  if (countRows(unread) * 2 <= countRows(all)) return undefined;
+  const [text = ""] = unread[0]!.examples;
+  return `"${text}" ${isClock(text) ? "is a time of day without its date" : "isn't a date and time"}`;
 }
 
 /** A column's distinct values in their order, without empty ones. Spellings that differ only by case count as one. */
@@ -43,20 +102,18 @@ export function rowsWith(table: Pick<SurveyedTable, "survey">, index: number, va
   return words && counts.reduce((sum, [, rows]) => sum + rows, 0);
 }
 
-/** How a column is read to become a target. @param timeZone the zone of times without offset */
-export function sourceFor(
-  target: Target | undefined,
-  column: string,
-  table: SurveyedTable,
-  timeZone = TIME_ZONE,
-): Source {
+/** How a choice of columns is read to become a target. @param timeZone the zone of times without offset */
+export function sourceFor(target: Target | undefined, key: string, table: SurveyedTable, timeZone = TIME_ZONE): Source {
+  const [column = ""] = namesIn(key);
+  const pair = pairsIn(table).find((each) => keyOf(each.source) === key);
+  if (pair?.survey) return proposedTime(table, pair.source, timeZone)!.source;
   const index = columnIndex(table.names, column);
   if (target === undefined) return { column };
   if (fieldOf(target)?.kind.choices) return { column, ...aliasesOf(target.name, valuesAt(table, index, [])) };
   const survey = surveyed(table, index);
   const noValues = target.kind === "field" ? cleanTexts(target.name, { survey }) : {};
   if (!isTime(target)) return { column, ...noValues };
-  const proposed = proposeTime(column, survey, { timeZone, now: Date.now() })?.source;
+  const proposed = proposedTime(table, { column }, timeZone)?.source;
   return proposed ?? { column, time_zone: timeZone, ...withoutNoDates(survey) };
 }
 
@@ -90,11 +147,16 @@ export function changeSingles(source: Source, change: (single: Source) => Source
   return { ...source, first_of: source.first_of.map((inner) => changeSingles(inner, change)) };
 }
 
+/** Whether a source alone makes what a report of failed rows calls a column. */
+export function isMadeOf(source: Source, column: string): boolean {
+  return comparable(columnsOf(source).join(", ")) === comparable(column);
+}
+
 /** The mapping with another value for a text of a column; undefined if no source uses that column alone. */
 export function withReplacement(mapping: Mapping, column: string, text: string, instead: string): Mapping | undefined {
   let isFound = false;
   const replaced = (single: Source): Source => {
-    if (single.column === undefined || comparable(single.column) !== comparable(column)) return single;
+    if (!isMadeOf(single, column)) return single;
     isFound = true;
     return { ...single, values: withAlias(single, [text], instead) };
   };

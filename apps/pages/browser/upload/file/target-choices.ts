@@ -12,11 +12,12 @@ import {
 import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
+import { columnsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Answered, withoutAnswers } from "./answers.ts";
 import { canBeKept, columnsBesideIds, ELSE_COMPLETED, KEPT, LEFT_OUT, rolesOf, withRole } from "./column-roles.ts";
 import { zoneOf } from "./compare-mappings.ts";
-import { sourceFor, valuesAt } from "./sources.ts";
+import { keyOf, namesIn, sourceFor, valuesAt } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
 /** The mapping in which nothing sets some fields of a target. Their columns are kept as attributes where they can be. */
@@ -79,7 +80,7 @@ export function withValue(
 
 /**
  * Makes a field of a target of columns: for each row, of the first that isn't empty.
- * @param columns without any, the field has no source
+ * @param columns their names, or keys of several; without any, the field has no source
  */
 export function withColumns(
   table: SurveyedTable,
@@ -92,20 +93,21 @@ export function withColumns(
   const before = sourcesOf(target, { names, mapping: answered.mapping }).flatMap(
     ([, source]) => source.first_of ?? [source],
   );
-  const own = new Set(before.map(({ column = "" }) => comparable(column)));
+  const own = new Set(before.flatMap(columnsOf).map(comparable));
   const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
   const sourceOf = (column: string): Source =>
-    before.find((each) => comparable(each.column ?? "") === comparable(column)) ??
+    before.find((each) => comparable(keyOf(each)) === comparable(column)) ??
     sourceFor(made, column, table, zoneOf(answered.mapping));
   const without = withoutFields(names, answered.mapping, target, [field]);
   const mapping = isOfEvent(target)
     ? { ...without, event: { ...without.event, ...Object.fromEntries(columns.map((each) => [field, sourceOf(each)])) } }
-    : columns.reduce((next, name, index) => {
+    : columns.reduce((next, key, index) => {
         const role = index === 0 ? field : ELSE_COMPLETED;
-        return withRole(names, next, { name, index: columnIndex(names, name) }, role, sourceOf(name));
+        const [name = ""] = namesIn(key);
+        return withRole(names, next, { name, index: columnIndex(names, name) }, role, sourceOf(key));
       }, without);
   // What was answered about dates of another column doesn't count for this one.
-  const fresh = columns.filter((column) => !own.has(comparable(column)));
+  const fresh = columns.flatMap(namesIn).filter((column) => !own.has(comparable(column)));
   const checked = fresh.reduce(withoutAnswers, answered.checked);
   return withDecision({ ...answered, mapping, checked }, target, "as mapped");
 }

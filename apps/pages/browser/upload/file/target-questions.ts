@@ -67,7 +67,8 @@ export function questionsLeft(answered: AnsweredFile, states: readonly TargetSta
   for (const state of states.filter(isOpen)) {
     const { target, columns, candidates } = state;
     const [first] = columns.length === 0 ? candidates : [];
-    if (questionAbout(answered, state)?.kind === "column") left++;
+    const question = questionAbout(answered, state);
+    if (question === undefined || question.kind === "column") left++;
     if (first) likely = withOnly(table, likely, target, [first.column]);
     left += questionsAboutWords({ target, columns: first ? [first] : columns }, { ...likely, table }).length;
   }

@@ -14,6 +14,7 @@ import type { Answered } from "./answers.ts";
 import { zoneOf } from "./compare-mappings.ts";
 import { EVENT_NAMES, FIELD_NAMES, shownChoice } from "../parts/field-names.ts";
 import { countOf } from "../parts/shown.ts";
+import { keyOf, namesIn } from "./sources.ts";
 import { isOpen } from "./target-questions.ts";
 import type { SurveyedTable } from "./table-file.ts";
 
@@ -78,13 +79,18 @@ export function defaultOf(target: TargetName, { fields = {} }: Pick<Mapping, "fi
 /** If something is made of more columns, they are only counted. */
 const NAMED_COLUMNS = 4;
 
+/** A choice of columns, such as “Date” + “Time”. */
+export function shownNames(key: string): string {
+  return namesIn(key)
+    .map((each) => `“${each}”`)
+    .join(" + ");
+}
+
 function shownColumns({ column, columns = [], first_of: first = [], values = {} }: Source): string {
   if (first.length > 0) return first.map(shownColumns).join(", else ");
   const isUnwrapped = Object.entries(values).some(([text, value]) => personInBrackets(text) === value);
   if (column !== undefined) return `“${column}”${isUnwrapped ? " without brackets" : ""}`;
-  return columns.length > NAMED_COLUMNS
-    ? countOf(columns.length, "column")
-    : columns.map((each) => `“${each}”`).join(" + ");
+  return columns.length > NAMED_COLUMNS ? countOf(columns.length, "column") : shownNames(keyOf({ columns }));
 }
 
 /** A file and its mapping. */

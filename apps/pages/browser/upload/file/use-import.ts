@@ -7,7 +7,7 @@ import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../../kept.ts";
-import { type Answered, answersIn, areGroupsAsked, localTimesOf, openQuestions } from "./answers.ts";
+import { type Answered, answersIn, areGroupsAsked, localTimesOf, openQuestions, unreadTimes } from "./answers.ts";
 import { type Api, type Job, sentenceOf } from "../parts/api.ts";
 import { checkRows } from "./check-rows.ts";
 import { zoneOf } from "./compare-mappings.ts";
@@ -224,7 +224,8 @@ export function useImport({ api, earlier, onForget, sent, onSent }: ImportProps,
     // The time zone is a question of its own.
     const questions = openQuestions(table, mapping, checked).filter(({ kind }) => kind === "date");
     const { columns = [] } = proposal ?? {};
-    return targetStates({ names, survey, mapping, columns, questions, decisions });
+    const unread = unreadTimes(table, mapping);
+    return targetStates({ names, survey, mapping, columns, questions, unread, decisions });
   }, [opened, answered]);
   const localTimes = table === undefined ? [] : localTimesOf(table, answered);
   const isFillAsked = opened !== undefined && areGroupsAsked(unfilled(opened.table), answered);

@@ -1,6 +1,5 @@
 import type { FailedValue, FailedValues } from "./failed-values.ts";
 import { readTime, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
-import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf } from "@work-items/lib/uploads/csv/target.ts";
 import { singlesOf, targetsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
@@ -9,7 +8,7 @@ import { Button, Choice, type Options, Table, TextField } from "../parts/parts.t
 import { choiceOptions } from "../parts/field-names.ts";
 import type { Sent } from "../file/send.ts";
 import { countOf } from "../parts/shown.ts";
-import { aliasOf, withReplacement } from "../file/sources.ts";
+import { aliasOf, isMadeOf, withReplacement } from "../file/sources.ts";
 
 /** A file whose failed rows are corrected after its trial. */
 interface RepairProps {
@@ -25,7 +24,7 @@ const CHOOSE = "\0";
 export function usedAs(mapping: Mapping, column: string) {
   return targetsOf(mapping)
     .flatMap((each) => singlesOf(each).map(({ source }) => ({ source, field: fieldOf(each.target) })))
-    .find(({ source }) => source.column !== undefined && comparable(source.column) === comparable(column));
+    .find(({ source }) => isMadeOf(source, column));
 }
 
 /**

@@ -1,17 +1,28 @@
 import { choicesOf, suggestionsIn, unansweredWords } from "@work-items/importer/proposals/known-choices.ts";
-import { firstSpellings, plainWords } from "@work-items/importer/proposals/known-headers.ts";
-import { joinedTime, shownReading, timesOfDay } from "@work-items/importer/proposals/propose-time.ts";
+import { firstSpellings } from "@work-items/importer/proposals/known-headers.ts";
+import { shownReading, zonedColumn } from "@work-items/importer/proposals/propose-time.ts";
 import type { TargetName } from "@work-items/importer/proposals/target-states.ts";
 import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
-import { comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
+import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import type { Source } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { type Answered, openQuestions, withFormat } from "../file/answers.ts";
+import { type Answered, withFormat } from "../file/answers.ts";
 import { type ColumnRole, withSource } from "../file/column-roles.ts";
-import { aliasOf, exampleOfTimes, rowsWith, surveyed, valuesAt, withAlias, withKey } from "../file/sources.ts";
+import {
+  aliasOf,
+  exampleOfTimes,
+  keyOf,
+  pairsIn,
+  rowsWith,
+  surveyed,
+  surveyedTimes,
+  valuesAt,
+  withAlias,
+  withKey,
+} from "../file/sources.ts";
 import { withDecision } from "../file/target-choices.ts";
 import type { TargetQuestion } from "../file/target-questions.ts";
-import { targetName } from "../file/target-texts.ts";
+import { shownNames, targetName } from "../file/target-texts.ts";
 import { choiceOptions, shownChoice } from "../parts/field-names.ts";
 import { Button, Check, Choice, OpenForm, Question, TextField } from "../parts/parts.tsx";
 import { countOf } from "../parts/shown.ts";
@@ -149,48 +160,30 @@ export function DateQuestion({
   );
 }
 
-/** Says that the times of day are in another column, and offers to join them with the dates. */
-export function ClockNote({ match }: { readonly match: Match }) {
-  const { table, mapping, checked } = match;
-  const source = mapping.fields?.["completed_at"];
-  const columns = numberedNames(table.names).map((column, index) => ({
-    column,
-    words: plainWords(column),
-    values: valuesAt(table, index, mapping.empty ?? []),
-  }));
-  const own = columns.find(({ column }) => comparable(column) === comparable(source?.column ?? ""));
-  const clock = own && timesOfDay(own, columns);
-  if (!source || !own || !clock) return null;
-  const isAsked = openQuestions(table, mapping, checked).some(
-    ({ column }) => comparable(column) === comparable(own.column),
-  );
-  const joined = isAsked
-    ? undefined
-    : joinedTime(source, { name: clock.column, values: clock.values }, own.values[0] ?? "");
-  const join = (completedAt: Source): void => {
-    const fields = { ...mapping.fields, completed_at: completedAt };
-    match.onAnswer(withDecision({ ...match, mapping: { ...mapping, fields } }, "completed_at", "as mapped"));
-  };
-  return (
-    <p class="unchecked">
-      The time of day is in “{clock.column}”. Only the date is imported.{" "}
-      {joined && <Button onClick={() => join(joined)}>Join date and time</Button>}
-    </p>
-  );
+/** Says that the times of day are in another column, although only the dates are imported. */
+export function ClockNote({ match: { table, mapping } }: { readonly match: Match }) {
+  const { column = "" } = mapping.fields?.["completed_at"] ?? {};
+  const index = columnIndex(table.names, column);
+  const pair = pairsIn(table).find(({ indexes, subject }) => indexes[0] === index && subject !== undefined);
+  return pair ? (
+    <p class="unchecked">The time of day is in “{pair.source.columns[1]}”. Only the date is imported.</p>
+  ) : null;
 }
 
 /** How date-times are read, each format as it reads a value of the file. */
-export function TimeFields({ match, column: { index, name }, source, onChange }: ReadingProps) {
+export function TimeFields({ match, source, onChange }: Omit<ReadingProps, "column">) {
   const { table } = match;
   const { format = "iso" } = source;
-  const fitting: readonly string[] = timeReadingsOf(surveyed(table, index).shapes, Date.now())?.formats ?? [];
-  const example = exampleOfTimes(table, index) ?? "";
+  const { shapes = [] } = surveyedTimes(table, source) ?? {};
+  const fitting: readonly string[] = timeReadingsOf(shapes, Date.now())?.formats ?? [];
+  const example = exampleOfTimes(table, source) ?? "";
+  const name = zonedColumn(source) ?? "";
   const isListed = format === "iso" || fitting.includes(format);
   const listed = new Set([...(format === "iso" ? [format] : []), ...fitting]);
   return (
     <div class="fields">
       <Choice
-        label={`“${example}” in “${name}” is`}
+        label={`“${example}” in ${shownNames(keyOf(source))} is`}
         value={isListed ? format : OTHER}
         options={[
           ...[...listed].map((each) => [each, shownReading(example, each)] as const),

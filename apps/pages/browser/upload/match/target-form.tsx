@@ -2,16 +2,15 @@ import { doubtsOfLetters } from "@work-items/importer/letters/lost-letters.ts";
 import { doubtsOfPeople } from "@work-items/importer/proposals/agent-columns.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import { personIn, plainWords } from "@work-items/importer/proposals/known-headers.ts";
-import { proposeTime } from "@work-items/importer/proposals/propose-time.ts";
 import {
   canBeLeft,
   type NamedIndex,
   fieldsOfTarget,
   isOfEvent,
   sourcesOf,
+  type TargetName,
   type TargetState,
 } from "@work-items/importer/proposals/target-states.ts";
-import { readTime } from "@work-items/importer/proposals/time-formats.ts";
 import { useState } from "preact/hooks";
 import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
@@ -24,11 +23,29 @@ import { type Answer, Button, Choice, OpenForm, type Options, Question, TextFiel
 import type { FormProps } from "./match-line.ts";
 import { DateQuestion, EmptyMarks, TimeFields, WordFields, WordQuestion } from "./reading-fields.tsx";
 import { shownStart } from "../parts/shown.ts";
-import { aliasOf, exampleOfTimes, surveyed, TIME_ZONE, valuesAt, withKey } from "../file/sources.ts";
+import {
+  aliasOf,
+  keyOf,
+  pairsIn,
+  problemOfTimes,
+  proposedTime,
+  surveyed,
+  surveyedTimes,
+  valuesAt,
+  withKey,
+} from "../file/sources.ts";
 import { asSentence } from "../file/table-file.ts";
 import { columnsFor, withColumns, withDecision, withNothing, withOnly, withValue } from "../file/target-choices.ts";
 import { hasDefault, isOpen, questionAbout } from "../file/target-questions.ts";
-import { canHaveValue, defaultOf, fieldLabel, shownSources, targetName, targetQuestion } from "../file/target-texts.ts";
+import {
+  canHaveValue,
+  defaultOf,
+  fieldLabel,
+  shownNames,
+  shownSources,
+  targetName,
+  targetQuestion,
+} from "../file/target-texts.ts";
 import type { Match } from "../file/use-import.ts";
 
 interface TargetProps extends FormProps {
@@ -40,7 +57,6 @@ const SHOWN_CHARACTERS = 60;
 /** What isn't a column. No header begins with NUL. */
 const NONE = "\0none";
 const SAME = "\0same";
-const SEVERAL = "\0several";
 
 /**
  * The columns or the value that set a field. For completion dates, further columns count where the first are empty; the ID of
@@ -52,10 +68,13 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
   const label = fieldLabel(target, field);
   const [, source] = sourcesOf(target, { names: table.names, mapping }).find(([each]) => each === field) ?? [];
   const names = numberedNames(table.names).filter(Boolean);
+  const pairs = isTimeOf(target, field)
+    ? pairsIn(table).flatMap((pair) => (pair.survey ? keyOf(pair.source) : []))
+    : [];
   const isEventId = target === "event.external_id";
   const isBeside = hasDefault({ target });
   const singles = source?.first_of ?? (source && source.value === undefined ? [source] : []);
-  const given = (isEventId && source?.columns) || singles.map(({ column = SEVERAL }) => column);
+  const given = (isEventId && source?.columns) || singles.map(keyOf);
   const columns = given.map((column) => names.find((each) => comparable(each) === comparable(column)) ?? column);
   const isSame = source?.value !== undefined || (isTyped && source === undefined);
   const set = (next: readonly string[]): void =>
@@ -73,17 +92,17 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
   const optionsAt = (index: number): Options => [
     [NONE, index === 0 ? "No column" : "Nothing else"],
     ...(canHaveValue(target) ? [[SAME, "The same value in every row"] as const] : []),
-    ...(columns[index] === SEVERAL ? [[SEVERAL, "Several columns"] as const] : []),
-    ...names.filter((name) => !columns.slice(0, index).includes(name)).map((name) => [name, name] as const),
+    ...[...new Set([...pairs, ...names, ...columns.slice(index, index + 1)])]
+      .filter((key) => !columns.slice(0, index).includes(key))
+      .map((key) => [key, names.includes(key) ? key : shownNames(key)] as const),
   ];
-  const canAdd = field === "completed_at" || (isEventId && columns.length === 1);
-  const areMore = canAdd && columns.length > 0 && !columns.includes(SEVERAL);
+  const areMore = columns.length > 0 && (field === "completed_at" || (isEventId && columns.length === 1));
   const choices = choicesOf(field);
   const value = { label: `${label} in every row`, value: source?.value ?? "", onChange: setValue };
   return (
     <>
       {[columns[0], ...columns.slice(1), ...(areMore ? [undefined] : [])].map((column, index) => {
-        const before = columns.slice(0, index).map((each) => `“${each}”`);
+        const before = columns.slice(0, index).map(shownNames);
         const isFirst = index === 0;
         const further = isEventId
           ? "Together with"
@@ -105,18 +124,18 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
   );
 }
 
-/** What speaks against a column as the source of a field, also if a person chose it. */
-function doubtsAbout(
-  { table, mapping }: Match,
-  field: string,
-  source: Source & { readonly column: string },
-): readonly string[] {
-  const index = columnIndex(table.names, source.column);
+/** Whether a field of a target is a date-time. */
+function isTimeOf(target: TargetName, field: string): boolean {
+  const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
+  return made !== undefined && isTime(made);
+}
+
+/** What speaks against a source of a field, also if a person chose it. */
+function doubtsAbout({ table, mapping }: Match, field: string, source: Source): readonly string[] {
+  const index = columnIndex(table.names, source.column ?? "");
   if (field === "completed_at" || field === "occurred_at") {
-    const text = exampleOfTimes(table, index);
-    const isRead = text === undefined || readTime(text, source.format ?? "iso", TIME_ZONE) !== undefined;
-    if (!isRead) return [`"${text}" isn’t a date and time`];
-    return proposeTime(source.column, surveyed(table, index), { timeZone: TIME_ZONE, now: Date.now() })?.doubts ?? [];
+    const problem = problemOfTimes(table, source);
+    return problem === undefined ? (proposedTime(table, source)?.doubts ?? []) : [problem];
   }
   const letters = field === "external_id" ? [] : doubtsOfLetters(surveyed(table, index).lost);
   const people = field.startsWith("agent_") ? valuesAt(table, index, mapping.empty ?? []) : [];
@@ -135,19 +154,18 @@ function Reading({
   source,
 }: Omit<TargetProps, "onNext"> & {
   readonly field: string;
-  readonly source: Source & { readonly column: string };
+  readonly source: Source;
 }) {
   const { table, mapping } = match;
-  const { column: name, prefix = "" } = source;
+  const { column: name = "", prefix = "" } = source;
   const index = columnIndex(table.names, name);
   const change = (next: Source): Answered => ({
     ...match,
-    mapping: withSource(mapping, isOfEvent(target) ? "event" : "fields", field, { ...next, column: name }),
+    mapping: withSource(mapping, isOfEvent(target) ? "event" : "fields", field, next),
   });
   const onChange = (next: Source): void => match.onAnswer(change(next));
   const props = { match, column: { name, index }, source, onChange };
-  const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
-  const hasTimes = made !== undefined && isTime(made);
+  const hasTimes = isTimeOf(target, field);
   if (choicesOf(field)) {
     const choose = (next: Source): void => match.onAnswer(withDecision(change(next), target, "as mapped"));
     return <WordFields {...props} target={field} onChange={choose} />;
@@ -167,7 +185,7 @@ function Reading({
           {asSentence(inTypographicQuotes(doubt))}
         </p>
       ))}
-      {!isOfEvent(target) && <EmptyMarks {...props} hasTimes={hasTimes} />}
+      {!isOfEvent(target) && name !== "" && <EmptyMarks {...props} hasTimes={hasTimes} />}
     </>
   );
 }
@@ -179,7 +197,7 @@ function TargetFields({ match, state, onNext }: TargetProps) {
   const initial = defaultOf(target, mapping);
   const readable = sourcesOf(target, { names: table.names, mapping }).flatMap(([field, source]) =>
     (source.first_of ?? [source]).flatMap((each) =>
-      each.column === undefined ? [] : [{ field, source: { ...each, column: each.column } }],
+      each.column !== undefined || isTimeOf(target, field) ? [{ field, source: each }] : [],
     ),
   );
   return (
@@ -195,7 +213,7 @@ function TargetFields({ match, state, onNext }: TargetProps) {
         )}
       </div>
       {readable.map(({ field, source }) => (
-        <Reading key={field + source.column} {...{ match, state, field, source }} />
+        <Reading key={field + keyOf(source)} {...{ match, state, field, source }} />
       ))}
     </>
   );
@@ -229,23 +247,28 @@ function ColumnQuestion({
 }) {
   const { table, mapping } = match;
   const { target, candidates, columns, reason } = state;
+  const [, mapped = {}] = sourcesOf(target, { names: table.names, mapping })[0] ?? [];
   const isMapped = ({ column }: NamedIndex): boolean => columns.some((each) => each.column === column);
   // What is mapped is one answer, whatever it is made of.
-  const keyOf = ({ column }: NamedIndex): string => (target === "agent" ? personIn(plainWords(column)) : column);
-  const groups = [...Map.groupBy(candidates, (each) => (isMapped(each) ? "" : keyOf(each))).values()];
+  const groupOf = ({ column }: NamedIndex): string => (target === "agent" ? personIn(plainWords(column)) : column);
+  const groups = [...Map.groupBy(candidates, (each) => (isMapped(each) ? "" : groupOf(each))).values()];
+  const hasTimes = isTimeOf(target, fieldsOfTarget(target)[0]!);
+  // "Something else" offers dates without their times of day.
+  const joined = hasTimes ? pairsIn(table).filter(({ survey, subject }) => survey && subject !== undefined) : [];
+  const keyFor = ({ column }: NamedIndex): string =>
+    keyOf(joined.find(({ source }) => source.columns[0] === column)?.source ?? { column });
   const initial = defaultOf(target, mapping);
   const choose = (answer: string): void => {
     if (answer === OTHER) return onOther();
     const group = groups[Number(answer)] ?? [];
-    const names = group.map(({ column }) => column);
     if (answer === LEFT) onNext(withNothing(table, match, target));
     else if (group.some(isMapped)) onNext(withDecision(match, target, "as mapped"));
-    else onNext(withOnly(table, match, target, names));
+    else onNext(withOnly(table, match, target, group.map(keyFor)));
   };
   const groupAnswers = groups.map((group, index): Answer => {
-    const names = group.map(({ column }) => `“${column}”`).join(" and ");
+    const names = group.map((each) => shownNames(keyFor(each))).join(" and ");
     const shown = group.some(isMapped) ? shownSources(target, match) : names;
-    const { examples } = surveyed(table, group[0]!.index);
+    const { examples } = (group.some(isMapped) && surveyedTimes(table, mapped)) || surveyed(table, group[0]!.index);
     return [String(index), shown, examples.map((each) => shownStart(each, SHOWN_CHARACTERS))];
   });
   const left: Answer = [LEFT, initial === undefined ? "Leave empty" : `Use the default: ${initial}`];

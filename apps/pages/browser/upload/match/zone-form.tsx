@@ -1,6 +1,6 @@
 import { zoneNamed } from "@work-items/importer/proposals/propose-time.ts";
 import { readTime } from "@work-items/importer/proposals/time-formats.ts";
-import { comparable, columnIndex } from "@work-items/lib/uploads/csv/header-names.ts";
+import { comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { useState } from "preact/hooks";
 import { type LocalTimes, openQuestions, withZone } from "../file/answers.ts";
 import { exampleOfTimes, TIME_ZONE } from "../file/sources.ts";
@@ -23,7 +23,7 @@ export function ZoneForm({
   const isDateAsked = openQuestions(table, mapping, checked).some(
     (question) => question.kind === "date" && comparable(question.column) === comparable(column),
   );
-  const example = isDateAsked ? undefined : exampleOfTimes(table, columnIndex(table.names, column));
+  const example = isDateAsked ? undefined : exampleOfTimes(table, source);
   const answerOf = (each: string): Answer => {
     const time = example === undefined ? undefined : readTime(example, format, each);
     const examples = time === undefined ? [] : [`“${example}” is ${shownTime(time)} on this computer’s clock`];
