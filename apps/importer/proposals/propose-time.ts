@@ -3,7 +3,7 @@ import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { plainWords } from "./known-headers.ts";
 import type { SurveyedColumn } from "./survey.ts";
 import { shownDay } from "./shown-time.ts";
-import { readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
+import { isFuture, readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } from "./time-formats.ts";
 
 /** What ambiguous dates begin with, or that they are seconds since 1970. */
 export const DATE_ORDERS = ["day-first", "month-first", "year-first", "unix"] as const;
@@ -37,7 +37,8 @@ export function orderOf(format: string): DateOrder {
 /** A cell as a format reads it, such as "2 Mar 2024". */
 export function shownReading(text: string, format: string): string {
   const time = readTime(text, format, "UTC");
-  return time === undefined ? text : shownDay(time);
+  if (time === undefined) return text;
+  return isFuture(time, Date.now()) ? `${shownDay(time)}, in the future` : shownDay(time);
 }
 
 /** A question about a date, such as `02/03/2024: 2 Mar 2024 or 3 Feb 2024?`. */

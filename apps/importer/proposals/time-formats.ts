@@ -103,9 +103,12 @@ const FIRST_PLAUSIBLE_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
 /** Whether work may have been completed then: since 2000, and not in the future. */
 function isPlausible(time: string | undefined, now: number): boolean {
-  const ms = Date.parse(time ?? "");
-  // In some time zones it is already tomorrow.
-  return ms >= FIRST_PLAUSIBLE_MS && ms < now + DAY_MS;
+  return time !== undefined && Date.parse(time) >= FIRST_PLAUSIBLE_MS && !isFuture(time, now);
+}
+
+/** Whether a time is in the future in all time zones. */
+export function isFuture(time: string, now: number): boolean {
+  return Date.parse(time) >= now + DAY_MS;
 }
 
 /** How the date-times of a column can be read. */
@@ -178,11 +181,15 @@ function findReadings(shapes: readonly Shape[], now: number): TimeReadings | und
   const isTelling = (text: string): boolean =>
     others.every(({ read }) => ![undefined, first!.read(text)].includes(read(text)));
   const telling = examples.filter((text) => first!.read(text) !== undefined && isTelling(text));
+  // A date that one of the formats puts into the future shows best which is right.
+  const formats = [first!, ...others];
+  const apart = telling.filter((text) => new Set(formats.map(({ read }) => isFuture(read(text) ?? "", now))).size > 1);
+  const shown = apart.length > 0 ? apart : telling;
   const unlikely = examples.find((text) => first!.read(text) !== undefined && !isPlausible(first!.read(text), now));
-  const rest = [...isDate].find((shape) => ![first!, ...others].every(({ fitting }) => fitting.includes(shape)));
+  const rest = [...isDate].find((shape) => !formats.every(({ fitting }) => fitting.includes(shape)));
   return {
     formats: [first!.format, ...others.map(({ format }) => format)],
-    example: telling.find((text) => needsZone(first!.format, [text])) ?? telling[0] ?? examples[0]!,
+    example: shown.find((text) => needsZone(first!.format, [text])) ?? shown[0] ?? examples[0]!,
     rows,
     readRows,
     other: rest?.examples[0],

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type Proposal, proposeMapping } from "../../../../apps/importer/proposals/propose-mapping.ts";
-import { shownQuestion, zoneNamed } from "../../../../apps/importer/proposals/propose-time.ts";
+import { shownQuestion, shownReading, zoneNamed } from "../../../../apps/importer/proposals/propose-time.ts";
 import { surveyOf } from "../../../../apps/importer/proposals/survey.ts";
 
 const propose = (names: readonly string[], rows: readonly (readonly string[])[], more: object = {}): Proposal =>
@@ -113,6 +113,12 @@ it.each([
   "1969-12-31 19:10",
 ])("takes %s for a value", (text) => {
   expect(surveyOf(["a"], [[text]], 2).columns[0]?.noDates.size).toBe(0);
+});
+
+it("asks about the date that one of the readings puts into the future", () => {
+  const { questions } = propose(NAMES, rowsOf("02/03/2024", "04/03/2024"), { now: Date.UTC(2024, 2, 15) });
+  expect(questions).toMatchObject([{ kind: "date", example: "04/03/2024" }, { kind: "zone" }]);
+  expect(shownReading("02/03/2999", "dd/MM/yyyy")).toBe("2 Mar 2999, in the future");
 });
 
 it("asks nothing where each reading is the same, or an answer is given", () => {
