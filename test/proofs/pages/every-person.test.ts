@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser)("the import page for every person and browser", () 
     await chooseFile(page, "tickets.csv", TICKETS);
     await page.getByRole("group", { name: "Which encoding does this file have?" }).waitFor();
     await check("encoding");
-    await page.getByRole("radio", { name: /^Windows-1252: “/ }).click();
+    await page.getByRole("radio", { name: /^Windows-1252 “/ }).click();
     await page.getByRole("button", { name: "Run a trial" }).waitFor();
     await check("file");
     await confirmColumns(page);

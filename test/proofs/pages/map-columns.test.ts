@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
     );
     expect(await question.getByRole("option", { name: "UTF-8", exact: true }).count()).toBe(0);
     expect(await page.getByRole("heading", { name: "2. Match your columns" }).count()).toBe(0);
-    await question.getByRole("radio", { name: /^Windows-1252: “/ }).click();
+    await question.getByRole("radio", { name: /^Windows-1252 “/ }).click();
     await page.getByRole("heading", { name: "2. Match your columns" }).waitFor();
     expect(await page.getByLabel("Columns are separated by").inputValue()).toBe(";");
     expect(await lineOf(page, "ID").textContent()).toContain("from “Ticket ID”, none repeats");

@@ -110,7 +110,8 @@ function EncodingForm({ table, text, onRead }: ReadingProps & { readonly text: N
       text="Which encoding does this file have?"
       answers={asked.likely.map(({ encoding, values }) => [
         encoding,
-        `${encodingName(encoding)}: ${values.map((value) => `“${value}”`).join(", ")}`,
+        encodingName(encoding),
+        values.map((value) => `“${value}”`),
       ])}
       chosen={chosen}
       onChoose={choose}

@@ -3,7 +3,8 @@ import { useMemo } from "preact/hooks";
 import { firstItems } from "../file/first-items.ts";
 import { isOpen } from "../file/target-questions.ts";
 import type { Match } from "../file/use-import.ts";
-import { EVENT_NAMES, shownPerson, shownValue } from "../parts/field-names.ts";
+import { EVENT_NAMES, labelOf, shownPerson, shownValue } from "../parts/field-names.ts";
+import { ATTRIBUTE_PREFIX } from "@work-items/lib/uploads/csv/target.ts";
 import { ItemStatus } from "../parts/parts.tsx";
 import { shownStart, shownTime } from "../parts/shown.ts";
 
@@ -36,7 +37,7 @@ function Item({
   ];
   const others = Object.entries(attributes)
     .slice(0, SHOWN_ATTRIBUTES)
-    .map(([name, value]) => `${name}: ${shownStart(shownValue(value), SHOWN_CHARACTERS)}`);
+    .map(([name, value]) => `${labelOf(ATTRIBUTE_PREFIX + name)}: ${shownStart(shownValue(value), SHOWN_CHARACTERS)}`);
   return (
     <li>
       <h4>{item.external_id}</h4>
