@@ -166,6 +166,10 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     const { page: other } = await site.begin(new URL(page.url()).hash);
     await other.getByRole("list", { name: "Changed items" }).waitFor();
     expect(await other.getByRole("button", { name: /^Import/ }).count()).toBe(0);
+    await other.getByText("Matching").click();
+    expect(await other.locator("details .facts").textContent()).toMatch(
+      /ID“Ticket ID”Agent“Agent”Status“Status”.*Meaning of statuses“Open”: Pending\n“Closed”: Completed.*Other columnskept/s,
+    );
     await other.context().close();
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -189,6 +193,8 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     expect(await page.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
     await asked.getByLabel("“Lost” (1 row) means").selectOption("Leave empty");
     expect(await asked.getByLabel("“Problem solved” (1 row) means").inputValue()).toBe("completed");
+    // What is known can be checked too.
+    expect(await asked.getByLabel("“Closed” (4 rows) means").inputValue()).toBe("completed");
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByRole("radio", { name: "“Closed at”, else “Solved at”" }).waitFor();
     await lineOf(page, "Status").getByText("from “Status”").waitFor();

@@ -277,9 +277,10 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
   test("says what speaks against a column that a person chose", async () => {
     const { page, complaints } = await site.begin();
     const rows = ["c-1,Ann Lee; Bob Stone,2026-03-02,09:15", "c-2,Ann Lee,2026-03-03,10:30"];
-    await chooseFile(page, "calls.csv", Buffer.from(["Ticket ID,Users,Date,Time", ...rows, ""].join("\n")));
+    await chooseFile(page, "calls.csv", Buffer.from(["Ticket ID,User group,Date,Time", ...rows, ""].join("\n")));
     const agent = await openTarget(page, "Agent");
-    await agent.getByLabel("Agent’s name from").selectOption("Users");
+    await agent.getByLabel("Agent’s name from").selectOption("User group");
+    await page.getByText("Each value of “User group” becomes an agent, as if it were a person.").waitFor();
     await agent.getByText("Values such as “Ann Lee; Bob Stone” name several people.").waitFor();
     const completed = await openTarget(page, "Completed at");
     await completed.getByLabel("Completed at from").selectOption("Date");
