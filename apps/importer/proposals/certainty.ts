@@ -60,14 +60,11 @@ export function wordsOf({ survey, values }: FileColumn): readonly string[] {
 /** More different texts aren't choices, unless some are known. */
 const CHOICES_MAX = 12;
 
-/** The rows in which a column has a value, and not a word for none. */
-export function filledRowsOf({ filledRows, emptyWords }: SurveyedColumn): number {
-  return [...emptyWords.values()].reduce((rest, rows) => rest - rows, filledRows);
-}
-
 /** The rows in which a column has no value, or a word for none. Rows without any value don't count. */
 export function emptyRowsOf({ survey }: Pick<FileColumn, "survey">, { columns }: Pick<Survey, "columns">): number {
-  return Math.max(...columns.map(filledRowsOf)) - filledRowsOf(survey);
+  const filled = ({ filledRows, emptyWords }: SurveyedColumn): number =>
+    [...emptyWords.values()].reduce((rest, rows) => rest - rows, filledRows);
+  return Math.max(...columns.map(filled)) - filled(survey);
 }
 
 /** Whether the values of a column confirm that it holds the choices of a target; undefined if they don't fit at all. */

@@ -1,8 +1,8 @@
-import { filledRowsOf } from "./certainty.ts";
+import { emptyRowsOf } from "./certainty.ts";
 import type { NamedColumn } from "./kept-columns.ts";
 import { firstSpellings, plainWords } from "./known-headers.ts";
 import { withoutZone } from "./propose-time.ts";
-import type { Shape, Survey, SurveyedColumn } from "./survey.ts";
+import type { Survey, SurveyedColumn } from "./survey.ts";
 import { createReader, isClock, timeReadingsOf } from "./time-formats.ts";
 
 /** A column of dates, and one with their times of day. */
@@ -36,17 +36,15 @@ function examplesOf({ shapes, noDates }: SurveyedColumn): readonly string[] {
 /** What the joined values of two columns are like; undefined unless every row has both or none, and one format reads all. */
 function joinedSurvey(date: SurveyedColumn, clock: SurveyedColumn, now: number): SurveyedColumn | undefined {
   const [first = "", ...times] = examplesOf(clock);
-  const withFirst = ({ examples, rows }: Shape): Shape => ({
-    examples: examples.map((day) => `${day} ${first}`),
-    rows,
-  });
+  const dates = date.shapes.map((shape) => ({ ...shape, examples: shape.examples.map((day) => `${day} ${first}`) }));
   const day = date.shapes[0]?.examples[0] ?? "";
   // The first time of day shows how dates are read, the first date how times of day are.
-  const shapes = [...date.shapes.map(withFirst), { examples: times.map((time) => `${day} ${time}`), rows: 0 }];
+  const shapes = [...dates, { examples: times.map((time) => `${day} ${time}`), rows: 0 }];
   const [format] = timeReadingsOf(shapes, now)?.formats ?? [];
-  if (format === undefined || filledRowsOf(date) !== filledRowsOf(clock)) return undefined;
+  const columns = [date, clock];
+  if (format === undefined || columns.some((survey) => emptyRowsOf({ survey }, { columns }) > 0)) return undefined;
   if (!shapes.every(({ examples }) => examples.every(createReader(format, "UTC")))) return undefined;
-  const [noDays, noTimes] = [date, clock].map((each) => ["", ...each.emptyWords.keys(), ...each.noDates.keys()]);
+  const [noDays, noTimes] = columns.map((each) => ["", ...each.emptyWords.keys(), ...each.noDates.keys()]);
   const nothing = noDays!.flatMap((each) => noTimes!.map((time) => `${each} ${time}`.trim())).filter(Boolean);
   const examples = [`${day} ${first}`];
   return { ...date, examples, shapes, noDates: new Map(firstSpellings(nothing).map((text) => [text, 0])) };

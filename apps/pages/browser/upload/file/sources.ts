@@ -17,6 +17,8 @@ export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const NO_COLUMN = surveyOf([""], [], 2).columns[0]!;
 
+type Surveyed = Pick<SurveyedTable, "names" | "survey">;
+
 /** What the survey says of a column. */
 export function surveyed({ survey }: Pick<SurveyedTable, "survey">, index: number): SurveyedColumn {
   return survey.columns[index] ?? NO_COLUMN;
@@ -41,16 +43,13 @@ export function isSameSource(a: Source, b: Source): boolean {
 }
 
 /** The columns of dates with columns of their times of day. */
-export function pairsIn({ names, survey }: Pick<SurveyedTable, "names" | "survey">): readonly TimePair[] {
+export function pairsIn({ names, survey }: Surveyed): readonly TimePair[] {
   const columns = numberedNames(names).map((name, index) => ({ index, name }));
   return timePairs(columns, survey, Date.now());
 }
 
 /** What the survey says of the date-times of a source; undefined if they are made in another way. */
-export function surveyedTimes(
-  table: Pick<SurveyedTable, "names" | "survey">,
-  source: Source,
-): SurveyedColumn | undefined {
+export function surveyedTimes(table: Surveyed, source: Source): SurveyedColumn | undefined {
   const { column } = source;
   if (column === undefined) return pairsIn(table).find((pair) => isSameSource(pair.source, source))?.survey;
   const index = columnIndex(table.names, column);
@@ -58,19 +57,19 @@ export function surveyedTimes(
 }
 
 /** What is proposed for a source of date-times; undefined if they can't be read. */
-export function proposedTime(table: Pick<SurveyedTable, "names" | "survey">, source: Source, timeZone = TIME_ZONE) {
+export function proposedTime(table: Surveyed, source: Source, timeZone = TIME_ZONE) {
   const survey = surveyedTimes(table, source);
   return survey && proposeTime(source, survey, { timeZone, now: Date.now() });
 }
 
 /** A value that shows how date-times are read; undefined if there is none. */
-export function exampleOfTimes(table: Pick<SurveyedTable, "names" | "survey">, source: Source): string | undefined {
+export function exampleOfTimes(table: Surveyed, source: Source): string | undefined {
   const { shapes } = surveyedTimes(table, source) ?? NO_COLUMN;
   return timeReadingsOf(shapes, Date.now())?.example ?? shapes[0]?.examples[0];
 }
 
 /** Why most values of a source can't be read as date-times; undefined if they can, or if there are none. */
-export function problemOfTimes(table: Pick<SurveyedTable, "names" | "survey">, source: Source): string | undefined {
+export function problemOfTimes(table: Surveyed, source: Source): string | undefined {
   const { format = "iso", values = {} } = source;
   const { shapes, examples } = surveyedTimes(table, source) ?? NO_COLUMN;
   const read = createReader(format, "UTC");

@@ -33,7 +33,7 @@ export function ImportView({
   const readAs = encoding === UTF_8 ? [] : [`read as ${encodingName(encoding)}`];
   const lines: Readonly<Partial<Record<StepName, string>>> = {
     ...(table && {
-      File: [...sheetOf, table.name, ...readAs, shownBytes(table.size), countOf(table.names.length, "column")].join(
+      File: [...sheetOf, ...readAs, table.name, shownBytes(table.size), countOf(table.names.length, "column")].join(
         ", ",
       ),
     }),

@@ -58,6 +58,17 @@ const SHOWN_CHARACTERS = 60;
 const NONE = "\0none";
 const SAME = "\0same";
 
+/** Whether a field of a target is a date-time. */
+function isTimeOf(target: TargetName, field: string): boolean {
+  const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
+  return made !== undefined && isTime(made);
+}
+
+/** The dates that can be read with their times of day, for a date-time. */
+function joinedFor(table: Match["table"], target: TargetName, field: string) {
+  return isTimeOf(target, field) ? pairsIn(table).filter(({ survey }) => survey !== undefined) : [];
+}
+
 /**
  * The columns or the value that set a field. For completion dates, further columns count where the first are empty; the ID of
  * an event can be made of two, such as a ticket and its change.
@@ -68,9 +79,7 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
   const label = fieldLabel(target, field);
   const [, source] = sourcesOf(target, { names: table.names, mapping }).find(([each]) => each === field) ?? [];
   const names = numberedNames(table.names).filter(Boolean);
-  const pairs = isTimeOf(target, field)
-    ? pairsIn(table).flatMap((pair) => (pair.survey ? keyOf(pair.source) : []))
-    : [];
+  const pairs = joinedFor(table, target, field).map((pair) => keyOf(pair.source));
   const isEventId = target === "event.external_id";
   const isBeside = hasDefault({ target });
   const singles = source?.first_of ?? (source && source.value === undefined ? [source] : []);
@@ -122,12 +131,6 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
       {isSame && !choices && <TextField {...value} />}
     </>
   );
-}
-
-/** Whether a field of a target is a date-time. */
-function isTimeOf(target: TargetName, field: string): boolean {
-  const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
-  return made !== undefined && isTime(made);
 }
 
 /** What speaks against a source of a field, also if a person chose it. */
@@ -252,11 +255,10 @@ function ColumnQuestion({
   // What is mapped is one answer, whatever it is made of.
   const groupOf = ({ column }: NamedIndex): string => (target === "agent" ? personIn(plainWords(column)) : column);
   const groups = [...Map.groupBy(candidates, (each) => (isMapped(each) ? "" : groupOf(each))).values()];
-  const hasTimes = isTimeOf(target, fieldsOfTarget(target)[0]!);
   // "Something else" offers dates without their times of day.
-  const joined = hasTimes ? pairsIn(table).filter(({ survey, subject }) => survey && subject !== undefined) : [];
-  const keyFor = ({ column }: NamedIndex): string =>
-    keyOf(joined.find(({ source }) => source.columns[0] === column)?.source ?? { column });
+  const named = joinedFor(table, target, fieldsOfTarget(target)[0]!).filter(({ subject }) => subject !== undefined);
+  const keyFor = ({ index, column }: NamedIndex): string =>
+    keyOf(named.find(({ indexes }) => indexes[0] === index)?.source ?? { column });
   const initial = defaultOf(target, mapping);
   const choose = (answer: string): void => {
     if (answer === OTHER) return onOther();
