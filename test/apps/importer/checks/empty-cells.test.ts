@@ -43,7 +43,7 @@ describe("the columns with empty cells", () => {
     expect(found({ fields: { ...FIELDS, agent_name: { column: "Owner", blank: "clear" } }, others: "ignore" })).toBe(
       "Closed or Solved (at most 2)",
     );
-    const twice = { ...FIELDS, agent_email: FIELDS!["agent_name"]! };
+    const twice = { ...FIELDS, agent_email: FIELDS["agent_name"]! };
     expect(found({ fields: twice, others: "ignore" })).toBe("owner (2), Closed or Solved (at most 2)");
     const constant = { first_of: [{ column: "Team" }, { value: "none" }] };
     expect(found({ fields: { external_id: { column: "ID" }, agent_name: constant }, others: "ignore" })).toBe("");

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { SHARDS_MAX, WINDOW_ROWS_MAX } from "@work-items/lib/uploads/job/started-rows.ts";
 import { hasEnded } from "work-items-client/upload-calls.ts";
 import type { Api, Job } from "../parts/api.ts";
-import { Alert, Button } from "../parts/parts.tsx";
+import { Alert, Button, type Fact } from "../parts/parts.tsx";
 import { type Moment, rateOf, shownDuration, shownProgress } from "../parts/progress.ts";
 import { countOf, shownNumber } from "../parts/shown.ts";
 import { useWork } from "../parts/use-calls.ts";
@@ -46,27 +46,29 @@ export function sentenceOfStatus(job: Job, name: string): string {
 export function undoCountsOf(job: Job) {
   const would = job.dry_run ? "would be " : "";
   return [
-    { outcome: "deleted", kind: "deleted", name: `${would}deleted`, count: job.deleted_rows },
-    { outcome: "undone", kind: "restored", name: `${would}restored to earlier values`, count: job.undone_rows },
-    { outcome: "partly", kind: "changed", name: `${would}partly restored`, count: job.partly_undone_rows },
-    { outcome: "kept", kind: "unchanged", name: `${would}kept`, count: job.kept_rows },
-    { outcome: "unchanged", kind: "unchanged", name: "with nothing to undo", count: job.unchanged_rows },
+    { outcome: "deleted", name: `${would}deleted`, count: job.deleted_rows },
+    { outcome: "undone", name: `${would}restored to earlier values`, count: job.undone_rows },
+    { outcome: "partly", name: `${would}partly restored`, count: job.partly_undone_rows },
+    { outcome: "kept", name: `${would}kept`, count: job.kept_rows },
+    { outcome: "unchanged", name: "with nothing to undo", count: job.unchanged_rows },
   ] as const;
 }
 
-/** What a job's rows did, or would do: names, counts, and the class of each colour. */
-export function countsOf(job: Job) {
+/** How many rows of a job did what, or would. The class of a number is its outcome. */
+export function countsOf(job: Job): Fact[] {
   const isTrial = job.dry_run;
   const would = isTrial ? "would be " : "";
-  const failed = { kind: "failed", name: isTrial ? "would fail" : "failed", count: job.failed_rows };
-  if (isUndo(job)) return [...undoCountsOf(job), failed];
-  return [
-    { kind: "created", name: `${would}created`, count: job.created_rows },
-    { kind: "changed", name: `${would}changed`, count: job.updated_rows },
-    { kind: "unchanged", name: isTrial ? "would stay unchanged" : "unchanged", count: job.unchanged_rows },
-    { kind: "restored", name: `${would}restored`, count: job.restored_rows },
-    failed,
-  ];
+  const counts = isUndo(job)
+    ? undoCountsOf(job).map(({ outcome, name, count }) => [name, count, outcome] as const)
+    : [
+        [`${would}created`, job.created_rows] as const,
+        [`${would}changed`, job.updated_rows] as const,
+        [isTrial ? "would stay unchanged" : "unchanged", job.unchanged_rows] as const,
+        [`${would}restored`, job.restored_rows] as const,
+      ];
+  return [...counts, [isTrial ? "would fail" : "failed", job.failed_rows, "failed"] as const].flatMap(
+    ([name, count, kind]) => (count > 0 ? [[name, shownNumber(count), kind]] : []),
+  );
 }
 
 /** How long an undo waits until it may begin, in seconds; 0 if it may. @param now milliseconds since the epoch */

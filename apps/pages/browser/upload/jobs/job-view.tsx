@@ -221,14 +221,7 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       {job.error !== undefined && <p class="alert">{asSentence(inPageWords(job.error))}</p>}
       <Alert text={sending.error ?? error} />
       {!isOver && <Running api={api} job={job} moments={moments} onJob={onProgress} />}
-      {(job.status === "completed" || doneIn(job) > 0) && (
-        <Facts
-          kind="counts"
-          facts={countsOf(job).flatMap(({ kind, name: what, count }) =>
-            count > 0 ? [[what, shownNumber(count), kind]] : [],
-          )}
-        />
-      )}
+      {(job.status === "completed" || doneIn(job) > 0) && <Facts kind="counts" facts={countsOf(job)} />}
       {hasTried && (
         <TrialNotes
           api={api}
