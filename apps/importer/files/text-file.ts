@@ -98,12 +98,11 @@ export async function findTextFormat(
   const given = chosen ?? marked ?? utf16Of(head);
   const encoding = given ?? UTF_8;
   const layout = layoutOf(head, encoding, known.delimiter);
-  const whole = await readWhole(file, encoding);
-  if (given !== undefined && whole.brokenFrom !== undefined) {
-    const { row } = await findBadByte(file, encoding, whole.brokenFrom, layout);
+  const { brokenFrom, mayNeedRepair } = await readWhole(file, encoding);
+  if (given !== undefined && brokenFrom !== undefined) {
+    const { row } = await findBadByte(file, encoding, brokenFrom, layout);
     throw new EncodingError(`row ${row} isn't valid ${encodingName(encoding)}`);
   }
-  const { brokenFrom, mayNeedRepair } = whole;
   const found = brokenFrom === undefined ? { encoding, doubt: undefined } : await guess(file, brokenFrom, layout);
   return { ...found, ...layout, mayNeedRepair };
 }

@@ -48,15 +48,13 @@ export async function readWhole(file: Blob, encoding: string): Promise<WholeText
   let offset = 0;
   try {
     for await (const bytes of chunksOf(file)) {
-      const text = decoder.decode(bytes);
-      const read = last + text;
+      const read = last + decoder.decode(bytes);
       isOdd ||= mayNeedRepair(read);
       last = read.slice(-END_CHARACTERS);
       offset += bytes.length;
     }
     decoder.decode();
-    const isRepaired = isOdd || endOfFileIn(last) !== -1;
-    return { mayNeedRepair: isRepaired, brokenFrom: undefined };
+    return { mayNeedRepair: isOdd || endOfFileIn(last) !== -1, brokenFrom: undefined };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // It isn't read, or is in another encoding.

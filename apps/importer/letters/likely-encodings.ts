@@ -7,7 +7,7 @@ export interface LikelyEncoding {
   readonly values: readonly string[];
 }
 
-/** Other evidence shows UTF-16 and ISO-2022-JP. */
+/** Zeros show UTF-16. ISO-2022-JP is ASCII. */
 const GUESSED = Object.keys(ENCODINGS).filter((each) => !/^(?:utf|iso-2022)-/.test(each));
 /** Limit of the encodings that are shown. */
 const LIKELY_MAX = 4;
@@ -70,10 +70,7 @@ function shown(value: string): string {
   return `${start > 0 ? "…" : ""}${part}${start + SHOWN_CHARACTERS < text.length ? "…" : ""}`;
 }
 
-/**
- * A few values from lines that were read in several ways, for each reading: those that differ most, from those outside
- * ASCII if there are any.
- */
+/** A few values from lines that were read in several ways, for each reading: those outside ASCII that differ most. */
 function valuesIn(readings: readonly (readonly string[])[], delimiter: string): string[][] {
   const found = new Map<string, readonly string[]>();
   for (const index of readings[0]?.keys() ?? []) {
@@ -83,10 +80,9 @@ function valuesIn(readings: readonly (readonly string[])[], delimiter: string): 
       if (values[0] !== "") found.set(values.join("\n"), values);
     }
   }
-  const all = [...found.values()];
-  const foreign = all.filter((values) => countForeign(values.join("")) > 0);
   const differences = (values: readonly string[]): number => new Set(values).size;
-  const chosen = (foreign.length > 0 ? foreign : all)
+  const chosen = [...found.values()]
+    .filter((values) => countForeign(values.join("")) > 0)
     .toSorted((a, b) => differences(b) - differences(a))
     .slice(0, VALUES_MAX);
   return readings.map((_, index) => chosen.map((values) => values[index]!));
