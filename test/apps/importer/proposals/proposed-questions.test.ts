@@ -221,12 +221,15 @@ it.each([
   const joined = { columns: [date, time], time_zone: "Europe/Berlin", values: { "-": "", "- N/A": "", "N/A": "" } };
   expect(mapping.fields?.["completed_at"]).toEqual({ ...joined, ...(format && { format }) });
   expect(columns.map(({ certainty }) => certainty).slice(1)).toEqual([how, how]);
-  const apart = [[`2024-03-02|${clock}`, "2024-03-02|"], [`2024-03-02 10:00|${clock}`], ["2024-03-02|14"]];
-  for (const cells of apart) expect(read(...cells).mapping.fields?.["completed_at"]?.columns).toBe(undefined);
-  const said =
-    how === "certain" ? [`the time of day is in "${time}"`, undefined, `the time of day is in "${time}"`] : [];
-  for (const [index, text] of said.entries())
-    expect(read(...apart[index]!).columns[1]?.reason).toBe(`by name and values${text ? `, but ${text}` : ""}`);
+  // Midnight in all rows is no time of day.
+  const days = [["2024-03-02|14"], [`2024-03-02 00:00|${clock}`], [`2024-03-02|${clock}`, "2024-03-02|"]];
+  const whole = read(`2024-03-02 10:00|${clock}`);
+  expect(whole.mapping.fields?.["completed_at"]?.columns).toBe(undefined);
+  for (const apart of days.map((cells) => read(...cells))) {
+    expect(apart.mapping.fields?.["completed_at"]?.columns).toBe(undefined);
+    const said = how === "certain" ? `by name and values, but the time of day is in "${time}"` : "";
+    expect(apart.columns[1]?.reason).toBe(said);
+  }
 });
 
 it.each([

@@ -164,10 +164,11 @@ export function DateQuestion({
 export function ClockNote({ match: { table, mapping } }: { readonly match: Match }) {
   const { column = "" } = mapping.fields?.["completed_at"] ?? {};
   const index = columnIndex(table.names, column);
-  const pair = pairsIn(table).find(({ indexes, subject }) => indexes[0] === index && subject !== undefined);
-  return pair ? (
-    <p class="unchecked">The time of day is in “{pair.source.columns[1]}”. Only the date is imported.</p>
-  ) : null;
+  const clocks = pairsIn(table).flatMap(({ indexes, source }) =>
+    indexes[0] === index ? `“${source.columns[1]}”` : [],
+  );
+  if (clocks.length === 0) return null;
+  return <p class="unchecked">The time of day is in {clocks.join(" or ")}. Only the date is imported.</p>;
 }
 
 /** How date-times are read, each format as it reads a value of the file. */
