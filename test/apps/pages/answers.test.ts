@@ -70,7 +70,11 @@ describe("the import page asks", () => {
     const unread = unreadTimes(table, clock.mapping);
     const [, , , state] = targetStates({ ...table, columns: [], unread, ...clock });
     expect(state).toMatchObject({ state: "asked", reason: '"9:10 AM" is a time of day without its date' });
-    expect(alone("Closed date\0Closed time").mapping.fields?.["completed_at"]?.columns).toEqual(joined.columns);
+    const again = withColumns(table, alone("Closed date"), "completed_at", "completed_at", [
+      "Closed date\0Closed time",
+    ]);
+    expect(again.mapping.fields?.["completed_at"]?.columns).toEqual(joined.columns);
+    expect(again.mapping.fields).not.toHaveProperty(["custom_attributes.Closed time"]);
   });
 
   test("what the dates of a column mean that a person chose, and again when it was another in between", async () => {

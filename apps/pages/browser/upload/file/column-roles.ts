@@ -119,7 +119,10 @@ export function withRole(
 ): Mapping {
   const named = withKeptNamed(header, mapping);
   const isElse = role === ELSE_COMPLETED;
-  const left = withoutColumn(named.fields ?? {}, name);
+  const left = columnsOf(source).reduce(
+    (fields, each) => withoutColumn(Object.fromEntries(fields), each),
+    Object.entries(named.fields ?? {}),
+  );
   const completed = left.find(([target]) => target === "completed_at")?.[1];
   const previous = rolesOf(header, mapping).filter((each) => each.role === role && each.source && each.index !== index);
   const target = isElse ? "completed_at" : targetOf({ role, name });

@@ -30,7 +30,7 @@ export function ImportView({
   const { sheets = [], sheet } = table?.workbook ?? {};
   const sheetOf = sheets.length > 1 ? [`sheet “${sheet}” of ${sheets.length}`] : [];
   const { encoding = UTF_8 } = table?.text?.format ?? {};
-  const readAs = encoding === UTF_8 ? [] : [`read as ${encodingName(encoding)}`];
+  const readAs = encoding === UTF_8 ? [] : [encodingName(encoding)];
   const lines: Readonly<Partial<Record<StepName, string>>> = {
     ...(table && {
       File: [...sheetOf, ...readAs, table.name, shownBytes(table.size), countOf(table.names.length, "column")].join(
