@@ -25,7 +25,6 @@ const SEMICOLONS = "columns must be separated by commas, not semicolons";
 const UTF_16 = "the file is UTF-16; save it as UTF-8 or use the import page";
 const OF_2 = { plain: UNKNOWN, imported: "2 of 2" };
 const UTF_16_OF_2 = { plain: UTF_16, imported: "2 of 2" };
-const UTF_16_UNMARKED = { plain: UTF_16, imported: "looks like UTF-16, but has no byte order mark" };
 const refused = (message: string): Expected => ({ plain: message, imported: message });
 
 const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
@@ -33,9 +32,9 @@ const expected: Readonly<Record<keyof typeof strangeFiles, Expected>> = {
   "CR alone": { plain: "row 1: rows must end with LF or CRLF, not CR", imported: "2 of 2" },
   CRLF: { plain: SEMICOLONS, imported: "2 of 2" },
   "UTF-16 with a mark": UTF_16_OF_2,
-  "UTF-16 without a mark": UTF_16_UNMARKED,
+  "UTF-16 without a mark": UTF_16_OF_2,
   "big-endian UTF-16": UTF_16_OF_2,
-  "big-endian UTF-16 without a mark": UTF_16_UNMARKED,
+  "big-endian UTF-16 without a mark": UTF_16_OF_2,
   "Windows-1252": {
     plain: "row 2: the file must be UTF-8, and this looks like Windows-1252",
     imported: "row 2 isn't valid UTF-8",
