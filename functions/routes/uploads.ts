@@ -259,8 +259,9 @@ export const uploadRoutes = routesOf({
           'both values, such as `{"reason":"changed","fields":{"status":{"imported":"completed","now":"pending"}}}`. Values ' +
           "longer than 200 characters are cut. If the row made the item completed and it isn't any more, `completed_at` is " +
           'named with the `status`, also if others have set it: `{"completed_at":{"now":"2026-02-01T09:30:00.000Z",' +
-          '"status":"pending"}}`. The reason is `not_completed` if nothing else stays; `outcome` is then `undone`. For the dry run of an undo, ' +
-          "`changes` follows: what would go back in an item that isn't deleted, with values up to 1 KB of JSON.\n\n" +
+          '"status":"pending"}}`. The reason is `not_completed` if nothing else stays; `outcome` is then `undone`. For the ' +
+          "dry run of an undo, `changes` follows: what would go back in an item that isn't deleted, with values up to 1 KB " +
+          "of JSON.\n\n" +
           `Lists of a dry run can be downloaded for a day after its end, all others for ${UPLOADS_KEPT_DAYS} days.`,
         id: examples.ids.upload,
         response: "Where to download the file. `url` is null while the job is open, if no row was read, and later on.",
