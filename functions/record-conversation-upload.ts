@@ -21,10 +21,10 @@ export const { create, handler } = worker(
     const store = createConversationUploadStore(runtime);
     const access = createAccessStore(runtime);
     /** @throws NotFoundError if the organization doesn't exist, StoreBusyError */
-    return directCall(payloadSchema, async ({ organization: id, ...input }) => {
+    return directCall(runtime.clock, payloadSchema, async ({ organization: id, ...input }, deadline) => {
       const organization = await access.findOrganization(id);
       if (organization === undefined) throw new NotFoundError(`organization ${id} not found`);
-      return store.record(organization, input);
+      return store.record(organization, input, deadline);
     });
   },
 );

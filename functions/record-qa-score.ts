@@ -10,8 +10,6 @@ import { createRecordQaScore } from "../lib/work-items/change-work-item.ts";
 import { worker } from "../lib/store/data-version.ts";
 import { workers } from "./workers.ts";
 
-const RECORD_WITHIN_MS = 10_000;
-
 /** The payload of a direct invocation. `qa_score` is from 0 to 1; null removes the score. */
 export const payloadSchema = z.strictObject({
   organization: organizationIdSchema,
@@ -27,12 +25,12 @@ export const { create, handler } = worker(
     const recordQaScore = createRecordQaScore(runtime);
     const access = createAccessStore(runtime);
     /** @throws NotFoundError, even for an organization that is being erased; StoreBusyError */
-    return directCall(payloadSchema, async ({ organization, external_id, qa_score }) => {
+    return directCall(runtime.clock, payloadSchema, async ({ organization, external_id, qa_score }, deadline) => {
       if ((await access.findOrganization(organization)) === undefined) {
         throw new NotFoundError(`organization ${organization} not found`);
       }
       const id = workItemId(organization, external_id);
-      await recordQaScore(organization, id, qa_score, runtime.clock() + RECORD_WITHIN_MS);
+      await recordQaScore(organization, id, qa_score, deadline);
       return { id, external_id, qa_score };
     });
   },

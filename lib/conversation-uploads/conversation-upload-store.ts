@@ -37,8 +37,6 @@ export type ConversationUpload = Readonly<z.output<typeof storedUploadSchema>>;
 /** Decodes a conversation upload's record. @throws MalformedRecordError */
 export const decodeUpload = decoderOf("conversation upload", storedUploadSchema);
 
-const RECORD_WITHIN_MS = 10_000;
-
 /** Primary key of a conversation upload's record. */
 export function conversationUploadKey(organization: string, id: string): RecordKey {
   return { pk: partitionKeyOf("CONVERSATION", organization, id), sk: "#CONVERSATION" };
@@ -93,10 +91,15 @@ export function createConversationUploadStore(runtime: RuntimeWith<"workItems">)
     });
   };
 
-  /** Creates the conversation upload or updates its status and source. @throws StoreBusyError */
+  /**
+   * Creates the conversation upload or updates its status and source.
+   * @param deadline time after which no attempt is made, in milliseconds since the epoch
+   * @throws StoreBusyError
+   */
   const record = async (
     organization: Pick<Organization, "id" | "listingWriteShards">,
     input: ConversationUploadInput,
+    deadline: number,
   ) => {
     const id = conversationUploadId(organization.id, input.external_id);
     const target: WriteTarget<ConversationUpload> = {
@@ -113,7 +116,7 @@ export function createConversationUploadStore(runtime: RuntimeWith<"workItems">)
         return { set: isSame ? null : conversationUploadAttributes(organization, id, upload), result: upload };
       },
     };
-    const { result } = await optimisticWriteOne(records, target, { clock, deadline: clock() + RECORD_WITHIN_MS });
+    const { result } = await optimisticWriteOne(records, target, { clock, deadline });
     return { id, ...result };
   };
 

@@ -165,6 +165,9 @@ describe("get a work item", () => {
     const item = await create();
     const record = createQaScoreRecorder(service.runtime);
     await record({ organization: service.organization.id, external_id: item.external_id, qa_score: 0.85 });
+    // A call that slept until its time was over writes nothing.
+    const late = { organization: service.organization.id, external_id: item.external_id, qa_score: 0 };
+    await expect(record(late, { getRemainingTimeInMillis: () => -1 })).rejects.toThrow("time ran out");
     expect((await call("getWorkItem", { params: { id: idOf(item) } })).body.data.qa_score).toBe(0.85);
     await expect(record({ organization: service.organization.id, external_id: "nobody", qa_score: 1 })).rejects.toThrow(
       "not found",

@@ -1,3 +1,4 @@
+import type { Context } from "aws-lambda";
 import { create as createRecordConversation } from "../../../functions/record-conversation-upload.ts";
 import { create as createRecordQaScore } from "../../../functions/record-qa-score.ts";
 import { routes } from "../../../functions/routes.ts";
@@ -93,7 +94,7 @@ export class Service {
     options: CallOptions,
   ): Promise<number | typeof NO_RESPONSE> {
     const payload = { organization: organization.id, external_id: externalId, qa_score: score };
-    return this.#internal(options, () => createRecordQaScore(this.#world.runtime)(payload));
+    return this.#internal(options, (context) => createRecordQaScore(this.#world.runtime)(payload, context));
   }
   recordConversation(
     { organization }: Customer,
@@ -101,12 +102,15 @@ export class Service {
     options: CallOptions,
   ): Promise<number | typeof NO_RESPONSE> {
     const payload = { organization: organization.id, ...input };
-    return this.#internal(options, () => createRecordConversation(this.#world.runtime)(payload));
+    return this.#internal(options, (context) => createRecordConversation(this.#world.runtime)(payload, context));
   }
-  #internal({ onBegin, ...options }: CallOptions, work: () => Promise<unknown>): Promise<number | typeof NO_RESPONSE> {
+  #internal(
+    { onBegin, ...options }: CallOptions,
+    work: (context: Context) => Promise<unknown>,
+  ): Promise<number | typeof NO_RESPONSE> {
     return this.#world.call(CALL_MS, options, async (clock) => {
       onBegin?.(clock);
-      return work().then(
+      return work(lambdaContext(CALL_MS, clock)).then(
         () => 200,
         (error: unknown) => ((error as Error).name === "NotFoundError" ? 404 : 503),
       );
