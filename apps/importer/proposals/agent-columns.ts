@@ -49,16 +49,19 @@ function lookAlikeIn(texts: readonly string[]): string | undefined {
 const LIST = /^(?:\[.*\]|\{.*\})$/s;
 const LIST_OF_ONE = /^\[\s*(["']?)([^[\]{},;|\n]+?)\1\s*\]$/;
 
+const EMAIL = WORK_ITEM_FIELDS.agent_email.kind.input();
+
 /** The only person in a list; undefined for other texts. */
 export function personInBrackets(text: string): string | undefined {
   return LIST_OF_ONE.exec(text)?.[2]?.trim();
 }
 
-/** Aliases by which people in brackets are themselves. */
-export function withoutBrackets({ words }: SurveyedColumn): Readonly<Record<string, string>> {
+/** Aliases by which people in brackets are themselves, if the field accepts them. */
+export function withoutBrackets(target: string, { words }: SurveyedColumn): Readonly<Record<string, string>> {
   const people = firstSpellings(words?.keys() ?? []).flatMap((text) => {
     const person = personInBrackets(text);
-    return person === undefined ? [] : [[text, person] as const];
+    const isAccepted = target !== "agent_email" || EMAIL.safeParse(person).success;
+    return person === undefined || !isAccepted ? [] : [[text, person] as const];
   });
   return people.length > LISTED_PEOPLE ? {} : Object.fromEntries(people);
 }
@@ -76,8 +79,7 @@ export function doubtsOfPeople(target: string, people: readonly string[]): strin
   }
   const alike = lookAlikeIn(people);
   if (alike !== undefined) return [`"${alike}" occurs twice, written with other characters or spaces`];
-  const email = WORK_ITEM_FIELDS.agent_email.kind.input();
-  const other = target === "agent_email" ? people.find((text) => !email.safeParse(text.trim()).success) : undefined;
+  const other = target === "agent_email" ? people.find((text) => !EMAIL.safeParse(text.trim()).success) : undefined;
   return other === undefined ? [] : [`values such as "${other}" aren't email addresses that the service accepts`];
 }
 

@@ -45,7 +45,7 @@ const TRIMMED: ReadonlySet<string> = new Set(["agent_name", "agent_external_id",
 /** How the texts of a field are read: without empty words and outer spaces. */
 export function cleanTexts(target: string, column: Pick<FileColumn, "survey">): Pick<Source, "values" | "trim"> {
   const trims = TRIMMED.has(target) && column.survey.hasOuterSpaces;
-  const people = target.startsWith("agent_") ? withoutBrackets(column.survey) : {};
+  const people = target.startsWith("agent_") ? withoutBrackets(target, column.survey) : {};
   const values = { ...withoutEmptyWords(target, column).values, ...people };
   return { ...(Object.keys(values).length > 0 && { values }), ...(trims && { trim: true }) };
 }

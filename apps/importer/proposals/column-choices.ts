@@ -108,7 +108,7 @@ export class Choices {
       const { values: emptyWords, ...trim } = source.columns ? {} : cleanTexts(target, own[0]!);
       const values = { ...emptyWords, ...source.values };
       this.sources.set(target, { ...source, ...trim, ...(Object.keys(values).length > 0 && { values }) });
-      const [bracketed] = isSplit ? [] : Object.entries(withoutBrackets(own[0]!.survey));
+      const [bracketed] = isSplit ? [] : Object.entries(withoutBrackets(target, own[0]!.survey));
       const said = bracketed === undefined ? "" : `, without brackets: "${bracketed[0]}" is "${bracketed[1]}"`;
       const doubts = isSplit ? doubtsOfLetters(own[0]!.survey.lost) : (checked?.doubts ?? []);
       for (const { index } of own) {

@@ -58,7 +58,20 @@ test("an ID without a value in some rows is asked about, however late they stand
   expect(idOf(["Ticket ID", "Status"], rows)).toEqual(["asked", ["Ticket ID"], "by name, but 1 row has no ID"]);
 });
 
-const WORDS = ["\\N", "(null)", "<nil>", "<NA>", "undefined", "None", "--", "(blank)", "#REF!", "#NAME?", "########"];
+const WORDS = [
+  "\\N",
+  "(null)",
+  "<nil>",
+  "<NA>",
+  "undefined",
+  "None",
+  "[None]",
+  "--",
+  "(blank)",
+  "#REF!",
+  "#NAME?",
+  "########",
+];
 
 test("a word in place of one of the IDs is asked about, and no other", () => {
   fc.assert(

@@ -87,7 +87,8 @@ export function shownField({ kind }: Field, value: unknown): string {
 }
 
 const NAME = new RegExp(String.raw`(?<![\w.])(?:${[...ITEM_FIELD_NAMES, ...EVENT_FIELD_NAMES].join("|")})(?=: )`, "g");
-const PATH = /(?:upload\.)?(?:mapping\.)?\b(fields|event)(?:\.(\w+)|\["((?:[^"\\]|\\.)*)"\])((?:\.\w+|\[[^\]]*\])*)/g;
+const PATH =
+  /(?:upload\.)?(?:mapping\.)?\b(fields|event)(?:\.(\w+)|\["((?:[^"\\]|\\.)*)"\])((?:\.\w+|\["(?:[^"\\]|\\.)*"\]|\[\d+\])*)/g;
 const OPTION = /\.values\["((?:[^"\\]|\\.)*)"\]$/;
 
 /** A text of the service or the importer with the page's quotation marks. What is in them stays unchanged. */
