@@ -135,25 +135,34 @@ describe("a dry run of a file", () => {
     expect([outcomesOf(done), done["changed_fields"]]).toEqual([outcomesOf(job), undefined]);
   });
 
-  it("names the fields alone where values are long, and the attributes together where names are", async () => {
+  it("shows only the status's values where values are long, and the attributes together where names are", async () => {
     const names = (count: number) => Array.from({ length: count }, (_, number) => `custom_attributes.${number}-ä`);
+    const nulls = (count: number) => Object.fromEntries(names(count).map((name) => [name, null]));
     const columns = ["external_id", "status", ...names(40)];
-    const row = (name: string, filled: number, text = "1") =>
-      [name, "pending", ...names(40).map((_, number) => (number < filled ? text : ""))].join(",");
-    await send(`external_id\nvalues\nlong\nnames\ntogether\n`, {});
-    // JSON of 200 and 202 bytes, and names of 1,005 and 1,031.
+    const row = (name: string, filled: number, status = "pending", text = "1") =>
+      [name, status, ...names(40).map((_, number) => (number < filled ? text : ""))].join(",");
+    await send(`external_id,status\nvalues,\nlong,\nnames,\nreopened,completed\ntogether,completed\n`, {});
     const text = "ä".repeat(76);
-    const file = [columns.join(","), row("values", 1, text), row("long", 1, `${text}ä`), row("names", 39)];
-    const job = await send(`${[...file, row("together", 40)].join("\n")}\n`, { dry_run: "true" });
+    const file = [
+      columns.join(","),
+      row("values", 1, "pending", text),
+      row("long", 1, "pending", `${text}ä`),
+      row("names", 33),
+      row("reopened", 31),
+      row("together", 32),
+    ];
+    const job = await send(`${file.join("\n")}\n`, { dry_run: "true" });
     const cells = (await resultsOf(job.id)).map(([, , , changes = ""]) => changes);
+    const status = { from: "completed", to: "pending" };
     expect(cells).toEqual([
       JSON.stringify({ "custom_attributes.0-ä": { from: null, to: text } }),
-      '["custom_attributes.0-ä"]',
-      JSON.stringify(names(39)),
-      '["custom_attributes"]',
+      '{"custom_attributes.0-ä":null}',
+      JSON.stringify(nulls(33)),
+      JSON.stringify({ status, ...nulls(31) }),
+      JSON.stringify({ status, custom_attributes: null }),
     ]);
-    expect(cells.map((cell) => Buffer.byteLength(cell))).toEqual([200, 26, 1005, 21]);
-    expect(job["changed_fields"]).toEqual({ custom_attributes: 4 });
+    expect(cells.map((cell) => Buffer.byteLength(cell))).toEqual([200, 31, 1014, 997, 71]);
+    expect(job["changed_fields"]).toEqual({ status: 2, custom_attributes: 5 });
   });
 
   it("keeps what it plans beside the items, for a day", async () => {

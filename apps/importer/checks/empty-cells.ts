@@ -11,9 +11,9 @@ export interface EmptyCells {
   /** Number of rows in which it is empty. */
   readonly rows: number;
   /** Whether there may be fewer rows, because others of the columns may have a value. */
-  readonly isMost: boolean;
+  readonly isMost?: boolean;
   /** Whether they have the completion date. */
-  readonly isCompletion: boolean;
+  readonly isCompletion?: boolean;
 }
 
 /** The rows in which a source reads a column as empty. */
@@ -33,7 +33,6 @@ function emptyRows(column: SurveyedColumn, rows: number, source: Source, { empty
  */
 export function undecidedEmptyCells(mapping: Mapping, names: readonly string[], survey: Survey): EmptyCells[] {
   if (mapping.blank !== undefined) return [];
-  const numbered = numberedNames(names);
   const rowsOf = (source: Source): number[] =>
     columnsOf(source).map((name) => {
       const column = survey.columns[columnIndex(names, name)];
@@ -49,15 +48,10 @@ export function undecidedEmptyCells(mapping: Mapping, names: readonly string[], 
     return [{ columns, rows: Math.min(...sources.flatMap(rowsOf)), isMost: columns.length > 1, isCompletion }];
   });
   const used = columnsIn(mapping);
-  const others = mapping.others === "custom_attributes" ? numbered : [];
+  const others = mapping.others === "custom_attributes" ? numberedNames(names) : [];
   const unnamed = others
     .filter((name) => name.trim() !== "" && !used.has(comparable(name)) && !isReportColumn(name))
-    .map((name): EmptyCells => ({
-      columns: [name.trim()],
-      rows: Math.min(...rowsOf({ column: name })),
-      isMost: false,
-      isCompletion: false,
-    }));
+    .map((name): EmptyCells => ({ columns: [name.trim()], rows: Math.min(...rowsOf({ column: name })) }));
   // A column of which two fields are made, such as a name and an email, is one.
   const all = new Map([...named, ...unnamed].map((cells) => [JSON.stringify(cells), cells]));
   return [...all.values()].filter(({ rows }) => rows > 0).toSorted((a, b) => b.rows - a.rows);

@@ -18,17 +18,19 @@ export function jsonIn(cell: string | number = ""): JsonValue | undefined {
 /**
  * Reads results from their beginning.
  * @param show returns whether to stop
+ * @param isNeeded whether to read on beyond the limit
  * @returns whether all were read
  */
 export async function readFirstResults(
   results: AsyncIterable<ResultRow>,
   show: (row: ResultRow) => boolean | void,
+  isNeeded = (): boolean => false,
 ): Promise<boolean> {
   let characters = 0;
   for await (const row of results) {
     if (show(row) === true) return false;
     characters += Object.values(row).join().length;
-    if (characters >= CHARACTERS_MAX) return false;
+    if (characters >= CHARACTERS_MAX && !isNeeded()) return false;
   }
   return true;
 }

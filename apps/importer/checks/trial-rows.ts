@@ -91,7 +91,7 @@ export async function readTrialRows(
   let reopened = 0;
   const isShown = (outcome: TrialOutcome): boolean =>
     (byOutcome.get(outcome)?.length ?? 0) >= Math.min(SHOWN_ROWS, trial[COUNTERS[outcome]]);
-  await readFirstResults(results, (result) => {
+  const show = (result: ResultRow): boolean => {
     const { row, external_id: externalId, id } = result;
     const outcome = OUTCOMES.find((each) => each === result.outcome);
     if (outcome === undefined) return false;
@@ -109,12 +109,14 @@ export async function readTrialRows(
       const isDated = shown.changes.some(({ field }) => field === "completed_at");
       if (status && unreadStatus > 0) {
         unreadStatus--;
-        if (status.values?.from === "completed" && !isDated) reopened++;
+        // A row that a worker found again has no values: it may reopen its item.
+        if ((status.values?.from ?? "completed") === "completed" && !isDated) reopened++;
       }
     }
     const areChangesKnown = changed.length === SHOWN_ROWS || unreadChanges === 0;
     return created.length === createdMax && unreadStatus === 0 && areChangesKnown && OUTCOMES.every(isShown);
-  });
+  };
+  await readFirstResults(results, show, () => unreadStatus > 0);
   return { examples: examplesOf(byOutcome), changed, created, reopened };
 }
 

@@ -1,31 +1,32 @@
-import type { FieldChange, FieldValue, RowChanges } from "../../work-items/changed-fields.ts";
+import type { FieldChange, RowChanges } from "../../work-items/changed-fields.ts";
 
-/** Longer JSON of a row of a file has no values. */
+/** In longer JSON, only the status has values. */
 const VALUES_MAX_BYTES = 200;
 /** Longer JSON doesn't name single attributes: results have many rows, each of which may change hundreds. */
 export const NAMES_MAX_BYTES = 1024;
+/** Its values say whether the row reopens an item. */
+const STATUS = "status";
 
-function shown([value = null]: FieldValue): unknown {
-  return value;
-}
-
-/** The names as JSON, if they are few enough. */
-function namesThatFit(changes: ReadonlyMap<string, FieldChange>): string | undefined {
-  const json = JSON.stringify([...changes.keys()]);
-  return Buffer.byteLength(json) <= NAMES_MAX_BYTES ? json : undefined;
-}
-
-function valuesThatFit(changes: ReadonlyMap<string, FieldChange>, maxBytes: number): string | undefined {
-  const values = Array.from(changes, ([name, { from, to }]) => [name, { from: shown(from), to: shown(to) }] as const);
-  const json = JSON.stringify(Object.fromEntries(values));
-  return Buffer.byteLength(json) <= maxBytes ? json : undefined;
+/** The fields as JSON, those that have none of `values` with null. */
+function jsonOf(names: Iterable<string>, values: ReadonlyMap<string, FieldChange>): string {
+  const shown = Array.from(names, (name) => {
+    const change = values.get(name);
+    return [name, change ? { from: change.from[0] ?? null, to: change.to[0] ?? null } : null] as const;
+  });
+  return JSON.stringify(Object.fromEntries(shown));
 }
 
 /**
  * What a row of a dry run changes, as results show it: `{"status":{"from":"pending","to":"completed"}}`. Where that is too long,
- * or the row was recognized, the names alone. Empty if the row changes no field of its item.
+ * other fields than the status have null. The names alone if the row was recognized. Empty if it changes no field of its item.
  */
 export function changesCell({ fields, values }: RowChanges, maxBytes = VALUES_MAX_BYTES): string {
   if (fields.length === 0) return "";
-  return (values && (valuesThatFit(values, maxBytes) ?? namesThatFit(values))) ?? JSON.stringify(fields);
+  if (!values) return JSON.stringify(fields);
+  const json = jsonOf(values.keys(), values);
+  if (Buffer.byteLength(json) <= maxBytes) return json;
+  const status = values.get(STATUS);
+  const ofStatus = new Map(status && [[STATUS, status]]);
+  const short = jsonOf(values.keys(), ofStatus);
+  return Buffer.byteLength(short) <= NAMES_MAX_BYTES ? short : jsonOf(fields, ofStatus);
 }

@@ -45,8 +45,10 @@ export const isShown = (cell: string, changes: Changes, mayForget: boolean): boo
   const shown = JSON.parse(cell) as Changes | readonly string[];
   if (Array.isArray(shown) && mayForget && sameNames(shown as string[], togetherOf(names))) return true;
   if (bytesOf(changes) <= VALUES_MAX_BYTES) return isDeepStrictEqual(shown, changes);
-  if (!Array.isArray(shown)) return false;
-  return sameNames(shown as string[], bytesOf(names) <= NAMES_MAX_BYTES ? names : togetherOf(names));
+  const withStatus = (named: readonly string[]): Readonly<Record<string, Json>> =>
+    Object.fromEntries(named.map((name) => [name, name === "status" ? { ...changes[name]! } : null]));
+  const short = withStatus(names);
+  return isDeepStrictEqual(shown, bytesOf(short) <= NAMES_MAX_BYTES ? short : withStatus(togetherOf(names)));
 };
 
 /** In how many rows each field changes, by the cells of their results. */

@@ -293,17 +293,19 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     const question = page.getByRole("group", { name: "Should empty cells clear what items have?" });
     const tryFile = async (name: string, rows: string): Promise<void> => {
       await page.getByRole("link", { name: "Import a file", exact: true }).click();
-      await chooseFile(page, name, Buffer.from(`Ticket ID,Status,Assignee email,Closed at\n${rows}`));
+      await chooseFile(page, name, Buffer.from(`Ticket ID,Status,Assignee email,Closed at,Note\n${rows}`));
       await confirmColumns(page);
       await page.getByRole("button", { name: "Run a trial" }).click();
       await page.getByText("Nothing was saved.").waitFor();
     };
-    await tryFile("new.csv", "blank-1,Closed,ann@example.com,2026-03-01\nblank-2,Open,,\n");
+    await tryFile("new.csv", "blank-1,Closed,ann@example.com,2026-03-01,a\nblank-2,Open,,,a\n");
     expect(await question.count()).toBe(0);
     await page.getByRole("button", { name: "Import 2 rows" }).click();
     await page.getByText("Import finished.").waitFor();
 
-    const reopened = "blank-1,Open,,\nblank-2,Open,ben@example.com,\n";
+    // Longer than the values that results show.
+    const note = "note ".repeat(60);
+    const reopened = `blank-1,Open,,,${note}\nblank-2,Open,ben@example.com,,a\n`;
     await tryFile("reopened.csv", reopened);
     await question
       .getByText("2 rows would update items, and these columns have empty cells: Closed at (2), Assignee email (1).")

@@ -175,6 +175,22 @@ describe("the results of a trial", () => {
       expect(list.state.read).toBeLessThan(read);
     }
   });
+
+  it("count rows that reopen items to the end of the list, also those whose other values or all are left out", async () => {
+    const cells = [
+      { status: { from: "completed", to: "pending" }, agent_name: null },
+      { status: { from: "pending", to: "in_progress" }, agent_name: null },
+      { status: { from: "completed", to: "pending" }, completed_at: null },
+      ["status", "type"],
+      ["status", "completed_at"],
+    ].map((changes) => `"${JSON.stringify(changes).replaceAll('"', '""')}"`);
+    const long = Array.from({ length: 300 }, () => `"[""${"a".repeat(100_000)}""]"`);
+    const lines = [...cells, ...long, cells[0]].map(
+      (cell, index) => `${index + 2},i${index},i${index},updated,${cell}`,
+    );
+    const counts = counters({ updated_rows: lines.length, changed_fields: { status: 6 } });
+    expect((await readTrialRows(listOf(lines).results, counts, [{ isCompletion: true }])).reopened).toBe(3);
+  });
 });
 
 describe("items as they would be", () => {
