@@ -6,7 +6,8 @@ import { type Certainty, certaintyOf, checkValues, cleanTexts, type Found, witho
 import { isNoDate } from "./no-dates.ts";
 import { DOUBTS, proposeTime, type TimeAnswers, type TimeQuestion, withoutNoDates } from "./propose-time.ts";
 import type { FileColumn, Survey } from "./survey.ts";
-import { countOfTime, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
+import { shownDay } from "./shown-time.ts";
+import { countOfTime, createReader, DAY_MS, looksLikeDate, timeReadingsOf } from "./time-formats.ts";
 import { type TimePair, timePairs } from "./time-pairs.ts";
 
 const TIME_DOUBTS: ReadonlySet<string> = new Set(Object.values(DOUBTS));
@@ -43,6 +44,17 @@ function withAliases(source: Source, { values }: Pick<Source, "values">): Source
 function areOfOne(field: string | undefined, other: string | undefined): boolean {
   if (field === undefined) return false;
   return field === other || (field.startsWith("agent_") && other?.startsWith("agent_") === true);
+}
+
+/** A row in which the first two completion dates are days apart, as a doubt: a person says which counts. */
+function doubtOfDates(columns: readonly FileColumn[], sources: readonly Source[]): string[] {
+  const [first = [], second = []] = sources.map(({ column, format = "iso" }) =>
+    (columns.find(({ name }) => name === column)?.cells ?? []).map(createReader(format, "UTC")),
+  );
+  const row = first.findIndex((time, at) => Math.abs(Date.parse(time ?? "") - Date.parse(second[at] ?? "")) >= DAY_MS);
+  if (row === -1) return [];
+  const [day, other] = [first[row]!, second[row]!].map(shownDay);
+  return [`in one row it is ${day}, and "${sources[1]!.column}" is ${other}`];
 }
 
 /** Assigns columns to targets, each at most once. `choose-columns.ts` says in which order. */
@@ -179,7 +191,8 @@ export class Choices {
       const before = found.slice(0, position).map(({ source }) => `"${columnsOf(source).join('" + "')}"`);
       const areEmpty = before.length === 1 ? "is empty" : "are empty";
       const order = before.length === 0 ? "" : `, where ${before.join(" and ")} ${areEmpty}`;
-      const chosen = { target: "completed_at", isSure: isNamed, reason: `by name and values${order}`, doubts };
+      const all = position === 0 ? [...doubtOfDates(this.#all, [first, ...others]), ...doubts] : doubts;
+      const chosen = { target: "completed_at", isSure: isNamed, reason: `by name and values${order}`, doubts: all };
       for (const index of own) this.columns.set(index, chosen);
       this.questions.push(...questions);
     }

@@ -82,7 +82,7 @@ export function meaningsIn(target: string, words: Iterable<string>): (word: stri
 
 /** Words by which others mean the opposite, or only a part or what is yet to come. "t" is the end of "isn't". */
 const TURNED =
-  /\b(?:not?|non|un|re|never|t|be|ready|a?waiting|almost|part(?:ly|ially)|nicht|nie|keine?|fast|teilweise|ne|pas|jamais|sin|nunca|casi)\b/;
+  /\b(?:not?|non|un|re|never|t|be|ready|a?waiting|almost|part(?:ly|ially)|nicht|nie|keine?|ohne|sans|fast|teilweise|ne|pas|jamais|sin|nunca|casi)\b/;
 
 /** Makes the function that suggests the choice of a text with a known word, such as "Problem solved". A person has to confirm it. */
 export function suggestionsIn(target: string, words: Iterable<string>): (text: string) => string | undefined {

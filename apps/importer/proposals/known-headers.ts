@@ -140,11 +140,6 @@ export function mayBeAgent(name: string): boolean {
   return IN_ROLE.test(name) && !isOfGroups(name) && !isCustomer(name);
 }
 
-/** The words of a name that say whom a column is about: the same for the name and the email address of one person. */
-export function personIn(name: string): string {
-  return agentOfName(name)?.role ?? name.replace(/ ?(?:name|email|mail|id)$/, "");
-}
-
 const CUSTOMER = new RegExp(
   String.raw`\b(?:customers?|clients?|requesters?|requestor|reporter|contacts?|callers?|from|sender|submitter|consumer|buyer|guest|visitor|lead|account|company|organi[sz]ation|kund(?:e|en|in)|melder|absender|anfrager|anfragender|anforderer|antragsteller|anrufer|demandeur|appelant|rapporteur|solicitante|informador|remitente)\b`,
 );

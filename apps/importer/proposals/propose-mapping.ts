@@ -85,6 +85,7 @@ export function proposeMapping(sample: Sample): Proposal {
   const filled = rows.filter(
     (cells, index) => cells.some((cell) => cell.trim() !== "") && !odd.has(headerRow + 1 + index),
   );
+  const cellsOf = (index: number): readonly string[] => filled.map((cells) => cells[index] ?? "");
   const all = numberedNames(names).map((name, index) => ({ name, index }));
   const named = all.filter(({ name }) => name !== "" && !isReportColumn(name));
   const repeated = repeatedNames(named);
@@ -95,9 +96,8 @@ export function proposeMapping(sample: Sample): Proposal {
       name,
       // From the header: in mappings, the second of two equal names has a number.
       words: plainWords(withoutZone(names[index]!.trim())),
-      values: filled
-        .map((cells) => cells[index] ?? "")
-        .filter((cell) => cell.trim() !== "" && !isEmptyWord(cell.trim())),
+      cells: cellsOf(index),
+      values: cellsOf(index).filter((cell) => cell.trim() !== "" && !isEmptyWord(cell.trim())),
       survey: survey.columns[index]!,
     }));
   const choices = chooseColumns(columns, survey, sample);

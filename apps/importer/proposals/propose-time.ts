@@ -78,15 +78,6 @@ const CALLED: Readonly<Record<string, string>> = {
   jst: "Asia/Tokyo",
   aet: "Australia/Sydney",
 };
-/** Zones whose offset isn't of whole hours and stays the same all year. */
-const HALF_HOURS: Readonly<Record<string, string>> = {
-  "+3:30": "Asia/Tehran",
-  "+4:30": "Asia/Kabul",
-  "+5:30": "Asia/Kolkata",
-  "+5:45": "Asia/Kathmandu",
-  "+6:30": "Asia/Yangon",
-  "+9:30": "Australia/Darwin",
-};
 /** What stands in parentheses at the end of a header, or "UTC" at its end. */
 const AT_END = /\s*\(([^()]+)\)$|[\s_-]+(UTC|GMT)$/i;
 
@@ -98,8 +89,9 @@ function zoneOfText(text: string) {
   const [, sign, hours = "", minutes = "00"] = /^(?:utc|gmt) ?([+-])0?(\d{1,2})(?::?(\d\d))?$/.exec(words) ?? [];
   // The names of these zones have the opposite sign.
   const whole = `Etc/GMT${sign === "+" ? "-" : "+"}${hours}`;
-  const zone = minutes === "00" ? whole : HALF_HOURS[`${sign}${hours}:${minutes}`];
-  if (sign !== undefined && zone !== undefined && isTimeZone(zone)) return { zone, isSure: false };
+  // Offsets of half hours have no such names: a person says which zone it is.
+  if (sign !== undefined && minutes !== "00") return { zone: undefined, isSure: false };
+  if (sign !== undefined && isTimeZone(whole)) return { zone: whole, isSure: false };
   // PST and PDT are PT in winter and in summer.
   const called = words.replace(/ (?:standard |daylight )?time$/, "");
   const found = CALLED[called] ?? CALLED[called.replace(/^(\w{1,2})[sd]t$/, "$1t").replace(/^cest$/, "cet")];
@@ -146,7 +138,7 @@ export function proposeTime(source: Source, survey: SurveyedColumn, answers: Tim
   const own = zoneIn(column);
   const { isZoneChosen = false, dateOrder = survey.dateOrder } = answers;
   // Where it has several meanings, it is only offered, unless a person has chosen another.
-  const isOwn = own !== undefined && (own.isSure || !isZoneChosen);
+  const isOwn = own?.zone !== undefined && (own.isSure || !isZoneChosen);
   const timeZone = isOwn ? own.zone : answers.timeZone;
   const isZoneKnown = isOwn ? own.isSure : isZoneChosen;
   const readings = timeReadingsOf(survey.shapes, answers.now);

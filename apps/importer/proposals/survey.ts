@@ -53,7 +53,9 @@ export interface FileColumn {
   readonly name: string;
   /** The name in the spelling of `plainWords`. */
   readonly words: string;
-  /** Its cells in the first rows, without empty words. */
+  /** Its cells in the first rows. */
+  readonly cells: readonly string[];
+  /** Those without empty words. */
   readonly values: readonly string[];
   readonly survey: SurveyedColumn;
 }

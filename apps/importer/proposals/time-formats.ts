@@ -100,7 +100,7 @@ export function looksLikeDate(text: string): boolean {
 }
 
 const FIRST_PLAUSIBLE_MS = Date.UTC(2000, 0, 1);
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 /** Whether work may have been completed then: since 2000, and not in the future. */
 function isPlausible(time: string | undefined, now: number): boolean {
   return time !== undefined && Date.parse(time) >= FIRST_PLAUSIBLE_MS && !isFuture(time, now);

@@ -166,10 +166,6 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
     const { page: other } = await site.begin(new URL(page.url()).hash);
     await other.getByRole("list", { name: "Changed items" }).waitFor();
     expect(await other.getByRole("button", { name: /^Import/ }).count()).toBe(0);
-    await other.getByText("Matching").click();
-    expect(await other.locator("details .facts").textContent()).toMatch(
-      /ID“Ticket ID”Agent“Agent”Status“Status”.*Meaning of statuses“Open”: Pending\n“Closed”: Completed.*Other columnskept/s,
-    );
     await other.context().close();
     expect(complaints).toEqual([]);
     await page.context().close();

@@ -179,6 +179,16 @@ it("takes the first date of all columns that say when an item was completed: clo
   });
 });
 
+it("asks which of two completion dates counts if they are days apart in a row", () => {
+  const about = (resolved: string) =>
+    propose(["Ticket ID", "Closed", "Resolved"], [["1", "2024-03-12", resolved]], { isZoneChosen: true }).columns[1];
+  expect(about("2024-03-12")?.certainty).toBe("certain");
+  expect(about("2024-03-05")).toMatchObject({
+    certainty: "likely",
+    reason: 'by name and values, but in one row it is 12 Mar 2024, and "Resolved" is 5 Mar 2024',
+  });
+});
+
 it("says that a column has dates of several formats, and never keeps it in silence", () => {
   const dates = ["03/04/2024", "4 Mar 2024", "45355", "March 4, 2024 2:00 PM", "2024-03-04T10:00:00Z", "2024-03-04"];
   const { mapping, columns } = propose(NAMES, rowsOf(...dates, ...dates));

@@ -124,7 +124,7 @@ export function columnsFor(target: TargetName, { survey, names }: SurveyedTable,
   const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
   const mayBe = ({ shapes, words, decimal }: SurveyedColumn): boolean => {
     const isDate = timeReadingsOf(shapes, Date.now()) !== undefined;
-    if (made && isTime(made)) return isDate;
+    if (made && isTime(made)) return isDate && decimal === undefined;
     if (isDate || words === undefined || words.size === 0 || decimal !== undefined) return false;
     const values = [...words.keys()];
     const isClock = values.every((value) => /^\d+:\d/.test(value));

@@ -11,7 +11,6 @@ import {
 import { ATTRIBUTE_PREFIX, fieldOf, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
 import type { Answered } from "./answers.ts";
-import { zoneOf } from "./compare-mappings.ts";
 import { EVENT_NAMES, FIELD_NAMES, shownChoice } from "../parts/field-names.ts";
 import { countOf } from "../parts/shown.ts";
 import { keyOf, namesIn } from "./sources.ts";
@@ -121,31 +120,11 @@ export function shownState(state: TargetState, match: Mapped & Answered): string
   return state.state === "asked" && state.columns.length > 0 ? `${outcome}, likely` : outcome;
 }
 
-/** What sets each target, such as “Ticket ID”. */
-function sourcesByName({ mapping, table }: Mapped): (readonly [name: string, sources: string])[] {
-  return targetsIn(mapping).map((target) => {
-    const mapped = { mapping, table };
-    return [targetName(target), shownSources(target, mapped) || shownOutcome({ target, value: undefined }, mapped)];
-  });
-}
-
 /** The targets in a line, such as “ID ← “Ticket ID” · Type ← work_item for all”. */
 export function shownInLine(mapped: Mapped): string {
-  return sourcesByName(mapped)
-    .map((each) => each.join(" ← "))
+  const shown = (target: TargetName): string =>
+    shownSources(target, mapped) || shownOutcome({ target, value: undefined }, mapped);
+  return targetsIn(mapped.mapping)
+    .map((target) => `${targetName(target)} ← ${shown(target)}`)
     .join(" · ");
-}
-
-/** What an import did with the columns of its file. */
-export function shownMapping(mapping: Mapping): (readonly [name: string, text: string])[] {
-  const { fields = {}, others } = mapping;
-  const meanings = Object.entries(fields["status"]?.values ?? {}).map(
-    ([text, status]) => `“${text}”: ${shownChoice(status) || "empty"}`,
-  );
-  return [
-    ...sourcesByName({ mapping, table: { names: [] } }),
-    ...(meanings.length > 0 ? [["Meaning of statuses", meanings.join("\n")] as const] : []),
-    ["Time zone", zoneOf(mapping) ?? "none"],
-    ["Other columns", others === "custom_attributes" ? "kept" : "left out"],
-  ];
 }

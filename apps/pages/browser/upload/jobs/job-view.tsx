@@ -13,7 +13,6 @@ import { type Moment, withMoment } from "../parts/progress.ts";
 import { send, type Sent, triedBy } from "../file/send.ts";
 import { countOf, shownNumber } from "../parts/shown.ts";
 import { asSentence } from "../file/table-file.ts";
-import { shownMapping } from "../file/target-texts.ts";
 import { TrialNotes, withPrefix } from "./trial-notes.tsx";
 import { UndoResults } from "./undo-results.tsx";
 import { NextOfUndo, NOT_KNOWN, UndoOffer, UndoState } from "./undo-view.tsx";
@@ -257,12 +256,6 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
       )}
       {isOver && <AfterEnd api={api} job={job} onUseAgain={onUseAgain} />}
       {!hasTried && failed}
-      {isOver && !sent && job.mapping && !isUndo(job) && (
-        <details>
-          <summary>Matching</summary>
-          <Facts kind="facts" facts={shownMapping(job.mapping)} />
-        </details>
-      )}
       {isOver && !job.dry_run && !isUndo(job) && job.total_rows > 0 && <UndoOffer api={api} job={job} undo={undo} />}
       <p class="note">
         Started <Ago time={job.created_at} />, {isOver ? "ended" : "updated"} <Ago time={job.updated_at} />. ID {job.id}

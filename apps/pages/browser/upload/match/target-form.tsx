@@ -1,7 +1,7 @@
 import { doubtsOfLetters } from "@work-items/importer/letters/lost-letters.ts";
 import { doubtsOfPeople } from "@work-items/importer/proposals/agent-columns.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
-import { personIn, plainWords } from "@work-items/importer/proposals/known-headers.ts";
+import { agentOfName, plainWords } from "@work-items/importer/proposals/known-headers.ts";
 import {
   canBeLeft,
   type NamedIndex,
@@ -233,8 +233,15 @@ export function DefaultsForm({ match, states, onNext }: FormProps & { readonly s
   );
 }
 
+/** The words of a name that say whom a column is about: the same for the name and the email address of one person. */
+function personIn(column: string): string {
+  const words = plainWords(column);
+  return agentOfName(words)?.role ?? words.replace(/ ?(?:name|email|mail|id)$/, "");
+}
+
 const LEFT = "\0left";
 const OTHER = "\0other";
+const TURNED = "\0turned";
 
 /** Asks which of some columns sets a target. Columns about the same person are one answer. */
 function ColumnQuestion({
@@ -253,26 +260,37 @@ function ColumnQuestion({
   const [, mapped = {}] = sourcesOf(target, { names: table.names, mapping })[0] ?? [];
   const isMapped = ({ column }: NamedIndex): boolean => columns.some((each) => each.column === column);
   // What is mapped is one answer, whatever it is made of.
-  const groupOf = ({ column }: NamedIndex): string => (target === "agent" ? personIn(plainWords(column)) : column);
+  const groupOf = ({ column }: NamedIndex): string => (target === "agent" ? personIn(column) : column);
   const groups = [...Map.groupBy(candidates, (each) => (isMapped(each) ? "" : groupOf(each))).values()];
   // "Something else" offers dates without their times of day.
   const named = joinedFor(table, target, fieldsOfTarget(target)[0]!).filter(({ subject }) => subject !== undefined);
   const keyFor = ({ index, column }: NamedIndex): string =>
     keyOf(named.find(({ indexes }) => indexes[0] === index)?.source ?? { column });
+  // Of several completion dates, another may be the one that counts first.
+  const turned = (mapped.first_of ?? []).toReversed();
   const initial = defaultOf(target, mapping);
   const choose = (answer: string): void => {
     if (answer === OTHER) return onOther();
+    if (answer === TURNED)
+      return onNext(withColumns(table, match, target, fieldsOfTarget(target)[0]!, turned.map(keyOf)));
     const group = groups[Number(answer)] ?? [];
     if (answer === LEFT) onNext(withNothing(table, match, target));
     else if (group.some(isMapped)) onNext(withDecision(match, target, "as mapped"));
     else onNext(withOnly(table, match, target, group.map(keyFor)));
   };
+  const timesOf = (source: Source = mapped): readonly string[] => surveyedTimes(table, source)?.examples ?? [];
   const groupAnswers = groups.map((group, index): Answer => {
     const names = group.map((each) => shownNames(keyFor(each))).join(" and ");
     const shown = group.some(isMapped) ? shownSources(target, match) : names;
-    const { examples } = (group.some(isMapped) && surveyedTimes(table, mapped)) || surveyed(table, group[0]!.index);
+    const times = group.some(isMapped) ? timesOf(mapped.first_of?.[0]) : [];
+    const examples = times.length > 0 ? times : surveyed(table, group[0]!.index).examples;
     return [String(index), shown, examples.map((each) => shownStart(each, SHOWN_CHARACTERS))];
   });
+  const turnedAnswer: Answer = [
+    TURNED,
+    turned.map((each) => shownNames(keyOf(each))).join(", else "),
+    timesOf(turned[0]),
+  ];
   const left: Answer = [LEFT, initial === undefined ? "Leave empty" : `Use the default: ${initial}`];
   return (
     <Question
@@ -294,7 +312,12 @@ function ColumnQuestion({
           {target === "external_id" && <IdOffers match={match} />}
         </>
       }
-      answers={[...groupAnswers, ...(canBeLeft(target) ? [left] : []), [OTHER, "Something else…"]]}
+      answers={[
+        ...groupAnswers,
+        ...(turned.length > 1 ? [turnedAnswer] : []),
+        ...(canBeLeft(target) ? [left] : []),
+        [OTHER, "Something else…"],
+      ]}
       onChoose={choose}
       onSkip={isAsked ? undefined : () => onNext()}
     />
