@@ -1,11 +1,9 @@
 import type { FieldChange, RowChanges } from "../../work-items/changed-fields.ts";
 
-/** In longer JSON, only the status has values. */
+/** In longer JSON, only the status has values: they say whether the row reopens an item. */
 const VALUES_MAX_BYTES = 200;
 /** Longer JSON doesn't name single attributes: results have many rows, each of which may change hundreds. */
 export const NAMES_MAX_BYTES = 1024;
-/** Its values say whether the row reopens an item. */
-const STATUS = "status";
 
 /** The fields as JSON, those that have none of `values` with null. */
 function jsonOf(names: Iterable<string>, values: ReadonlyMap<string, FieldChange>): string {
@@ -25,8 +23,8 @@ export function changesCell({ fields, values }: RowChanges, maxBytes = VALUES_MA
   if (!values) return JSON.stringify(fields);
   const json = jsonOf(values.keys(), values);
   if (Buffer.byteLength(json) <= maxBytes) return json;
-  const status = values.get(STATUS);
-  const ofStatus = new Map(status && [[STATUS, status]]);
+  const status = values.get("status");
+  const ofStatus = new Map(status && [["status", status]]);
   const short = jsonOf(values.keys(), ofStatus);
   return Buffer.byteLength(short) <= NAMES_MAX_BYTES ? short : jsonOf(fields, ofStatus);
 }
