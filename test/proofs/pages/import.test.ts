@@ -308,6 +308,12 @@ describe.skipIf(!hasBrowser)("an import on the import page", () => {
       .waitFor();
     await question.getByText("1 row would reopen completed items, which would keep their completion dates.").waitFor();
     expect(await page.getByRole("button", { name: "Import 2 rows" }).isDisabled()).toBe(true);
+    // All questions stand above what would change. The import’s times are in this computer’s zone.
+    expect(await page.locator(".question, .examples").evaluateAll((all) => all.map((one) => one.className))).toEqual([
+      "question",
+      "examples",
+    ]);
+    expect(await page.getByText("this computer’s time zone").count()).toBe(0);
     await takeScreenshot(page, "upload-empty-cells");
     expect(await accessibilityFindings(page)).toEqual([]);
     await question.getByRole("button", { name: "Keep what the items have" }).press("Enter");

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessibilityFindings, hasBrowser, takeScreenshot } from "../../support/browser.ts";
+import { accessibilityFindings, hasBrowser, SCREENS, takeScreenshot } from "../../support/browser.ts";
 import {
   becomes,
   chooseFile,
@@ -110,6 +110,16 @@ describe.skipIf(!hasBrowser)("mapping columns on the import page", () => {
     await page.getByText("Nothing was saved").waitFor();
     expect(await count(page, "would be created")).toBe("29");
     expect(await count(page, "would fail")).toBe("1");
+    await page.getByText("Times are in UTC, this computer’s time zone.").waitFor();
+    // The lines of finished steps are whole.
+    await page.setViewportSize(SCREENS.phone.viewport);
+    const lines = page.locator(".steps > li > button.step span");
+    expect(await lines.evaluateAll((all) => all.map((one) => one.scrollWidth <= one.clientWidth))).toEqual([
+      true,
+      true,
+    ]);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.setViewportSize(SCREENS.desktop.viewport);
     await page.getByRole("region", { name: "Values to replace" }).waitFor();
     await open(page, "failed row");
     await page.getByRole("region", { name: "Failed rows" }).waitFor();

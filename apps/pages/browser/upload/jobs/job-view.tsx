@@ -229,12 +229,14 @@ export function JobView({ api, id, sent, onSent, onUseAgain }: JobViewProps) {
           sent={sent}
           onSame={() => sent && onSent({ ...sent, areSame: true })}
           onPrefix={(prefix) => sent && sendAgain({ mapping: withPrefix(sent.mapping, prefix), dryRun: true })}
+          question={
+            sent && <BlankQuestion {...{ job, sent, onSent, cells }} isSending={sending.isRunning} onSend={sendAgain} />
+          }
           next={(isInDoubt) =>
             sent && <NextOfTrial {...{ api, job, sent, isInDoubt }} isSending={sending.isRunning} onSend={sendAgain} />
           }
         >
           {failed}
-          {sent && <BlankQuestion {...{ job, sent, onSent, cells }} isSending={sending.isRunning} onSend={sendAgain} />}
         </TrialNotes>
       )}
       {(job.status === "failed" || job.status === "cancelled") && sent && (

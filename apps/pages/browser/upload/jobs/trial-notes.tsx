@@ -8,7 +8,7 @@ import type { Api, Job } from "../parts/api.ts";
 import { Alert, Answered, Button, TextField } from "../parts/parts.tsx";
 import { countOf, shownNumber } from "../parts/shown.ts";
 import type { Sent } from "../file/send.ts";
-import { changeSingles } from "../file/sources.ts";
+import { changeSingles, TIME_ZONE } from "../file/sources.ts";
 import { unfilled } from "../file/table-file.ts";
 import { ChangedRows, NewItems, readItems, sentenceOfChanges } from "./trial-items.tsx";
 import { Contradictions, type FileValues, readValues, TrialValues } from "./trial-values.tsx";
@@ -153,6 +153,7 @@ function AlikeIds({ api, created, rows }: { readonly api: Api; readonly created:
 
 /**
  * What a trial run found: problems, what would change, items as they would be, and the values of the file.
+ * @param question another question about what would change
  * @param children further problems
  * @param next what comes after it, once all changes are shown: by whether the items that would change may be another system's
  */
@@ -163,6 +164,7 @@ export function TrialNotes({
   sent,
   onSame,
   onPrefix,
+  question,
   children,
   next,
 }: {
@@ -176,6 +178,7 @@ export function TrialNotes({
   readonly onSame: () => void;
   /** Runs the trial again. */
   readonly onPrefix: (prefix: string) => void;
+  readonly question: ComponentChildren;
   readonly children: ComponentChildren;
   readonly next: (isInDoubt: boolean) => ComponentChildren;
 }) {
@@ -199,11 +202,15 @@ export function TrialNotes({
       </p>
       {isInDoubt && sent && <SameQuestion fileName={job.file_name ?? ""} {...{ onSame, onPrefix }} />}
       {sent?.areSame && <Answered>These are the same items.</Answered>}
+      {question}
       <ChangedRows job={job} rows={changed} />
     </div>
   );
   return (
     <>
+      {zone !== undefined && zone !== TIME_ZONE && (
+        <p class="note">Times are in {TIME_ZONE}, this computer’s time zone.</p>
+      )}
       <div role="status">
         {/* Before all else: the items may be those of another system. */}
         {earlier === undefined && changes}
@@ -225,6 +232,7 @@ export function TrialNotes({
         {hasChanges && !notes && error === undefined && <p>Loading what would change…</p>}
         {earlier && changes}
       </div>
+      {notes && changed.length === 0 && question}
       <Alert text={error} />
       {error !== undefined && <Button onClick={again}>Try again</Button>}
       <NewItems items={news} />
