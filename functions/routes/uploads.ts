@@ -246,10 +246,10 @@ export const uploadRoutes = routesOf({
           "succeeded, and `outcome`: `created`, `updated`, `unchanged`, `restored` or `error`.\n\n" +
           "For the dry run of a file, `changes` is JSON with the fields of the item that the row would change, such as " +
           '`{"status":{"from":"pending","to":"completed"}}`; custom attributes are `custom_attributes.<name>`, and one that ' +
-          "doesn't exist is null. JSON of more than 200 bytes is replaced by an array of the names; if that has more than " +
-          "1 KB, all attributes are named together as `custom_attributes`. If a worker was interrupted, some rows have only " +
-          "such names. `changes` is empty for other outcomes than `updated` and `restored`, and if the row changes only an " +
-          "event or restores an item as it was.\n\n" +
+          "doesn't exist is null. In JSON of more than 200 bytes, only `status` keeps its values, and each other field is " +
+          "null; if that has more than 1 KB, all attributes are one field, `custom_attributes`. If a worker was " +
+          "interrupted, some rows have an array of the names instead. `changes` is empty for other outcomes than `updated` " +
+          "and `restored`, and if the row changes only an event or restores an item as it was.\n\n" +
           "For an undo there is a line for every row of the upload that may have been applied. `outcome` says what the undo did " +
           "to the row's item and event: `deleted` (the upload created the item), `undone`, `partly`, `kept`, `dropped`, " +
           "`unchanged` or `error`. If something stays, `kept` is JSON with a `reason`: `changed` (someone has changed these " +
