@@ -54,11 +54,6 @@ export interface Upload {
 /** Limit for files in the request itself. Together with a mapping of 64 KiB and the form, it must stay below 4 MiB. */
 const MULTIPART_MAX_BYTES = 4 * 1024 * 1024 - 128 * 1024;
 
-/** Whether a file is sent in the request itself. */
-function isSmall(file: Blob): boolean {
-  return file.size <= MULTIPART_MAX_BYTES;
-}
-
 function isStream(file: UploadFile): file is AsyncIterable<Uint8Array<ArrayBuffer>> {
   return typeof file === "object" && Symbol.asyncIterator in file;
 }
@@ -171,7 +166,7 @@ export function uploadCalls(
       http.POST("/v1/work_items/upload", {
         params: { header: { "Idempotency-Key": idempotencyKey } },
         body: { upload: named },
-        ...(isSmall(file) && { bodySerializer: () => formOf(file, options) }),
+        ...(file.size <= MULTIPART_MAX_BYTES && { bodySerializer: () => formOf(file, options) }),
         ...signalled,
       }),
     );

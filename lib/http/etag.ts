@@ -46,10 +46,6 @@ export function createAssertVersion(header = "*"): (version: number) => void {
   };
 }
 
-function withoutWeakness(tag: string): string {
-  return tag.replace(/^W\//, "");
-}
-
 /**
  * Whether a caller with this `If-None-Match` (RFC 9110 §13.1.2) already has the representation. A gateway that compresses
  * may have made the tag weak. A malformed header matches nothing, so the whole response is sent.
@@ -57,5 +53,5 @@ function withoutWeakness(tag: string): string {
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;
-  return (tagsIn(ifNoneMatch) ?? []).some((tag) => withoutWeakness(tag) === etag);
+  return (tagsIn(ifNoneMatch) ?? []).some((tag) => tag.replace(/^W\//, "") === etag);
 }

@@ -40,10 +40,6 @@ export interface PageRequest<T> {
   readonly countFitting?: CountFitting;
 }
 
-function countAll(values: readonly unknown[]): number {
-  return values.length;
-}
-
 /** The first sort key of each record: a record that changes its sort key during the read may occur twice. */
 function firstOfEach(sortKeys: readonly string[]): string[] {
   const byId = new Map<string, string>();
@@ -96,7 +92,7 @@ export async function readPage<T>(
   runtime: RuntimeWith<"workItems">,
   request: PageRequest<T>,
 ): Promise<{ readonly data: T[]; readonly next: string | undefined }> {
-  const { scope, cursor, limit, from, attributes, show, countFitting = countAll } = request;
+  const { scope, cursor, limit, from, attributes, show, countFitting = ({ length }) => length } = request;
   const { dynamodb, environment, clock } = runtime;
   let after = cursor === undefined ? undefined : decodeCursor(scope, cursor);
   if ("pk" in from) {

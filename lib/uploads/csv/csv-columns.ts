@@ -27,10 +27,6 @@ function sourceOf(target: Target, column: string, index: number): CellSource {
   };
 }
 
-function keyOf({ kind, name }: Target): string {
-  return `${kind} ${name}`;
-}
-
 /**
  * The targets of the columns of a file without mapping; undefined for columns of a report.
  * @param names cells of the header
@@ -42,7 +38,7 @@ export function targetsOfColumns(names: readonly string[]): (Target | undefined)
 
   const columns = names.map((name) => (isReportColumn(name) ? undefined : targetOfColumn(name)));
   const unknown = names.filter((name, index) => columns[index] === undefined && !isReportColumn(name));
-  const keys = columns.map((target, index) => (target ? keyOf(target) : comparable(names[index]!)));
+  const keys = columns.map((target, index) => (target ? `${target.kind} ${target.name}` : comparable(names[index]!)));
   const found = new Set<string>();
   const repeated = new Set<string>();
   for (const [index, key] of keys.entries()) {

@@ -20,7 +20,13 @@ import {
 } from "../../../apps/pages/browser/upload/file/column-roles.ts";
 import { EVENT_NAMES, FIELD_NAMES, inPageWords } from "../../../apps/pages/browser/upload/parts/field-names.ts";
 import { firstItems } from "../../../apps/pages/browser/upload/file/first-items.ts";
-import { remember, withRemembered } from "../../../apps/pages/browser/upload/file/remembered.ts";
+import {
+  keepFile,
+  remember,
+  rememberedFile,
+  rememberedZone,
+  withRemembered,
+} from "../../../apps/pages/browser/upload/file/remembered.ts";
 import { EVENT_FIELD_NAMES, ITEM_FIELD_NAMES } from "../../../lib/uploads/csv/target.ts";
 import {
   columnsFor,
@@ -301,6 +307,22 @@ describe("what a person decided", () => {
     expect(other.mapping.fields?.["status"]?.values).toEqual({ Closed: "completed" });
   });
 
+  test("about completion dates is remembered with their zone, however it was changed", async () => {
+    const fileOf = (dates: string) => `Ticket ID,Status,Resolved time,Closed time\n1,Closed,${dates}\n2,Open,,\n`;
+    const { table, mapping } = await open(fileOf("2024-03-02 10:00,2024-03-04 10:00"));
+    const begun = withZone(table, { ...UNDECIDED, mapping }, "", "Australia/Sydney");
+    for (const more of [[], ["Resolved time"], ["Closed time"]]) {
+      const changed = withColumns(table, begun, "completed_at", "completed_at", ["Resolved time", ...more]);
+      remember(api, table, changed);
+      for (const dates of ["2024-04-02 10:00,2024-04-04 10:00", ","])
+        expect((await reopen(fileOf(dates))).mapping).toEqual(changed.mapping);
+    }
+    keepFile(api, table, { importId: "u1" });
+    remember(api, table, { ...begun, mapping: { fields: {} } });
+    expect(rememberedFile(api, table)).toMatchObject({ zone: "Australia/Sydney", importId: "u1" });
+    expect(rememberedZone(api, (await open(FIRST)).table)).toBe("Australia/Sydney");
+  });
+
   test("isn't remembered if it names a person, or if something else was kept", async () => {
     const { table, decided } = await decide();
     remember(api, table, withValue(table, decided, "agent", "agent_name", "Ann Lee"));
@@ -384,11 +406,17 @@ test("mappings that read the same columns are the same for a file that was impor
   expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "Asia/Tokyo" }))).toBe(true);
   expect(isSameMapping(of({ time_zone: "UTC" }), of({ time_zone: "UTC" }, "MM/dd/yyyy"))).toBe(true);
   const { fields } = of({});
+  const kept = { fields: { ...fields, "custom_attributes.Size": { column: "Size", as: "number" as const } } };
+  expect(isSameMapping({ fields, others: "ignore" }, kept)).toBe(true);
+  const dated = (...columns: string[]) => ({
+    fields: { ...fields, completed_at: { first_of: columns.map((column) => ({ column })) } },
+  });
+  expect(isSameMapping({ fields }, dated("Solved", "closed"))).toBe(true);
   const prefixed = { fields: { ...fields, external_id: { column: "ID", prefix: "x-" } } };
   const other = { fields: { ...fields, external_id: { column: "Number" } } };
   const made = { fields: { ...fields, external_id: { columns: ["ID"], digest: true } } };
-  const differing = [prefixed, other, made];
-  expect(differing.map((mapping) => isSameMapping({ fields }, mapping))).toEqual([false, false, false]);
+  const differing = [prefixed, other, made, dated("Solved")];
+  expect(differing.map((mapping) => isSameMapping({ fields }, mapping))).toEqual([false, false, false, false]);
 });
 
 test("a column is shown without brackets if those around people are removed, not for statuses in brackets", async () => {

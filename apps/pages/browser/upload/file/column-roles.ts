@@ -131,7 +131,7 @@ export function withRole(
     ...(role === KEPT ? [] : previous.map((each) => [ATTRIBUTE_PREFIX + each.name, { column: each.name }] as const)),
     ...(role !== LEFT_OUT && name !== "" ? [[target, joined(sources)!] as const] : []),
     ...columnsOf(source)
-      .filter((each) => isKeptBeside(target, each, isElse) && canBeKept({ name: each }))
+      .filter((each) => isKeptBeside(target, each, isElse && completed !== undefined) && canBeKept({ name: each }))
       .map((each) => [ATTRIBUTE_PREFIX + each, { column: each }] as const),
   ];
   const others = left.filter(([each]) => each !== target);

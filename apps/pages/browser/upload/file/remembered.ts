@@ -12,11 +12,12 @@ import * as z from "zod";
 import { columnIndex, comparable, numberedNames } from "@work-items/lib/uploads/csv/header-names.ts";
 import { fieldOf, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import type { Mapping, Source } from "@work-items/lib/uploads/mapping/mapping.ts";
+import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
 import { keep, readKept } from "../../kept.ts";
 import type { Answered } from "./answers.ts";
 import { zoneOf } from "./compare-mappings.ts";
 import type { Api } from "../parts/api.ts";
-import { withMadeId } from "./column-roles.ts";
+import { withMadeId, withSource } from "./column-roles.ts";
 import { keyOf, namesIn, valuesAt, withAlias, withKey } from "./sources.ts";
 import type { SurveyedTable } from "./table-file.ts";
 import { withColumns, withDecision, withNothing, withValue } from "./target-choices.ts";
@@ -32,12 +33,17 @@ const sourceSchema = z.union([
   z.object({ value: z.string() }),
 ]);
 type KeptSource = z.output<typeof sourceSchema>;
-/** What was decided about the targets of a file, by field; null for a target that is left empty. */
-const decidedSchema = z.record(z.string(), z.record(z.string(), sourceSchema).nullable());
-/** What a person chose for values of fields with choices, by the values' digests. */
-const choicesSchema = z.record(z.string(), z.string());
-/** By the columns of a file. The last is its time zone. */
-const filesSchema = z.array(z.tuple([z.string(), decidedSchema, choicesSchema.optional(), z.string().nullish()]));
+/** What is kept of files with the same columns. */
+const fileSchema = z.object({
+  columns: z.string(),
+  /** What was decided about the targets, by field; null for a target that is left empty. */
+  decided: z.record(z.string(), z.record(z.string(), sourceSchema).nullable()),
+  /** What a person chose for values of fields with choices, by the values' digests. */
+  choices: z.record(z.string(), z.string()),
+  zone: z.string().refine(isTimeZone).optional(),
+  importId: z.string().optional(),
+});
+type KeptFile = z.output<typeof fileSchema>;
 
 /** Where this browser keeps what was decided about the organization's files. */
 function nameOf(api: Pick<Api, "name">): string {
@@ -49,18 +55,26 @@ function digestOf(...texts: readonly string[]): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(texts.map(comparable))))).slice(0, 32);
 }
 
-/** The same for files with the same columns. */
-function fileOf({ names }: SurveyedTable): string {
-  return digestOf(...names);
-}
-
-function filesIn(api: Pick<Api, "name">): z.output<typeof filesSchema> {
+function filesIn(api: Pick<Api, "name">): KeptFile[] {
   try {
-    return filesSchema.parse(JSON.parse(readKept(() => localStorage, nameOf(api)) ?? "[]"));
+    return z.array(fileSchema).parse(JSON.parse(readKept(() => localStorage, nameOf(api)) ?? "[]"));
   } catch {
     // Another version of the page may have kept something else.
     return [];
   }
+}
+
+/** What this browser keeps of the last file with the same columns. */
+export function rememberedFile(api: Pick<Api, "name">, { names }: SurveyedTable): KeptFile {
+  const digest = digestOf(...names);
+  return filesIn(api).find(({ columns }) => columns === digest) ?? { columns: digest, decided: {}, choices: {} };
+}
+
+/** Keeps something of a file for other files with the same columns. */
+export function keepFile(api: Pick<Api, "name">, table: SurveyedTable, changes: Partial<KeptFile>): void {
+  const file = { ...rememberedFile(api, table), ...changes };
+  const others = filesIn(api).filter(({ columns }) => columns !== file.columns);
+  keep(() => localStorage, nameOf(api), JSON.stringify([...others, file].slice(-FILES_MAX)));
 }
 
 /** What is kept of a source; undefined if the page couldn't make it again, or if it names a person. */
@@ -75,7 +89,7 @@ function keptOf({ names }: SurveyedTable, field: string, source: Source): KeptSo
   return { columns: indexes, ...(source.prefix !== undefined && { prefix: source.prefix }) };
 }
 
-type KeptSources = z.output<typeof decidedSchema>[string];
+type KeptSources = KeptFile["decided"][string];
 
 /** What is kept of a target's sources; null if it has none, undefined if something of them can't be kept. */
 function keptSources(table: SurveyedTable, mapping: Mapping, target: TargetName): KeptSources | undefined {
@@ -116,9 +130,9 @@ function withChoices(table: SurveyedTable, answered: Answered, choices: Readonly
   return { ...answered, mapping: { ...mapping, fields: { ...mapping.fields, ...Object.fromEntries(fields) } } };
 }
 
-/** The time zone of the last file with the same columns. */
+/** The time zone of the last file with the same columns, else of the last one. */
 export function rememberedZone(api: Pick<Api, "name">, table: SurveyedTable): string | undefined {
-  return filesIn(api).find(([file]) => file === fileOf(table))?.[3] ?? undefined;
+  return rememberedFile(api, table).zone ?? filesIn(api).findLast(({ zone }) => zone !== undefined)?.zone;
 }
 
 /** Keeps what a person decided about a file for other files with the same columns. */
@@ -128,16 +142,14 @@ export function remember(api: Pick<Api, "name">, table: SurveyedTable, { mapping
     const kept = decisions[target] === undefined ? undefined : keptSources(table, mapping, target);
     if (kept !== undefined) decided[target] = kept;
   }
-  const file = fileOf(table);
-  const files = Map.groupBy(filesIn(api), ([each]) => each === file);
-  const before = Object.entries(files.get(true)?.[0]?.[2] ?? {});
-  const choices = Object.fromEntries([...before, ...choicesIn(mapping)].slice(-CHOICES_MAX));
-  const all = [...(files.get(false) ?? []), [file, decided, choices, zoneOf(mapping)]];
-  keep(() => localStorage, nameOf(api), JSON.stringify(all.slice(-FILES_MAX)));
+  const before = rememberedFile(api, table);
+  const choices = Object.fromEntries([...Object.entries(before.choices), ...choicesIn(mapping)].slice(-CHOICES_MAX));
+  keepFile(api, table, { decided, choices, zone: zoneOf(mapping) ?? before.zone });
 }
 
 /** The answers with a target decided as it was for an earlier file. */
-function withKept(table: SurveyedTable, answered: Answered, target: TargetName, kept: KeptSources): Answered {
+function withKept(table: SurveyedTable, answered: Answered, target: TargetName, { decided, zone }: KeptFile): Answered {
+  const kept = decided[target] ?? null;
   if (kept === null) return canBeLeft(target) ? withNothing(table, answered, target) : answered;
   const isProposed = JSON.stringify(keptSources(table, answered.mapping, target)) === JSON.stringify(kept);
   if (isProposed) return withDecision(answered, target, "as mapped");
@@ -154,19 +166,18 @@ function withKept(table: SurveyedTable, answered: Answered, target: TargetName, 
     const isMade = target === "external_id" && columns.length > 1;
     next = isMade
       ? { ...next, mapping: withMadeId(table, next.mapping, columns) }
-      : withColumns(table, next, target, field, columns);
+      : withColumns(table, next, target, field, columns, zone ?? zoneOf(answered.mapping));
     const { prefix } = source;
-    const { fields: all = {} } = next.mapping;
-    const prefixed = { ...all, [field]: { ...all[field], prefix } };
-    if (prefix !== undefined) next = { ...next, mapping: { ...next.mapping, fields: prefixed } };
+    const prefixed = { ...next.mapping.fields?.[field], prefix };
+    if (prefix !== undefined) next = { ...next, mapping: withSource(next.mapping, "fields", field, prefixed) };
   }
   return withDecision(next, target, "as mapped");
 }
 
 /** The answers for a file, with what was decided for an earlier one with the same columns. */
 export function withRemembered(api: Pick<Api, "name">, table: SurveyedTable, answered: Answered): Answered {
-  const [, decided = {}, choices = {}] = filesIn(api).find(([file]) => file === fileOf(table)) ?? [];
-  const targets = ITEM_TARGETS.filter((target) => decided[target] !== undefined);
-  const next = targets.reduce((each, target) => withKept(table, each, target, decided[target]!), answered);
-  return { ...withChoices(table, next, choices), remembered: new Set(targets) };
+  const file = rememberedFile(api, table);
+  const targets = ITEM_TARGETS.filter((target) => file.decided[target] !== undefined);
+  const next = targets.reduce((each, target) => withKept(table, each, target, file), answered);
+  return { ...withChoices(table, next, file.choices), remembered: new Set(targets) };
 }

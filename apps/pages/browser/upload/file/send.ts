@@ -2,6 +2,7 @@ import type { Mapping as SentMapping } from "work-items-client/client.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { type Api, type Job, newKey, NO_CONNECTION } from "../parts/api.ts";
 import { withoutRows } from "@work-items/importer/files/change-rows.ts";
+import { keepFile } from "./remembered.ts";
 import { GONE, isGone, type SurveyedTable, type TableFile } from "./table-file.ts";
 
 /** A file that was sent. It is kept so that it can be imported after its trial. */
@@ -84,6 +85,7 @@ export async function send(
     postForm: (url, form) => post(url, form, onProgress),
   });
   forget();
+  if (!dryRun) keepFile(api, table, { importId: jobId });
   onSent({ ...sending, jobId, trial: dryRun ? undefined : trial });
   location.hash = `#job=${jobId}`;
 }

@@ -81,6 +81,7 @@ export function withValue(
 /**
  * Makes a field of a target of columns: for each row, of the first that isn't empty.
  * @param columns their names, or keys of several; without any, the field has no source
+ * @param timeZone the zone of times without offset
  */
 export function withColumns(
   table: SurveyedTable,
@@ -88,6 +89,7 @@ export function withColumns(
   target: TargetName,
   field: string,
   columns: readonly string[],
+  timeZone = zoneOf(answered.mapping),
 ): Answered {
   const { names } = table;
   const before = sourcesOf(target, { names, mapping: answered.mapping }).flatMap(
@@ -96,8 +98,7 @@ export function withColumns(
   const own = new Set(before.flatMap(columnsOf).map(comparable));
   const made = isOfEvent(target) ? eventTarget(field) : itemTarget(field);
   const sourceOf = (column: string): Source =>
-    before.find((each) => comparable(keyOf(each)) === comparable(column)) ??
-    sourceFor(made, column, table, zoneOf(answered.mapping));
+    before.find((each) => comparable(keyOf(each)) === comparable(column)) ?? sourceFor(made, column, table, timeZone);
   const without = withoutFields(names, answered.mapping, target, [field]);
   const mapping = isOfEvent(target)
     ? { ...without, event: { ...without.event, ...Object.fromEntries(columns.map((each) => [field, sourceOf(each)])) } }

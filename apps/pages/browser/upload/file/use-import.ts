@@ -5,12 +5,9 @@ import { totalsIn } from "@work-items/importer/proposals/survey.ts";
 import { sourcesOf, targetsIn, targetStates } from "@work-items/importer/proposals/target-states.ts";
 import { COMMA } from "@work-items/lib/uploads/csv/delimiter.ts";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
-import { isTimeZone } from "@work-items/lib/uploads/mapping/time-zone.ts";
-import { keep, readKept } from "../../kept.ts";
 import { type Answered, answersIn, areGroupsAsked, localTimesOf, openQuestions, unreadTimes } from "./answers.ts";
 import { type Api, type Job, sentenceOf } from "../parts/api.ts";
 import { checkRows } from "./check-rows.ts";
-import { zoneOf } from "./compare-mappings.ts";
 import { useFileIds } from "./file-ids.ts";
 import { remember, rememberedZone, withRemembered } from "./remembered.ts";
 import { send, type Sent, triedBy } from "./send.ts";
@@ -56,16 +53,10 @@ function fitted({ mapping = {} }: Job, { delimiter, headerRow }: TableFile): Pro
   return { mapping: isSame ? mapping : { ...others, ...layout }, columns: [] };
 }
 
-/** Where this browser keeps the time zone of the organization's last file. */
-function zoneKey(api: Api): string {
-  return `work-items-time-zone-${api.name}`;
-}
-
 /** A file as it is read, what is proposed for it or was mapped earlier, and the answers before a person changes something. */
 function openedWith(api: Api, table: SurveyedTable, earlier: Job | undefined) {
-  const kept = rememberedZone(api, table) ?? readKept(() => localStorage, zoneKey(api));
   // Only a suggestion: this file may come from another system.
-  const timeZone = kept !== null && isTimeZone(kept) ? kept : TIME_ZONE;
+  const timeZone = rememberedZone(api, table) ?? TIME_ZONE;
   const proposal = earlier ? fitted(earlier, table) : proposeMapping({ ...table, timeZone, now: Date.now() });
   const { mapping } = proposal;
   if (!earlier) return { table, proposal, initial: withRemembered(api, table, { ...NOTHING_SAID, mapping }) };
@@ -112,8 +103,6 @@ function useSending(
     setError(undefined);
     setSending(0);
     try {
-      const zone = zoneOf(mapping);
-      if (zone !== undefined) keep(() => localStorage, zoneKey(api), zone);
       remember(api, table, answered);
       await send(api, { table, mapping, dryRun: true, leftOut }, onSent, setSending, earlier);
     } catch (caught) {

@@ -3,7 +3,9 @@ import { useState } from "preact/hooks";
 import type { Mapping } from "@work-items/lib/uploads/mapping/mapping.ts";
 import { compareWithExisting } from "@work-items/importer/checks/existing-ids.ts";
 import type { TrialRow, TrialRows } from "@work-items/importer/checks/trial-rows.ts";
+import { openQuestions } from "../file/answers.ts";
 import { isSameMapping, zoneOf } from "../file/compare-mappings.ts";
+import { rememberedFile } from "../file/remembered.ts";
 import type { Api, Job } from "../parts/api.ts";
 import { Alert, Answered, Button, TextField } from "../parts/parts.tsx";
 import { countOf, shownNumber } from "../parts/shown.ts";
@@ -26,14 +28,18 @@ export function withPrefix(mapping: Mapping, prefix: string): Mapping {
 }
 
 /** The mapping of the last import with the same columns. After one, existing items are expected to change. */
-async function earlierMapping(api: Api, job: Job): Promise<Mapping | undefined> {
+async function earlierMapping(api: Api, job: Job, sent: Sent | undefined): Promise<Mapping | undefined> {
+  const known = sent && rememberedFile(api, sent.table).importId;
+  const idsIn = ({ fields: { external_id: ids = {} } = {} }: Mapping): Mapping => ({ fields: { external_id: ids } });
   const { data } = await api.list<Job>("v1/work_items/upload", { limit: "100" });
   const imports = data.filter(
     ({ dry_run: isTrial, status, id }) => !isTrial && status === "completed" && id !== job.id,
   );
-  for (const { id } of imports.slice(0, COMPARED_JOBS)) {
+  for (const { id } of imports.filter((each, index) => index < COMPARED_JOBS || each.id === known)) {
     const { mapping } = await api.uploads.get(id);
-    if (mapping && job.mapping && isSameMapping(mapping, job.mapping)) return mapping;
+    // Of the same header, whatever else was changed since.
+    const part = id === known ? idsIn : (all: Mapping): Mapping => all;
+    if (mapping && job.mapping && isSameMapping(part(mapping), part(job.mapping))) return mapping;
   }
   return undefined;
 }
@@ -43,7 +49,7 @@ async function readNotes(api: Api, job: Job, { examples, changed }: TrialRows, s
   const news = examples.filter(({ outcome }) => outcome === "created").slice(0, SHOWN_NEW);
   const [items, earlier] = await Promise.all([
     readItems(api, job, [...news, ...changed], sent),
-    changed.length > 0 ? earlierMapping(api, job) : undefined,
+    changed.length > 0 ? earlierMapping(api, job, sent) : undefined,
   ]);
   const itemsOf = (rows: readonly TrialRow[]) =>
     rows.flatMap(({ row }) => items.find((each) => each.row === row) ?? []);
@@ -194,6 +200,8 @@ export function TrialNotes({
   const hasChanges = job.updated_rows + job.restored_rows > 0;
   const zone = job.mapping && zoneOf(job.mapping);
   const earlierZone = earlier && zoneOf(earlier);
+  const questions = sent && openQuestions(sent.table, sent.mapping, new Set());
+  const hasLocalTimes = questions?.some(({ kind }) => kind === "zone") === true;
   const isInDoubt = changed.length > 0 && earlier === undefined && sent?.areSame !== true;
   const changes = changed.length > 0 && (
     <div class="warning">
@@ -214,11 +222,10 @@ export function TrialNotes({
       <div role="status">
         {/* Before all else: the items may be those of another system. */}
         {earlier === undefined && changes}
-        {earlier && zone !== earlierZone && (
+        {hasLocalTimes && zone && earlierZone && zone !== earlierZone && (
           <p class="warning">
             <strong>
-              Times are read in {zone ?? "no time zone"}. The last import of a file like this read them in{" "}
-              {earlierZone ?? "no time zone"}.
+              Times are read in {zone}. The last import of a file like this read them in {earlierZone}.
             </strong>{" "}
             If both files are from the same system, one of the two is wrong, and completion times would move by hours.
           </p>

@@ -45,20 +45,16 @@ function zoneLine({ own, source, isAsked, ...others }: LocalTimes): MatchLine {
   };
 }
 
-/** Whether no ID repeats in the whole file. */
-function areUnique({ ids: { findings } }: Match): boolean {
-  return findings?.isComplete === true && findings.repeatedRows === 0;
-}
-
 /** All parts of the match step: what the import sets, and how the file is read. */
 function linesOf(match: Match): MatchLine[] {
-  const { states, localTimes } = match;
+  const { states, localTimes, ids } = match;
+  const areUnique = ids.findings?.isComplete === true && ids.findings.repeatedRows === 0;
   const defaults = states.filter(hasDefault);
   const targets = states
     .filter((state) => !hasDefault(state))
     .map((state): MatchLine => ({
       name: targetName(state.target),
-      text: shownState(state, match) + (state.target === "external_id" && areUnique(match) ? ", none repeats" : ""),
+      text: shownState(state, match) + (state.target === "external_id" && areUnique ? ", none repeats" : ""),
       isAsked: isOpen(state),
       note: NOTES[state.target]?.(match),
       form: (props) => <TargetForm {...props} state={state} />,

@@ -96,7 +96,7 @@ function FieldSource({ match, state: { target }, field }: Omit<TargetProps, "onN
     value === "" ? set([]) : onAnswer(withValue(table, match, target, field, value));
   const choose = (chosen: string, index: number): void => {
     setTyped(chosen === SAME);
-    set(columns.toSpliced(index, 1, ...([NONE, SAME].includes(chosen) ? [] : [chosen])));
+    set([...new Set(columns.toSpliced(index, 1, ...([NONE, SAME].includes(chosen) ? [] : [chosen])))]);
   };
   const optionsAt = (index: number): Options => [
     [NONE, index === 0 ? "No column" : "Nothing else"],
