@@ -90,6 +90,8 @@ export function suggestionsIn(target: string, words: Iterable<string>): (text: s
   const known = [...(MEANINGS.get(target)?.keys() ?? [])];
   return (text) => {
     const spaced = ` ${plain(text)} `;
+    // Work that waits has mostly begun.
+    if (target === "status" && /\b(?:on hold|a?wait(?:ing)?|escalated|wartet)\b/.test(spaced)) return "in_progress";
     const [meaning, ...others] = new Set(known.filter((word) => spaced.includes(` ${word} `)).map(meaningOf));
     return others.length > 0 || TURNED.test(spaced) ? undefined : meaning;
   };

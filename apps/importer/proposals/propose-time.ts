@@ -7,7 +7,6 @@ import { isFuture, readTime, type TimeReadings, timeOptionsOf, timeReadingsOf } 
 
 /** What ambiguous dates begin with, or that they are seconds since 1970. */
 export const DATE_ORDERS = ["day-first", "month-first", "year-first", "unix"] as const;
-/** One of `DATE_ORDERS`. */
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /** What a person knows about a file's date-times. */
