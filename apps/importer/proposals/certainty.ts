@@ -58,7 +58,7 @@ export function wordsOf({ survey, values }: FileColumn): readonly string[] {
 }
 
 /** More different texts aren't choices, unless some are known. */
-const CHOICES_MAX = 12;
+export const CHOICES_MAX = 12;
 
 /** The rows in which a column has no value, or a word for none. Rows without any value don't count. */
 export function emptyRowsOf({ survey }: Pick<FileColumn, "survey">, { columns }: Pick<Survey, "columns">): number {

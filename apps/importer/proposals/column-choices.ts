@@ -48,13 +48,15 @@ function areOfOne(field: string | undefined, other: string | undefined): boolean
 
 /** A row in which the first two completion dates are days apart, as a doubt: a person says which counts. */
 function doubtOfDates(columns: readonly FileColumn[], sources: readonly Source[]): string[] {
-  const [first = [], second = []] = sources.map(({ column, format = "iso" }) =>
-    (columns.find(({ name }) => name === column)?.cells ?? []).map(createReader(format, "UTC")),
-  );
+  const [first = [], second = []] = sources.map((source) => {
+    const own = columnsOf(source).map((column) => columns.find(({ name }) => name === column)?.cells ?? []);
+    const read = createReader(source.format ?? "iso", "UTC");
+    return own[0]?.map((_, at) => read(own.map((cells) => cells[at]).join(" "))) ?? [];
+  });
   const row = first.findIndex((time, at) => Math.abs(Date.parse(time ?? "") - Date.parse(second[at] ?? "")) >= DAY_MS);
   if (row === -1) return [];
   const [day, other] = [first[row]!, second[row]!].map(shownDay);
-  return [`in one row it is ${day}, and "${sources[1]!.column}" is ${other}`];
+  return [`in one row it is ${day}, and "${columnsOf(sources[1]!).join('" + "')}" is ${other}`];
 }
 
 /** Assigns columns to targets, each at most once. `choose-columns.ts` says in which order. */

@@ -82,7 +82,7 @@ export function meaningsIn(target: string, words: Iterable<string>): (word: stri
 
 /** Words by which others mean the opposite, or only a part or what is yet to come. "t" is the end of "isn't". */
 const TURNED =
-  /\b(?:not?|non|un|re|never|t|be|ready|a?waiting|almost|part(?:ly|ially)|nicht|nie|keine?|ohne|sans|fast|teilweise|ne|pas|jamais|sin|nunca|casi)\b/;
+  /\b(?:not?|non|un|re|never|t|be|ready|almost|part(?:ly|ially)|nicht|nie|keine?|ohne|sans|fast|teilweise|ne|pas|jamais|sin|nunca|casi)\b/;
 
 /** Makes the function that suggests the choice of a text with a known word, such as "Problem solved". A person has to confirm it. */
 export function suggestionsIn(target: string, words: Iterable<string>): (text: string) => string | undefined {
@@ -90,7 +90,7 @@ export function suggestionsIn(target: string, words: Iterable<string>): (text: s
   const known = [...(MEANINGS.get(target)?.keys() ?? [])];
   return (text) => {
     const spaced = ` ${plain(text)} `;
-    // Work that waits has mostly begun.
+    // In most systems, work has begun before it waits. In some it hasn't, so that a person confirms it.
     if (target === "status" && /\b(?:on hold|a?wait(?:ing)?|escalated|wartet)\b/.test(spaced)) return "in_progress";
     const [meaning, ...others] = new Set(known.filter((word) => spaced.includes(` ${word} `)).map(meaningOf));
     return others.length > 0 || TURNED.test(spaced) ? undefined : meaning;

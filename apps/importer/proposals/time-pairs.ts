@@ -50,18 +50,13 @@ function joinedSurvey(date: SurveyedColumn, clock: SurveyedColumn, now: number):
   return { ...date, examples, shapes, noDates: new Map(firstSpellings(nothing).map((text) => [text, 0])) };
 }
 
-/** Cache: the page asks at each change. */
-const known = new WeakMap<Survey, readonly TimePair[]>();
-
 /**
  * The columns with times of day, each with that of their dates: of the same name, such as "Closed on" and "Closed time", or
  * of a part of it, such as "Date" and "End time".
  */
 export function timePairs(named: readonly NamedColumn[], survey: Survey, now: number): readonly TimePair[] {
-  const before = known.get(survey);
-  if (before !== undefined) return before;
   const columns = named.map((each) => ({ ...each, words: subjectOf(each.name), survey: survey.columns[each.index]! }));
-  const pairs = columns.flatMap((clock): TimePair[] => {
+  return columns.flatMap((clock): TimePair[] => {
     const times = examplesOf(clock.survey);
     if (times.length === 0 || !times.every(isClock)) return [];
     const isNamed = ({ words }: (typeof columns)[number]): boolean => words.length === clock.words.length;
@@ -77,6 +72,4 @@ export function timePairs(named: readonly NamedColumn[], survey: Survey, now: nu
       { source, indexes: [date.index, clock.index], subject, survey: joinedSurvey(date.survey, clock.survey, now) },
     ];
   });
-  known.set(survey, pairs);
-  return pairs;
 }

@@ -180,13 +180,15 @@ it("takes the first date of all columns that say when an item was completed: clo
 });
 
 it("asks which of two completion dates counts if they are days apart in a row", () => {
-  const about = (resolved: string) =>
-    propose(["Ticket ID", "Closed", "Resolved"], [["1", "2024-03-12", resolved]], { isZoneChosen: true }).columns[1];
-  expect(about("2024-03-12")?.certainty).toBe("certain");
-  expect(about("2024-03-05")).toMatchObject({
-    certainty: "likely",
-    reason: 'by name and values, but in one row it is 12 Mar 2024, and "Resolved" is 5 Mar 2024',
-  });
+  const about = (names: string, row: string) => {
+    const [, first] = propose(names.split(","), [row.split(",")], { isZoneChosen: true }).columns;
+    return [first?.certainty, first?.reason];
+  };
+  expect(about("ID,Closed,Resolved", "1,2024-03-12,2024-03-12")).toEqual(["certain", "by name and values"]);
+  const but = (other: string) => ["likely", `by name and values, but in one row it is 12 Mar 2024, and ${other}`];
+  expect(about("ID,Closed,Resolved", "1,2024-03-12,2024-03-05")).toEqual(but('"Resolved" is 5 Mar 2024'));
+  const pairs = about("ID,Closed date,Closed time,Solved date,Solved time", "1,2024-03-12,9:00,2024-03-05,9:30");
+  expect(pairs).toEqual(but('"Solved date" + "Solved time" is 5 Mar 2024'));
 });
 
 it("says that a column has dates of several formats, and never keeps it in silence", () => {

@@ -42,10 +42,15 @@ export function isSameSource(a: Source, b: Source): boolean {
   return comparable(keyOf(a)) === comparable(keyOf(b));
 }
 
+/** Cache: it is asked at each change. */
+const pairsOf = new WeakMap<Surveyed["survey"], readonly TimePair[]>();
+
 /** The columns of dates with columns of their times of day. */
 export function pairsIn({ names, survey }: Surveyed): readonly TimePair[] {
   const columns = numberedNames(names).map((name, index) => ({ index, name }));
-  return timePairs(columns, survey, Date.now());
+  const pairs = pairsOf.get(survey) ?? timePairs(columns, survey, Date.now());
+  pairsOf.set(survey, pairs);
+  return pairs;
 }
 
 /** What the survey says of the date-times of a source; undefined if they are made in another way. */

@@ -1,4 +1,5 @@
 import { targetOfPerson } from "@work-items/importer/proposals/agent-columns.ts";
+import { CHOICES_MAX } from "@work-items/importer/proposals/certainty.ts";
 import { choicesOf } from "@work-items/importer/proposals/known-choices.ts";
 import type { SurveyedColumn } from "@work-items/importer/proposals/survey.ts";
 import {
@@ -9,7 +10,7 @@ import {
   sourcesOf,
   type TargetName,
 } from "@work-items/importer/proposals/target-states.ts";
-import { timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
+import { isClock, timeReadingsOf } from "@work-items/importer/proposals/time-formats.ts";
 import { columnIndex, comparable } from "@work-items/lib/uploads/csv/header-names.ts";
 import { ATTRIBUTE_PREFIX, eventTarget, isTime, itemTarget } from "@work-items/lib/uploads/csv/target.ts";
 import { columnsOf } from "@work-items/lib/uploads/mapping/check-mapping.ts";
@@ -115,8 +116,6 @@ export function withColumns(
 
 /** More columns than these would be no help. */
 const OFFERED_COLUMNS = 5;
-/** A choice has few values. */
-const CHOICE_VALUES = 12;
 
 /** The columns that may set a target by their values, for one that no column is named after: dates, choices, or people. */
 export function columnsFor(target: TargetName, { survey, names }: SurveyedTable, mapping: Mapping): NamedIndex[] {
@@ -128,9 +127,8 @@ export function columnsFor(target: TargetName, { survey, names }: SurveyedTable,
     if (made && isTime(made)) return isDate && decimal === undefined;
     if (isDate || words === undefined || words.size === 0 || decimal !== undefined) return false;
     const values = [...words.keys()];
-    const isClock = values.every((value) => /^\d+:\d/.test(value));
-    const areFew = words.size > 1 && words.size <= CHOICE_VALUES && words.size < survey.rows;
-    if (choicesOf(field)) return areFew && !isClock;
+    const areFew = words.size > 1 && words.size <= CHOICES_MAX && words.size < survey.rows;
+    if (choicesOf(field)) return areFew && !values.every(isClock);
     const mayBePeople = fields.length > 1 && !values.some((value) => /^\P{L}*$|^[^@]*\d/u.test(value));
     return mayBePeople && targetOfPerson({ values }) !== undefined;
   };
